@@ -37,7 +37,7 @@ const WATCH = `
     const isTap = String(request[0]).endsWith('/tap');
     if (isTap) window.__sent = performance.now();
     const response = await ask(...request);
-    if (isTap) window.__told = performance.now();
+    if (isTap) window.__tapped = performance.now();
     return response;
   };
 `;
@@ -89,7 +89,7 @@ async function measureTaps(): Promise<number[]> {
     await till.ask('2.50');
     await till.testPass.selectOption('ok');
     await till.result('Paid').waitFor();
-    const part = 'window.__sent - window.__read + window.__seen.paid.since - window.__told';
+    const part = 'window.__sent - window.__read + window.__seen.paid.since - window.__tapped';
     took.push(Number(await till.page.evaluate(part)));
     await till.newPayment.click();
   }

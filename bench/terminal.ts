@@ -33,7 +33,7 @@ const PAUSE_MS = 100;
  */
 const WATCH = `
   window.__seen = {};
-  window.__told = 0;
+  window.__tapped = 0;
   window.__found = 0;
   const words = ['Pair', 'Create wallet', 'Show the QR code', 'Waiting for a pass', 'Paid'];
   const look = () => {
@@ -49,7 +49,7 @@ const WATCH = `
   window.fetch = async (...request) => {
     const response = await ask(...request);
     const url = String(request[0]);
-    if (url.endsWith('/tap')) window.__told = performance.now();
+    if (url.endsWith('/tap')) window.__tapped = performance.now();
     if (url.includes('/next') && response.status === 200) window.__found = Date.now();
     return response;
   };
@@ -132,7 +132,7 @@ async function measureResults(till: TillWindow): Promise<number[]> {
     await till.ask('2.50');
     await till.testPass.selectOption('ok');
     await till.result('Paid').waitFor();
-    const told = Number(await till.page.evaluate('window.__told'));
+    const told = Number(await till.page.evaluate('window.__tapped'));
     took.push((await seen(till, 'Paid')).since - told);
     await till.newPayment.click();
     await till.amount.waitFor();

@@ -94,15 +94,16 @@ create index phone_taps_pass on phone_taps (phone_pass);
 create index phone_taps_swept on phone_taps (swept_from) where swept_from is not null;
 
 -- Copies of passes in Google Wallet and Apple Wallet, which must follow every change of the pass. A
--- change increments `asked` in its own transaction; a worker updates the copy and sets `told`.
+-- change increments `version` in its own transaction; a worker updates the copy and sets
+-- `copied_version`.
 create table pass_copies (
   -- No foreign key: the copy of an erased pass must still be made void in the phone.
   pass_id text collate "C" not null,
   wallet text not null check (wallet in ('google', 'apple')),
   created timestamptz(3) not null,
   changed_at timestamptz(3) not null,
-  asked bigint not null default 0,
-  told bigint not null default 0 check (told <= asked),
+  version bigint not null default 0,
+  copied_version bigint not null default 0 check (copied_version <= version),
   -- Attempts since the last successful update.
   tries integer not null default 0,
   next_try_at timestamptz(3) not null,
@@ -111,7 +112,7 @@ create table pass_copies (
   primary key (pass_id, wallet)
 );
 
-create index pass_copies_due on pass_copies (next_try_at) where told < asked;
+create index pass_copies_due on pass_copies (next_try_at) where copied_version < version;
 create index pass_copies_erased on pass_copies (erased_at) where erased_at is not null;
 
 -- iPhones and watches that hold a pass, by Apple's names, and the token by which each is notified
@@ -225,7 +226,7 @@ create table payer_pushes (
   -- A tap that this browser was not yet notified of.
   tapped_at timestamptz(3),
   -- When the browser was last notified of a tap.
-  told_at timestamptz(3),
+  notified_at timestamptz(3),
   -- When the push service refused a notification of this network (403: it does not accept
   -- VAPID_SUBJECT or the key), so that the wallet app does not claim to notify. The next accepted
   -- notification clears it.

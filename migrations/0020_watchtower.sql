@@ -20,13 +20,13 @@ create table watch_findings (
   -- The merchant whose money moved, and when its owners were notified: at most once a day per
   -- account, because a thief may settle every second.
   account_id text collate "C",
-  owners_told_at timestamptz(3),
+  owners_notified_at timestamptz(3),
   primary key (livemode, tx_hash, log_index)
 );
 
 create index watch_findings_found on watch_findings (livemode, found);
-create index watch_findings_told on watch_findings (account_id, owners_told_at)
-  where owners_told_at is not null;
+create index watch_findings_notified on watch_findings (account_id, owners_notified_at)
+  where owners_notified_at is not null;
 
 create table watch_steps (
   id bigint generated always as identity primary key,

@@ -125,7 +125,7 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
 ]);
 
 /** Attributes that users see or hear, with the same names on components. */
-const TOLD_ATTRIBUTES: ReadonlySet<string> = new Set([
+const TEXT_ATTRIBUTES: ReadonlySet<string> = new Set([
   'aria-label',
   'aria-description',
   'aria-roledescription',
@@ -202,7 +202,7 @@ function textsIn({ name, text }: Source): string[] {
       if (isHidden && value !== null) forPrograms.push([value.start, value.end]);
       if (value?.type !== 'Literal' || typeof value.value !== 'string') return;
       const isInput = attributeName === 'name' && INPUTS.has(elementOf(attribute, parents));
-      if (!TOLD_ATTRIBUTES.has(attributeName) || isInput) thrown.add(value);
+      if (!TEXT_ATTRIBUTES.has(attributeName) || isInput) thrown.add(value);
       else if (WORDS.test(value.value) && !SAME_EVERYWHERE.has(value.value)) {
         found.push(`${attributeName}="${value.value}"`);
       }

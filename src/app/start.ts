@@ -52,7 +52,7 @@ import { whenItCounts } from '#settlement/confirmations.ts';
 import { hasContracts, keepContracts } from '#settlement/contract-queries.ts';
 import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts';
 import { keepCell } from '#settlement/own-cell.ts';
-import { tellProfile } from '#settlement/profiles.ts';
+import { describeProfile } from '#settlement/profiles.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
 import { prepareSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { ensureBuilt, ensureCompressed } from '#web/built.ts';
@@ -193,7 +193,7 @@ async function prepareGround(
   const startNetwork = async (network: Network) => {
     const external = config.chains[network];
     const rules = external ?? { ...NETWORK_DEFAULTS, network, ...config.embedded[network] };
-    log(tellProfile(rules));
+    log(describeProfile(rules));
     log(whenItCounts(rules));
     if (external !== null) return external;
     if (config.secret?.previous !== undefined) {

@@ -4,7 +4,7 @@ import { StartError } from '#core/start-error.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { selectOperatorMailboxes } from '#ops/audit-anchor-queries.ts';
-import { tellOfMovements, tellOfProposal } from '#payouts/foreign-mails.ts';
+import { mailMovements, mailProposal } from '#payouts/foreign-mails.ts';
 import { queueMail } from '#people/mail.ts';
 import type { Config } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -47,9 +47,9 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
     throw new StartError('--roles watch needs DATABASE_URL and the settings of both chains');
   }
   const webUrl = webUrlOf(config);
-  const tellMerchant = tellOfProposal({ secretKey: deps.peopleKey, webUrl });
-  const tellOwners = tellOfMovements(deps.peopleKey);
-  const tellOperators = mailOperators(deps.peopleKey);
+  const notifyMerchant = mailProposal({ secretKey: deps.peopleKey, webUrl });
+  const notifyOwners = mailMovements(deps.peopleKey);
+  const alertOperators = mailOperators(deps.peopleKey);
   const opened: Chain[] = [];
   const towers: { stop(): Promise<void> }[] = [];
   const stop = async () => {
@@ -64,8 +64,8 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
       const [first, ...others] = chains;
       if (first === undefined) throw new StartError(`${network} has no node address`);
       const { key: watchKey, pauseFrom } = config.watch[network];
-      log.info(tellWatch({ network, addresses: chains.length, stops: watchKey !== null }));
-      const own = { watchKey, pauseFrom, tellMerchant, tellOwners, tellOperators };
+      log.info(describeWatch({ network, addresses: chains.length, stops: watchKey !== null }));
+      const own = { watchKey, pauseFrom, notifyMerchant, notifyOwners, alertOperators };
       towers.push(startWatchtower({ ...deps, ...own, chains: [first, ...others] }));
     }
   } catch (error) {
@@ -103,7 +103,7 @@ const STEP_WORDS: Readonly<Record<StepName, string>> = {
 };
 
 /** Describes the watch in one log line at the start. */
-function tellWatch(tower: {
+function describeWatch(tower: {
   readonly network: string;
   readonly addresses: number;
   readonly stops: boolean;

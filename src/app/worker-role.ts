@@ -1,7 +1,7 @@
 import { pushNetwork } from '#app/api-shared.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import type { CellSettings } from '#cells/peers.ts';
-import { startTellingEnds } from '#cells/tell-ends.ts';
+import { startSendingEnds } from '#cells/send-ends.ts';
 import type { IdKey } from '#core/ids.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
@@ -11,9 +11,9 @@ import { startSigning } from '#fiscal/sign-receipts.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
 import { anchorAuditLog } from '#ops/audit-anchors.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
+import { notifyWallets } from '#payers/notify-wallets.ts';
 import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
-import { tellWallets } from '#payers/tell-wallets.ts';
 import { expireIntents } from '#payments/expire.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { applySettlements } from '#payments/settle.ts';
@@ -22,9 +22,9 @@ import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { followAllWallets } from '#payouts/follow-wallets.ts';
-import { tellOfProposal } from '#payouts/foreign-mails.ts';
+import { mailProposal } from '#payouts/foreign-mails.ts';
 import { dropExpired } from '#people/drop-expired.ts';
-import { tellOwners } from '#people/endpoint-mail.ts';
+import { notifyOwners } from '#people/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#people/mail.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher, refreshIntervals } from '#prices/refresh-rates.ts';
@@ -133,13 +133,13 @@ function startRinging({ push, ...deps }: WorkerDeps) {
 }
 
 /** Notifies phone wallets of changes, if the operator has credentials for one. */
-function startTellingWallets(deps: WorkerDeps) {
+function startNotifyingWallets(deps: WorkerDeps) {
   const { apple, google } = deps.passFiles;
   if (apple === null && google === null) return [];
   const loop = startLoop({
     name: 'copies of passes',
     pollMs: COPIES_POLL_MS,
-    run: () => tellWallets(deps),
+    run: () => notifyWallets(deps),
     onError: (name, error) => deps.log.error(`the ${name} failed`, { error: describeError(error) }),
   });
   deps.wakeups.on(PASS_COPIES, '', loop.wake);
@@ -164,10 +164,10 @@ export function startWorkers(settings: WorkerDeps): { stop(): Promise<void> } {
   const deps = { ...settings, people };
   const relayers = deps.chains.map((chain) => startRelayer({ ...deps, chain }));
   const recoveries = deps.chains.map((chain) => startRecovery({ ...deps, chain }));
-  const tellMerchant = tellOfProposal(people);
+  const notifyMerchant = mailProposal(people);
   const reconcilers = deps.chains.map((chain) => {
     const followWallets = () => followAllWallets({ ...deps, chain });
-    return startReconciler({ ...deps, chain, tellMerchant, followWallets });
+    return startReconciler({ ...deps, chain, notifyMerchant, followWallets });
   });
   const webhooks = startWebhookWorker({
     ...deps,
@@ -175,13 +175,13 @@ export function startWorkers(settings: WorkerDeps): { stop(): Promise<void> } {
     allowCidrs: deps.webhookAllowCidrs,
     ownMachine: deps.isSandbox,
     traceOf: (body) => traceOfEvent(deps.db, body),
-    tellDisabled: tellOwners(deps.peopleKey),
+    notifyDisabled: notifyOwners(deps.peopleKey),
   });
   const loops = [
     ...startLoops(deps),
     ...startRinging(deps),
-    ...startTellingWallets(deps),
-    ...(deps.cells.others.length === 0 ? [] : [startTellingEnds(deps)]),
+    ...startNotifyingWallets(deps),
+    ...(deps.cells.others.length === 0 ? [] : [startSendingEnds(deps)]),
   ];
   const signing = startSigning({
     ...deps,

@@ -5,7 +5,7 @@ import { addCellRoutes } from '#apis/cells/cell-routes.ts';
 import { createAskHome } from '#cells/ask-home.ts';
 import { checkPeers } from '#cells/check-peers.ts';
 import { CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
-import { startTellingEnds } from '#cells/tell-ends.ts';
+import { startSendingEnds } from '#cells/send-ends.ts';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { atoms } from '#core/money.ts';
@@ -164,7 +164,7 @@ test('cells with a cached pass are notified of its end', async (t) => {
   const others = [{ cell: 1, url: await there.listen({ host: '127.0.0.1', port: 0 }) }];
   const { db, wakeups } = home;
   const cells = { own: 0, others, secret: SECRET };
-  const loop = startTellingEnds({ db, wakeups, clock, cells, log: silentLog });
+  const loop = startSendingEnds({ db, wakeups, clock, cells, log: silentLog });
   t.after(async () => {
     await loop.stop();
     await there.close();

@@ -109,13 +109,13 @@ function createRepeats(): Repeats {
   /** The entries since the kind was last written: their number, and the last one. */
   const since = new Map<string, { count: number; tell: Tell }>();
 
-  const tellAgainLater = (kind: string) => {
+  const repeatLater = (kind: string) => {
     since.set(kind, { count: 0, tell: () => {} });
     const timer = setTimeout(() => {
       const { count, tell } = since.get(kind) ?? { count: 0, tell: () => {} };
       since.delete(kind);
       if (count === 0) return;
-      tellAgainLater(kind);
+      repeatLater(kind);
       tell(count - 1);
     }, SAME_EVERY_MS);
     timer.unref();
@@ -128,7 +128,7 @@ function createRepeats(): Repeats {
         known.tell = tell;
         return;
       }
-      if (since.size < MAX_KINDS) tellAgainLater(kind);
+      if (since.size < MAX_KINDS) repeatLater(kind);
       tell(0);
     },
   };

@@ -5,8 +5,8 @@ import {
   type FinishedSpan,
   inSpan,
   startSpan,
-  tellSpan,
   traceInto,
+  traceSpan,
 } from '#core/tracing.ts';
 
 const PARENT = `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`;
@@ -34,7 +34,7 @@ test('a span continues the trace of its parent, and its children continue it', a
   await inSpan(outer, async () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(activeTraceparent(), outer?.traceparent);
-    tellSpan('inner', { parent: activeTraceparent(), startMs: Date.now() - 3, attributes: {} });
+    traceSpan('inner', { parent: activeTraceparent(), startMs: Date.now() - 3, attributes: {} });
   });
   outer?.fail('status 500');
   outer?.end();

@@ -133,7 +133,7 @@ export function startSpan(
 }
 
 /** Creates a span of finished work, for rows that carry their traceparent. */
-export function tellSpan(
+export function traceSpan(
   name: string,
   timed: { readonly parent: unknown; readonly startMs: number; readonly attributes: Attributes },
 ): void {

@@ -92,7 +92,7 @@ describe('the state that a process tracks of its database', () => {
     watch.note(2_000n);
     watch.meet({ ...ALIKE, timeline: '00000002', position: 1_999n });
     assert.ok(!watch.serves(false) && watch.trust(false) === 'confirmed');
-    watch.toldOfLoss(false);
+    watch.lossRecorded(false);
     assert.ok(watch.trust(false) === 'unknown');
   });
 
@@ -109,7 +109,7 @@ describe('the state that a process tracks of its database', () => {
     watch.note(2_000n);
     watch.meet({ ...ALIKE, position: 1_200n });
     assert.ok(!watch.serves(false) && watch.trust(false) === 'confirmed');
-    watch.toldOfLoss(false);
+    watch.lossRecorded(false);
     watch.meet({ ...ALIKE, position: 1_300n });
     assert.ok(watch.trust(false) === 'unknown');
     assert.equal(watch.changes, 1);
@@ -156,7 +156,7 @@ describe('the state that a process tracks of its database', () => {
     assert.deepEqual(watch.place, { system, timeline, position: 1_500n });
     watch.showLoss();
     assert.equal(watch.place, null);
-    for (const livemode of [false, true]) watch.toldOfLoss(livemode);
+    for (const livemode of [false, true]) watch.lossRecorded(livemode);
     assert.deepEqual(watch.place, { system, timeline, position: 1_500n });
   });
 

@@ -35,7 +35,7 @@ export type LedgerState = 'closed' | 'serving' | 'signing';
  * |              | From here on a loss shows.                             | or a shorter log    |
  * | `suspicious` | The chain knows a nonce that it lacks. Operators are   | their answer, or a  |
  * |              | asked whether the database was restored.               | node that denies it |
- * | `confirmed`  | It has lost rows, and the network's recovery does not  | `toldOfLoss`        |
+ * | `confirmed`  | It has lost rows, and the network's recovery does not  | `lossRecorded`      |
  * |              | know of it yet.                                        |                     |
  */
 export type LedgerTrust = 'unknown' | 'agreed' | 'suspicious' | 'confirmed';
@@ -213,7 +213,7 @@ export class DatabaseWatch {
   }
 
   /** Call it when the network's recovery has recorded the loss. */
-  toldOfLoss(livemode: boolean): void {
+  lossRecorded(livemode: boolean): void {
     if (this.trust(livemode) === 'confirmed') this.#trust.delete(livemode);
   }
 

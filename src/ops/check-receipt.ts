@@ -11,7 +11,7 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { unpackCharges, unpackTerms } from '../../contracts/payment-tree.ts';
 
 /** The fields of a receipt's JSON that the chain can confirm. */
-export interface TellingReceipt {
+export interface ReceiptClaims {
   readonly merchant: { readonly name: string };
   readonly order_id: string;
   readonly sale: number;
@@ -62,7 +62,7 @@ type Found = ReturnType<typeof eventsIn>[number];
 /** Returns the payments that a transaction settled at this contract, in order. */
 function eventsIn(
   logs: Parameters<typeof parseEventLogs>[0]['logs'],
-  { settlement }: TellingReceipt['proof'],
+  { settlement }: ReceiptClaims['proof'],
 ) {
   const own = logs.filter(({ address }) => address.toLowerCase() === settlement.toLowerCase());
   return parseEventLogs({ abi: settlementAbi, eventName: 'PaymentSettled', logs: own }).map(
@@ -76,7 +76,7 @@ function eventsIn(
   );
 }
 
-function compare(receipt: TellingReceipt, event: Found): Finding[] {
+function compare(receipt: ReceiptClaims, event: Found): Finding[] {
   const { proof, fees } = receipt;
   const [begin = '', end = ''] = receipt.payer.toLowerCase().split('…');
   const payer = event.payer.toLowerCase();
@@ -116,7 +116,7 @@ async function checkBlock(
 }
 
 /** Checks the contract: the settlement number is used. */
-async function checkContract(client: PublicClient, { proof }: TellingReceipt): Promise<Finding> {
+async function checkContract(client: PublicClient, { proof }: ReceiptClaims): Promise<Finding> {
   const address = proof.settlement as Address;
   const args = [BigInt(proof.number)] as const;
   const isSettled = { address, abi: settlementAbi, functionName: 'isSettled', args } as const;
@@ -126,7 +126,7 @@ async function checkContract(client: PublicClient, { proof }: TellingReceipt): P
   };
 }
 
-async function checkRefunds(client: PublicClient, receipt: TellingReceipt): Promise<Finding[]> {
+async function checkRefunds(client: PublicClient, receipt: ReceiptClaims): Promise<Finding[]> {
   const { proof } = receipt;
   const paid = receipt.refunds.filter(({ status }) => status === 'succeeded');
   return Promise.all(
@@ -149,7 +149,7 @@ async function checkRefunds(client: PublicClient, receipt: TellingReceipt): Prom
 }
 
 /** Compares a receipt with the chain as this node reports it, and with no other source. */
-export async function checkReceipt(receipt: TellingReceipt, rpcUrl: string): Promise<Finding[]> {
+export async function checkReceipt(receipt: ReceiptClaims, rpcUrl: string): Promise<Finding[]> {
   const { proof } = receipt;
   const client = createPublicClient({ transport: http(rpcUrl) });
   const chainId = await client.getChainId();

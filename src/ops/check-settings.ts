@@ -16,7 +16,7 @@ import { requireOwnContract, requireSafeContract } from '#settlement/chain/check
 import { openChain } from '#settlement/chain/open-chain.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { requireCell } from '#settlement/own-cell.ts';
-import { tellProfile } from '#settlement/profiles.ts';
+import { describeProfile } from '#settlement/profiles.ts';
 import { configuredSenders, requireRoles } from '#settlement/relayer/senders/configure-senders.ts';
 import { checkSigner, type SigningKey } from '#settlement/signer.ts';
 import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/gas-balance.ts';
@@ -139,7 +139,8 @@ async function lookAtChain(
   try {
     const { chainId, rpcUrls, lowBalance, token, usdcDomain } = opened.config;
     const permits = token.hasPermit ? 'with permit' : 'payers approve by transaction';
-    findings.push({ check: `${network}: profile`, ok: true, detail: tellProfile(opened.config) });
+    const profile = describeProfile(opened.config);
+    findings.push({ check: `${network}: profile`, ok: true, detail: profile });
     findings.push({
       check: `${network}: chain`,
       ok: true,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { StartError } from '#core/start-error.ts';
-import { checkReceipt, receiptJsonUrl, type TellingReceipt } from '#ops/check-receipt.ts';
+import { checkReceipt, type ReceiptClaims, receiptJsonUrl } from '#ops/check-receipt.ts';
 
 // npm run receipt -- <url> [--rpc <URL of a node>]: verifies a receipt's proof against the chain
 // alone. Exit code 1 if the chain contradicts it, 2 if the chain could not be queried.
@@ -27,12 +27,12 @@ function readArguments(args: readonly string[]): Asked {
   return { url: json, rpcUrl };
 }
 
-async function readReceipt(url: string): Promise<TellingReceipt> {
+async function readReceipt(url: string): Promise<ReceiptClaims> {
   const response = await fetch(url).catch(() => null);
   if (response === null) throw new StartError(`${new URL(url).origin} does not answer`);
   if (response.status === 404) throw new StartError('no such receipt');
   if (!response.ok) throw new StartError(`the server answered ${response.status}`);
-  return (await response.json()) as TellingReceipt;
+  return (await response.json()) as ReceiptClaims;
 }
 
 /** Returns the sandbox's embedded chain, if the receipt belongs to it. */

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { AppleSigner } from '#payers/apple-pass.ts';
 
-/** For all devices of a pass together; the lease of a copy is longer (tell-wallets.ts). */
+/** For all devices of a pass together; the lease of a copy is longer (notify-wallets.ts). */
 const LIMIT_MS = 10_000;
 /** The device has unregistered, or the token never belonged to this pass type. */
 const BAD_TOKEN: ReadonlySet<string> = new Set(['BadDeviceToken', 'DeviceTokenNotForTopic']);

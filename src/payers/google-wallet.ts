@@ -20,7 +20,7 @@ const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN_S = 3_600;
 /** A token is not used in its last minute, because it must outlive its request. */
 const TOKEN_SLACK_MS = 60_000;
-/** The lease of a copy is longer than all requests of one round together: see tell-wallets.ts. */
+/** The lease of a copy is longer than all requests of one round together: see notify-wallets.ts. */
 const REQUEST_LIMIT_MS = 8_000;
 
 function text(value: string) {

@@ -30,7 +30,7 @@ export async function noteCopiesChanged(
   changed: { readonly passId: string; readonly wallets: readonly PassWallet[]; readonly now: Date },
 ): Promise<void> {
   await tx.query(
-    `update pass_copies set asked = asked + 1, changed_at = $3, tries = 0, next_try_at = $3
+    `update pass_copies set version = version + 1, changed_at = $3, tries = 0, next_try_at = $3
      where pass_id = $1 and wallet = any($2::text[])`,
     [changed.passId, changed.wallets, changed.now],
   );
@@ -42,7 +42,7 @@ export async function noteCopiesInDoubt(
   lost: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
 ): Promise<void> {
   await tx.query(
-    `update pass_copies c set asked = asked + 1, changed_at = $3, tries = 0, next_try_at = $3
+    `update pass_copies c set version = version + 1, changed_at = $3, tries = 0, next_try_at = $3
      from passes p, payers y
      where p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1 and c.created < $2`,
     [lost.livemode, lost.before, lost.now],
@@ -53,7 +53,7 @@ export async function noteCopiesInDoubt(
 export interface DueCopy {
   readonly pass_id: string;
   readonly wallet: PassWallet;
-  readonly asked: bigint;
+  readonly version: bigint;
   /** Including this one. */
   readonly tries: number;
 }
@@ -74,21 +74,21 @@ export async function takeDueCopies(
     `update pass_copies c set tries = tries + 1, next_try_at = $3
      from (
        select pass_id, wallet from pass_copies
-       where told < asked and next_try_at <= $2 and wallet = any($1::text[])
+       where copied_version < version and next_try_at <= $2 and wallet = any($1::text[])
        order by next_try_at limit $4 for update skip locked
      ) d
      where c.pass_id = d.pass_id and c.wallet = d.wallet
-     returning c.pass_id, c.wallet, c.asked, c.tries`,
+     returning c.pass_id, c.wallet, c.version, c.tries`,
     [due.wallets, due.now, due.until, due.limit],
   );
 }
 
-/** Records that the wallet has the pass as of when `asked` was read. */
-export async function updateCopyTold(sql: Sql, copy: DueCopy, now: Date): Promise<void> {
+/** Records that the wallet has the pass in the version that was read. */
+export async function updateCopied(sql: Sql, copy: DueCopy, now: Date): Promise<void> {
   await sql.query(
-    `update pass_copies set told = $3, tries = 0, next_try_at = $4
-     where pass_id = $1 and wallet = $2 and told < $3`,
-    [copy.pass_id, copy.wallet, copy.asked, now],
+    `update pass_copies set copied_version = $3, tries = 0, next_try_at = $4
+     where pass_id = $1 and wallet = $2 and copied_version < $3`,
+    [copy.pass_id, copy.wallet, copy.version, now],
   );
 }
 
@@ -96,8 +96,8 @@ export async function updateCopyTold(sql: Sql, copy: DueCopy, now: Date): Promis
 export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promise<void> {
   await sql.query(
     `update pass_copies set next_try_at = $4
-     where pass_id = $1 and wallet = $2 and asked = $3`,
-    [copy.pass_id, copy.wallet, copy.asked, at],
+     where pass_id = $1 and wallet = $2 and version = $3`,
+    [copy.pass_id, copy.wallet, copy.version, at],
   );
 }
 

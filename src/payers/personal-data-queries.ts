@@ -46,7 +46,7 @@ export async function erasePayerRows(
        cards as (delete from cards where payer_id = $1),
        chips as (delete from chips where payer_id = $1),
        erased as (delete from passes where payer_id = $1 returning id),
-       copies as (update pass_copies set asked = asked + 1, changed_at = $2, tries = 0,
+       copies as (update pass_copies set version = version + 1, changed_at = $2, tries = 0,
          next_try_at = $2, erased_at = $2 where pass_id in (select id from erased)),
        unused as (delete from agent_tokens where payer_id = $1 and payment_intent_id is null),
        used as (update agent_tokens set revoked_at = coalesce(revoked_at, $2)

@@ -6,7 +6,7 @@ import { DAY_MS } from '#core/durations.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, numberedId } from '#core/ids.ts';
 import type { Atoms } from '#core/money.ts';
-import { isTracing, tellSpan } from '#core/tracing.ts';
+import { isTracing, traceSpan } from '#core/tracing.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
@@ -334,11 +334,11 @@ export function declineOverdue(deps: SettleDeps): Promise<boolean> {
   return applyTaken(deps, (tx) => takeOverduePayments(tx, BATCH));
 }
 
-function tellBooked({ change, after }: Decided, startMs: number): void {
+function traceBooked({ change, after }: Decided, startMs: number): void {
   const { before } = change;
   const parent = 'attempt' in before ? before.attempt.traceparent : undefined;
   const attributes = { 'tapline.payment_intent': after.id, 'tapline.status': after.status };
-  tellSpan('book', { parent, startMs, attributes });
+  traceSpan('book', { parent, startMs, attributes });
 }
 
 async function applyTaken(
@@ -353,7 +353,7 @@ async function applyTaken(
   });
   if (result === null) return false;
   failpoint('payments.outcome_committed');
-  if (isTracing()) for (const one of result.decided) tellBooked(one, startMs);
+  if (isTracing()) for (const one of result.decided) traceBooked(one, startMs);
   for (const { after } of result.decided) deps.wakeups.send('intent', after.id);
   if (result.deliveries > 0) deps.wakeups.send('deliveries');
   if (result.signing > 0) deps.wakeups.send(FISCAL_WAKEUP);

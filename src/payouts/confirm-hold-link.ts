@@ -7,7 +7,7 @@ import { hashSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { cancelAnnounced } from '#payouts/cancel-wallet-change.ts';
 import { type HoldLinkRow, insertHold, takeHoldLink } from '#payouts/payout-hold-queries.ts';
-import { findHoldLink, toldOf } from '#payouts/payout-holds.ts';
+import { findHoldLink, mailedTo } from '#payouts/payout-holds.ts';
 import {
   askWatchtower,
   BY_CONTRACT,
@@ -45,7 +45,7 @@ export async function holdPayouts(
     await stopWallets(tx, link, now);
     const id = newId('payoutHold', now);
     if (!(await insertHold(tx, { id, accountId, changeId, heldBy, now }))) return link;
-    for (const to of await toldOf(tx, { accountId, heldBy })) {
+    for (const to of await mailedTo(tx, { accountId, heldBy })) {
       await queueMail(tx, people.secretKey, {
         to,
         subject: 'The payouts of your Tapline account are held',

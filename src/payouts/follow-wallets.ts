@@ -3,7 +3,7 @@ import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
-import { mailWalletChanged, tellOfOwnProposal, tellOfProposal } from '#payouts/foreign-mails.ts';
+import { mailOwnProposal, mailProposal, mailWalletChanged } from '#payouts/foreign-mails.ts';
 import {
   advanceWalletBlock,
   type KnownWalletRow,
@@ -175,7 +175,7 @@ async function followAnnouncement(
   });
   await recordWalletChange(tx, row, now);
   const isOwn = sameWallet(proposer, inForce) || sameWallet(proposer, previousWallet);
-  const mail = isOwn ? tellOfOwnProposal(people) : tellOfProposal(people);
+  const mail = isOwn ? mailOwnProposal(people) : mailProposal(people);
   await mail(tx, { ...tenant, merchantNumber, wallet, applicableAt }, now);
 }
 

@@ -10,7 +10,7 @@ import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
 /** Notifies owners at once, with a link that cancels it. */
-export function tellOfProposal(people: MailDeps) {
+export function mailProposal(people: MailDeps) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
     await mailAboutFoundWallet(tx, people, {
@@ -29,7 +29,7 @@ export function tellOfProposal(people: MailDeps) {
 }
 
 /** A merchant's own wallet has announced another one on the contract. */
-export function tellOfOwnProposal(people: MailDeps) {
+export function mailOwnProposal(people: MailDeps) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
     await mailAboutFoundWallet(tx, people, {
@@ -73,7 +73,7 @@ export async function mailWalletChanged(
 const NAMED = 20;
 
 /** Notifies owners of their payments, refunds and withdrawals that this service did not make. */
-export function tellOfMovements(secretKey: Buffer) {
+export function mailMovements(secretKey: Buffer) {
   return async (tx: Tx, found: ForeignMovements, now: Date): Promise<void> => {
     const { accountId, livemode, moved } = found;
     const lines = moved

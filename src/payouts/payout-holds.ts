@@ -36,7 +36,7 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
 }
 
 /** The owners and the person who held the payouts, unless that person has been erased. */
-export async function toldOf(
+export async function mailedTo(
   tx: Tx,
   hold: { readonly accountId: string; readonly heldBy: string },
 ): Promise<Set<string>> {
@@ -55,7 +55,7 @@ export async function liftHold(
   const hold = await updateHoldLifted(tx, { accountId, liftedBy: actorId(actor), now });
   if (hold === undefined) return refuse('unexpected_state', 'No payouts are held.');
   const who = actor.type === 'system' ? actor.name : actor.email;
-  for (const to of await toldOf(tx, { accountId, heldBy: hold.held_by })) {
+  for (const to of await mailedTo(tx, { accountId, heldBy: hold.held_by })) {
     await queueMail(tx, people.secretKey, {
       to,
       subject: 'The payouts of your Tapline account have resumed',

@@ -5,7 +5,7 @@ import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { localWakeups } from '#db/wakeups.ts';
-import { tellOwners } from '#people/endpoint-mail.ts';
+import { notifyOwners } from '#people/endpoint-mail.ts';
 import { type Mail, sendDueMails } from '#people/mail.ts';
 import { testDatabase } from '#testing/database.ts';
 
@@ -23,7 +23,7 @@ test('owners get a mail when the service disables their endpoint, with the reaso
   const secretKey = Buffer.alloc(32, 7);
   const url = 'https://shop.test/hooks';
   const notice = { accountId: created.accountId, url, reason: 'persistent_failure' };
-  await db.transaction((tx) => tellOwners(secretKey)(tx, notice, clock.now()));
+  await db.transaction((tx) => notifyOwners(secretKey)(tx, notice, clock.now()));
 
   const sent: Mail[] = [];
   const mailer = { send: async (mail: Mail) => void sent.push(mail) };

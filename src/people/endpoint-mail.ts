@@ -8,7 +8,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Mails an account's owners when the service disables one of their webhook endpoints. */
-export function tellOwners(secretKey: Buffer) {
+export function notifyOwners(secretKey: Buffer) {
   return async (
     tx: Tx,
     endpoint: { readonly accountId: string; readonly url: string; readonly reason: string },

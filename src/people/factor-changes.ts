@@ -33,7 +33,7 @@ export async function mailFactorChange(
     readonly now: Date;
   },
 ): Promise<void> {
-  await tell(tx, people, { ...made, trustedFrom: null });
+  await notify(tx, people, { ...made, trustedFrom: null });
 }
 
 /** The same for an added factor, which may have to wait before it is trusted. */
@@ -53,10 +53,10 @@ export async function mailFactorAdded(
   const trustedFrom = hadFactor
     ? user.factor_trusted_from
     : await startTrust(people, tx, { userId: user.id, now });
-  await tell(tx, people, { ...made, trustedFrom });
+  await notify(tx, people, { ...made, trustedFrom });
 }
 
-async function tell(
+async function notify(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
   made: {

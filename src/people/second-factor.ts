@@ -40,7 +40,7 @@ const PERIOD_SECONDS = 30;
 const WINDOW_STEPS = 1;
 const RECOVERY_CODES = 10;
 /** One or two mistyped codes are normal; the third triggers a mail, at most once an hour. */
-const TOLD_AT_GUESS = 3;
+const MAILED_AT_GUESS = 3;
 /**
  * 112 bits cannot be guessed, so a plain hash is enough. Older codes of 80 bits stay valid; their
  * hashes are stored in the same way.
@@ -251,7 +251,7 @@ export async function proveSecondFactor(
   const session = await deps.db.transaction<OpenedSession | Refusal>(async (tx) => {
     const user = present(await lockUser(tx, ref.userId), 'user');
     if (!(await acceptCode(deps, tx, { user, code, now: ref.now }))) {
-      if (guesses === TOLD_AT_GUESS) await mailGuessed(tx, deps, { user, now: ref.now });
+      if (guesses === MAILED_AT_GUESS) await mailGuessed(tx, deps, { user, now: ref.now });
       return codeRefused();
     }
     return strengthenSession(tx, { ...ref, realm: user.realm });

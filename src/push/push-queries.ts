@@ -48,10 +48,10 @@ export async function takeTappedPushes(sql: Sql, now: Date, limit: number): Prom
   return sql.query<DuePush>(
     `with due as (
        select session_hash from payer_pushes
-       where tapped_at is not null and coalesce(told_at <= $2, true)
+       where tapped_at is not null and coalesce(notified_at <= $2, true)
        order by tapped_at limit $4 for update skip locked
      )
-     update payer_pushes p set tapped_at = null, told_at = $1
+     update payer_pushes p set tapped_at = null, notified_at = $1
      from due d where p.session_hash = d.session_hash
      returning ${DUE_FIELDS}, $3::timestamptz as until`,
     [now, addSeconds(now, -TAPS_APART_S), addSeconds(now, TAP_IS_NEWS_S), limit],

@@ -117,14 +117,16 @@ test('all phone passes are sent to their wallets again after a loss', async () =
   const [here, elsewhere] = passes.map(({ passId }) => passId);
   for (const passId of [here, elsewhere]) {
     await store.db.query(
-      `insert into pass_copies (pass_id, wallet, created, changed_at, asked, told, next_try_at)
+      `insert into pass_copies
+         (pass_id, wallet, created, changed_at, version, copied_version, next_try_at)
        values ($1, 'google', $2, $2, 1, 1, $2)`,
       [passId, EARLIER],
     );
   }
   await end();
   const due = await store.db.query(
-    'select pass_id, changed_at from pass_copies where told < asked and next_try_at <= $1',
+    `select pass_id, changed_at from pass_copies
+     where copied_version < version and next_try_at <= $1`,
     [LATER],
   );
   assert.deepEqual(due, [{ pass_id: here, changed_at: LATER }]);

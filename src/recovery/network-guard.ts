@@ -138,7 +138,7 @@ async function ask(
   if (await askForRecovery(db, { livemode, asked: ledger.asked, reason, lossShown })) {
     log.warn('the ledger must be compared with the chain', { network, reason, lossShown });
   }
-  db.watch.toldOfLoss(livemode);
+  db.watch.lossRecorded(livemode);
   wakeups.send(RECOVERY_TOPIC, network);
 }
 

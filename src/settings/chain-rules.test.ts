@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { getAddress } from 'viem';
 import { StartError } from '#core/start-error.ts';
 import { readConfig } from '#settings/config.ts';
-import { PROFILE_NAMES, profileFor, profileNamed, tellProfile } from '#settlement/profiles.ts';
+import { describeProfile, PROFILE_NAMES, profileFor, profileNamed } from '#settlement/profiles.ts';
 
 const KEY = `0x${'1f'.repeat(32)}`;
 const ADDRESS = `0x${'ab'.repeat(20)}`;
@@ -206,11 +206,11 @@ test('these settings keep the embedded chain, and apply to it', () => {
 });
 
 test('one line names the detected profile, and its facts', () => {
-  const line = tellProfile(testnet({ CHAIN_TESTNET_CHAIN_ID: '8453' }));
+  const line = describeProfile(testnet({ CHAIN_TESTNET_CHAIN_ID: '8453' }));
   assert.match(line, /^testnet: profile base for chain 8453: a block every 200 ms, /);
   assert.match(line, /fees in ETH of 18 decimals, 200 million gas a second, USDC has permit/);
   assert.match(
-    tellProfile(testnet({})),
+    describeProfile(testnet({})),
     /profile custom for chain 4217: the time between blocks is/,
   );
 });

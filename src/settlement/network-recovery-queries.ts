@@ -72,7 +72,7 @@ export async function askForRecovery(
          ended = case when r.status = 'recovering' then r.ended else '{}' end
        where livemode = $1 and ($2::bigint is null or asked = $2)
        returning livemode
-     ), told as (
+     ), reopened as (
        update network_states n set recovering = true from begun b where n.livemode = b.livemode
      )
      select livemode from begun`,
@@ -363,7 +363,7 @@ export async function finishRecovery(
        where livemode = $1 and lease_owner = $2 and fencing_token = $3 and asked = $4
          and loss_shown = $7
        returning livemode
-     ), told as (
+     ), reopened as (
        update network_states n set recovering = false from done d where n.livemode = d.livemode
      ), everything as (
        update reconciliation_cursors c set compared_block = null, compared_at = null

@@ -186,7 +186,7 @@ const FINAL_WORDS: Readonly<Record<Finality, string>> = {
 };
 
 /** Describes the profile in one log line. */
-export function tellProfile(chain: {
+export function describeProfile(chain: {
   readonly network: string;
   readonly chainId: number;
   readonly profile: ChainProfile;

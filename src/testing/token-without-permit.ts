@@ -47,7 +47,7 @@ const NAME = 'Test USD Coin';
  */
 export async function renameToken(
   token: TokenOnChain,
-  { name, isTold = true }: { readonly name: string; readonly isTold?: boolean },
+  { name, isReported = true }: { readonly name: string; readonly isReported?: boolean },
 ): Promise<() => Promise<void>> {
   if (name.length !== NAME.length) throw new Error(`a name of ${NAME.length} letters`);
   const bare = (hex: Hex) => hex.slice(2);
@@ -55,6 +55,6 @@ export async function renameToken(
     const renamed = code
       .replaceAll(bare(toHex(NAME)), bare(toHex(name)))
       .replaceAll(bare(keccak256(toHex(NAME))), bare(keccak256(toHex(name))));
-    return isTold ? renamed : without(renamed, ['name()', 'eip712Domain()']);
+    return isReported ? renamed : without(renamed, ['name()', 'eip712Domain()']);
   });
 }

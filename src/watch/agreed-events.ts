@@ -67,14 +67,14 @@ export async function readAgreed(
       heads[i] === null ? Promise.resolve(null) : ask(one.logs({ fromBlock, toBlock })),
     ),
   );
-  const told = answers.flatMap((logs) => (logs === null ? [] : [logs]));
-  if (told.length === 0) return 'nobody answers';
-  return { fromBlock, toBlock, ...compare(providers, told) };
+  const answered = answers.flatMap((logs) => (logs === null ? [] : [logs]));
+  if (answered.length === 0) return 'nobody answers';
+  return { fromBlock, toBlock, ...compare(providers, answered) };
 }
 
-function compare(providers: readonly Provider[], told: readonly (readonly RawLog[])[]) {
+function compare(providers: readonly Provider[], answered: readonly (readonly RawLog[])[]) {
   const named = new Map<string, { readonly log: RawLog; times: number }>();
-  for (const logs of told) {
+  for (const logs of answered) {
     for (const log of logs) {
       const text = textOf(log);
       const known = named.get(text) ?? { log, times: 0 };
@@ -87,5 +87,5 @@ function compare(providers: readonly Provider[], told: readonly (readonly RawLog
     readEvents(config, [log]).map((event) => ({ event, confirmed: times >= ENOUGH })),
   );
   const alike = events.every(({ confirmed }) => confirmed);
-  return { events, agreed: told.length >= ENOUGH && alike };
+  return { events, agreed: answered.length >= ENOUGH && alike };
 }

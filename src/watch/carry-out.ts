@@ -37,7 +37,7 @@ const LEAST_TIP = 1_000_000n;
 const BASE_FEES = 2n;
 const MAX_RAISES = 20;
 /** Then operators must stop the contract themselves. There is one try a second. */
-const TRIES_TO_TELL = 10;
+const ALERT_FROM_TRIES = 10;
 /**
  * The balance for this many pauses is reserved, so that a thief cannot spend it by making proposals
  * that have to be dropped. Two pauses of each contract, each retried at higher fees.
@@ -47,7 +47,7 @@ const PAUSES_KEPT = 20n;
  * Operators are alerted when the balance pays for fewer transactions than this at the present gas
  * price.
  */
-const TRANSACTIONS_TO_TELL = 100n;
+const ALERT_BELOW_TRANSACTIONS = 100n;
 /**
  * A thief of the registrar's key proposes in each block. After the first proposals, all proposals
  * of ten minutes are dropped together: a proposal cannot be applied for at least a day.
@@ -294,7 +294,7 @@ export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Prom
     account,
     actions.filter((_, i) => taken[i] === true),
   );
-  const late = left.filter(({ step }) => step.tries + 1 >= TRIES_TO_TELL);
+  const late = left.filter(({ step }) => step.tries + 1 >= ALERT_FROM_TRIES);
   if (late.length === 0) return;
   const alarms = late.map(({ step: { step, reason, merchant_number } }) => ({
     kind: 'watchtower_cannot_stop',
@@ -329,7 +329,7 @@ export async function checkCoin(deps: CarryOutDeps, key: SigningKey | null): Pro
   const coin = await coinOf(chains, address);
   if (coin === null) return;
   const price = GAS * (await feesOf(chains, 0)).maxFeePerGas;
-  if (coin >= TRANSACTIONS_TO_TELL * price) return;
+  if (coin >= ALERT_BELOW_TRANSACTIONS * price) return;
   const transactions = Number(coin / price);
   log.warn('the watchtower is running low on gas funds', { network, address, transactions });
   const alarm = { kind: 'watchtower_low_coin', subject: address, details: { coin, transactions } };

@@ -97,25 +97,26 @@ export async function saveFindings(
  * whichever watchtower read it. `isSilent` is true if the account's owners were notified of another
  * one within the interval.
  */
-export async function takeUntold(
+export async function takeUnreported(
   tx: Tx,
   which: { readonly livemode: boolean; readonly since: Date; readonly now: Date },
-): Promise<UntoldRow[]> {
+): Promise<UnreportedRow[]> {
   const { livemode, since, now } = which;
-  return tx.query<UntoldRow>(
-    `with told as (
-       select distinct account_id from watch_findings where livemode = $1 and owners_told_at > $2
+  return tx.query<UnreportedRow>(
+    `with notified as (
+       select distinct account_id from watch_findings
+       where livemode = $1 and owners_notified_at > $2
      )
-     update watch_findings f set owners_told_at = $3
-     where livemode = $1 and confirmed and account_id is not null and owners_told_at is null
+     update watch_findings f set owners_notified_at = $3
+     where livemode = $1 and confirmed and account_id is not null and owners_notified_at is null
        and found >= $2
      returning account_id, kind, amount, tx_hash,
-       exists (select from told t where t.account_id = f.account_id) as is_silent`,
+       exists (select from notified t where t.account_id = f.account_id) as is_silent`,
     [livemode, since, now],
   );
 }
 
-export interface UntoldRow {
+export interface UnreportedRow {
   readonly account_id: string;
   readonly kind: FindingRow['kind'];
   readonly amount: bigint;

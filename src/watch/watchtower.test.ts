@@ -99,7 +99,7 @@ describe('a watchtower', () => {
       log: silentLog,
       watchKey: world.network.watchKey,
       pauseFrom: PAUSE_FROM,
-      tellMerchant: async (_tx, proposal) => void mailed.push(proposal),
+      notifyMerchant: async (_tx, proposal) => void mailed.push(proposal),
       ...own,
     };
   }
@@ -350,7 +350,7 @@ describe('a watchtower', () => {
     await grant.schedule();
     await world.network.mine(2);
     const told: FoundPast[] = [];
-    await look({ tellOperators: async (_tx, found) => void told.push(found) });
+    await look({ alertOperators: async (_tx, found) => void told.push(found) });
     assert.deepEqual(await alarms(), ['contract_changed CallScheduled']);
     assert.ok(
       told[0]?.lines[0]?.startsWith(`CallScheduled: ${account} becomes operator., 0x`),
@@ -522,20 +522,20 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), []);
     await db.query('update network_recoveries set finished = now() where not livemode');
     assert.notEqual(await blocksToStop(), null);
-    db.watch.toldOfLoss(true);
+    db.watch.lossRecorded(true);
   });
 
   it('alerts operators at once, and not every second', async () => {
     const told: FoundPast[] = [];
-    const tellOperators = async (_tx: Tx, found: FoundPast) => void told.push(found);
+    const alertOperators = async (_tx: Tx, found: FoundPast) => void told.push(found);
     await steal(LARGE);
     for (let n = 0; n < 3; n++) {
       await world.network.mine();
-      await look({ tellOperators, watchKey: null });
+      await look({ alertOperators, watchKey: null });
     }
     await steal(SMALL);
     await world.network.mine(2);
-    await look({ tellOperators });
+    await look({ alertOperators });
     const [first, ...others] = told;
     assert.match(first?.lines.join() ?? '', /^payment of 6\.00 USDC, 0x[0-9a-f]{64}$/);
     assert.deepEqual(others, []);
@@ -545,17 +545,17 @@ describe('a watchtower', () => {
     const merchant = world.merchant;
     await knowMerchant(merchant);
     const told: string[] = [];
-    const tellOwners = async (_tx: Tx, { accountId, moved }: ForeignMovements) =>
+    const notifyOwners = async (_tx: Tx, { accountId, moved }: ForeignMovements) =>
       void told.push(`${accountId}: ${moved.map(({ kind, amount }) => `${kind} ${amount}`)}`);
     await steal(SMALL);
     await world.network.mine(2);
-    await look({ tellOwners, chains: [chains[0]] });
+    await look({ notifyOwners, chains: [chains[0]] });
     assert.deepEqual(told, [], 'one address alone may have invented it');
     await world.database.db.query('delete from watch_cursors');
     memory = openMemory(world.database.db.watch);
     memory.nextBlock = (await chains[0].newest()).number - 6n;
     for (let n = 0; n < 3; n++) {
-      await look({ tellOwners });
+      await look({ notifyOwners });
       await steal(SMALL);
       await world.network.mine(2);
     }

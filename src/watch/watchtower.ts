@@ -39,7 +39,7 @@ import {
   selectLookedAt,
   selectWatched,
   sumConfirmed,
-  takeUntold,
+  takeUnreported,
 } from '#watch/watch-queries.ts';
 
 export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
@@ -52,9 +52,9 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   /** Atoms; the network is paused once unexplained settlements and refunds reach this sum. */
   readonly pauseFrom: bigint;
   /** Notifies a merchant's owners, in the transaction that records the events. Optional. */
-  readonly tellOwners?: (tx: Tx, found: ForeignMovements, now: Date) => Promise<void>;
+  readonly notifyOwners?: (tx: Tx, found: ForeignMovements, now: Date) => Promise<void>;
   /** Alerts the operators, in the transaction of the alarms. Optional. */
-  readonly tellOperators?: (tx: Tx, found: FoundPast, now: Date) => Promise<void>;
+  readonly alertOperators?: (tx: Tx, found: FoundPast, now: Date) => Promise<void>;
 }
 
 /** A summary of what was done outside this service. */
@@ -179,9 +179,9 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
 }
 
 /** At most once a minute; the alarms name the rest. */
-async function tell(
+async function report(
   tx: Tx,
-  { chains, clock, tellOperators }: WatchDeps,
+  { chains, clock, alertOperators }: WatchDeps,
   { rules, moved, steps }: Judged,
   memory: Memory,
 ): Promise<void> {
@@ -193,27 +193,27 @@ async function tell(
     ),
   ];
   const { mailedAt } = memory;
-  if (lines.length === 0 || tellOperators === undefined) return;
+  if (lines.length === 0 || alertOperators === undefined) return;
   if (mailedAt !== null && performance.now() - mailedAt < MAIL_EVERY_MS) return;
   const found = { network: chains[0].config.network, lines, steps };
-  await tellOperators(tx, found, clock.now());
+  await alertOperators(tx, found, clock.now());
   tx.onCommit(() => {
     memory.mailedAt = performance.now();
   });
 }
 
 /** Notifies the owners of merchants whose money was moved, if two providers agree. */
-async function tellConcerned(
+async function notifyConcerned(
   tx: Tx,
-  { chains, tellOwners }: Pick<WatchDeps, 'chains' | 'tellOwners'>,
+  { chains, notifyOwners }: Pick<WatchDeps, 'chains' | 'notifyOwners'>,
   now: Date,
 ): Promise<void> {
-  if (tellOwners === undefined) return;
+  if (notifyOwners === undefined) return;
   const { livemode } = chains[0].config;
-  const untold = await takeUntold(tx, { livemode, since: addMs(now, -SUM_MS), now });
-  const loud = untold.filter(({ is_silent }) => !is_silent);
+  const unreported = await takeUnreported(tx, { livemode, since: addMs(now, -SUM_MS), now });
+  const loud = unreported.filter(({ is_silent }) => !is_silent);
   for (const [accountId, moved] of Map.groupBy(loud, (row) => row.account_id)) {
-    await tellOwners(tx, { accountId, livemode, moved }, now);
+    await notifyOwners(tx, { accountId, livemode, moved }, now);
   }
 }
 
@@ -232,7 +232,7 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
   if (changes !== memory.changes || db.watch.trust(livemode) === 'confirmed') {
     memory.changes = changes;
     memory.changedAt = clock.now();
-    db.watch.toldOfLoss(livemode);
+    db.watch.lossRecorded(livemode);
     log.warn('the watchtower waits: the database was replaced', { network });
   }
   const { brokeAt, changedAt } = memory;
@@ -275,8 +275,8 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
     // The database may have been replaced while the nodes were queried.
     if (!(await mayJudge(deps, tx, memory))) return null;
     const found = await note(tx, deps, sight);
-    await tell(tx, deps, found, memory);
-    await tellConcerned(tx, deps, now);
+    await report(tx, deps, found, memory);
+    await notifyConcerned(tx, deps, now);
     if (differs) {
       const details = { from_block: sight.fromBlock, to_block: sight.toBlock };
       const alarm = { kind: 'watchtower_nodes_differ', subject: network, details };

@@ -18,7 +18,7 @@ export interface DisabledNotice {
  * Queues the mail to the owners in the transaction that disables the endpoint, so that a crash
  * cannot lose it.
  */
-export type TellDisabled = (tx: Tx, notice: DisabledNotice, now: Date) => Promise<void>;
+export type NotifyDisabled = (tx: Tx, notice: DisabledNotice, now: Date) => Promise<void>;
 
 export interface Disabled {
   readonly notice: DisabledNotice;
@@ -38,7 +38,7 @@ export async function disableEndpoint(
     readonly reason: DisabledReason;
     readonly now: Date;
     readonly failingBefore?: Date;
-    readonly tell?: TellDisabled | undefined;
+    readonly tell?: NotifyDisabled | undefined;
   },
 ): Promise<Disabled | null> {
   const { endpointId, reason, now, failingBefore } = ending;

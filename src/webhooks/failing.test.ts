@@ -201,13 +201,13 @@ describe('a failing endpoint', () => {
     assert.deepEqual(await disableLongFailing(s.bench), []);
     clock.advance(120_000);
     const told: string[] = [];
-    const tellDisabled = async (tx: Tx, { endpointId }: { readonly endpointId: string }) => {
+    const notifyDisabled = async (tx: Tx, { endpointId }: { readonly endpointId: string }) => {
       // Runs in the transaction that disables, so that its writes exist only if the endpoint is
       // disabled.
       assert.ok(tx.inTransaction);
       told.push(endpointId);
     };
-    const [notice, ...more] = await disableLongFailing({ ...s.bench, tellDisabled });
+    const [notice, ...more] = await disableLongFailing({ ...s.bench, notifyDisabled });
     assert.deepEqual(told, [s.endpointId]);
     assert.equal(notice?.endpointId, s.endpointId);
     assert.equal(notice?.reason, 'persistent_failure');

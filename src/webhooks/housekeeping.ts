@@ -6,14 +6,14 @@ import { maintainPartitions } from '#events/retention.ts';
 import {
   type DisabledNotice,
   disableEndpoint,
-  type TellDisabled,
+  type NotifyDisabled,
 } from '#webhooks/disable-endpoint.ts';
 import { selectLongFailing } from '#webhooks/endpoint-queries.ts';
 import { replayStep } from '#webhooks/replay.ts';
 import { DISABLE_AFTER_MS } from '#webhooks/schedule.ts';
 
 export interface HousekeepingDeps extends LoopDeps {
-  readonly tellDisabled?: TellDisabled;
+  readonly notifyDisabled?: NotifyDisabled;
   readonly onError: (name: string, error: unknown) => void;
 }
 
@@ -39,9 +39,9 @@ const MAX_DISABLED = 100;
  * @returns the notices to their owners.
  */
 export async function disableLongFailing(
-  deps: Pick<HousekeepingDeps, 'db' | 'clock' | 'wakeups' | 'tellDisabled'>,
+  deps: Pick<HousekeepingDeps, 'db' | 'clock' | 'wakeups' | 'notifyDisabled'>,
 ): Promise<DisabledNotice[]> {
-  const { db, clock, wakeups, tellDisabled: tell } = deps;
+  const { db, clock, wakeups, notifyDisabled: tell } = deps;
   const now = clock.now();
   const failingBefore = addMs(now, -DISABLE_AFTER_MS);
   const notices: DisabledNotice[] = [];

@@ -6,7 +6,7 @@ import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
-import { disableEndpoint, type TellDisabled } from '#webhooks/disable-endpoint.ts';
+import { disableEndpoint, type NotifyDisabled } from '#webhooks/disable-endpoint.ts';
 import { Dispatcher } from '#webhooks/dispatcher.ts';
 import { startHousekeeping } from '#webhooks/housekeeping.ts';
 import { claimEndpoints, fetchDue, releaseEndpoints } from '#webhooks/queue-queries.ts';
@@ -25,7 +25,7 @@ export interface WebhookWorkerDeps extends LoopDeps {
   /** Returns an event's trace, given its body. */
   readonly traceOf?: (body: string) => Promise<string | null>;
   /** Sends the owners of a disabled endpoint an email. */
-  readonly tellDisabled?: TellDisabled;
+  readonly notifyDisabled?: NotifyDisabled;
 }
 
 export interface WebhookWorker {
@@ -51,7 +51,12 @@ function allowLate(ms: number): Promise<'late'> {
 
 async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<void> {
   const { db, clock, wakeups } = deps;
-  const ending = { endpointId, reason: 'gone', now: clock.now(), tell: deps.tellDisabled } as const;
+  const ending = {
+    endpointId,
+    reason: 'gone',
+    now: clock.now(),
+    tell: deps.notifyDisabled,
+  } as const;
   const done = await disableEndpoint(db, ending);
   if (done === null) return;
   if (done.deliveries > 0) wakeups.send('deliveries');

@@ -169,7 +169,7 @@ async function comeToRest(point: Failpoint): Promise<void> {
 }
 
 /** Checks that the receiver got the payment's events, each in exactly one delivery. */
-async function checkTold(paymentId: string, before: number): Promise<void> {
+async function checkDeliveries(paymentId: string, before: number): Promise<void> {
   assert.ok(receiver.received.length >= before + WEBHOOKS);
   const [told] = await db.query<{ n: number }>(
     `select count(*)::int as n from webhook_deliveries d join events e on e.id = d.event_id
@@ -249,7 +249,7 @@ describe('a process killed between two steps', () => {
           intent,
         ]);
         assert.deepEqual(payments, [{ id: paid.payment }]);
-        if (point.startsWith('webhooks.')) await checkTold(String(paid.payment), before);
+        if (point.startsWith('webhooks.')) await checkDeliveries(String(paid.payment), before);
         if (point.startsWith('fiscal.')) await checkSigned(point, String(paid.payment));
       } finally {
         await Promise.all([api.close(), worker.close()]);
@@ -259,7 +259,7 @@ describe('a process killed between two steps', () => {
 });
 
 /** Changes that email their owner, and the text of each email. */
-const TOLD_BY_MAIL = {
+const SENT_BY_MAIL = {
   'mail.taken': {
     subject: /^The second factor/,
     change: (url: string) => enrolOwner(url, sandbox.dashboard),
@@ -286,7 +286,7 @@ async function mailsOf(worker: string, subject: RegExp): Promise<Mail[]> {
 describe('a process killed while it notifies an owner of a change', () => {
   for (const point of ['mail.taken', 'mail.sent'] as const) {
     it(`sends the mail after all when it died at ${point}`, async () => {
-      const { subject, change } = TOLD_BY_MAIL[point];
+      const { subject, change } = SENT_BY_MAIL[point];
       const firstEnv = { TAPLINE_FAILPOINT: point };
       const name = `mails ${point}`;
       const [api, worker] = await Promise.all([

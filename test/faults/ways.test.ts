@@ -100,13 +100,13 @@ async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Prom
   assert.deepEqual([...broken, ...(await ways.judge())], []);
 }
 
-const paymentOf = ({ told }: Play) => String(told?.payment);
+const paymentOf = ({ result }: Play) => String(result?.payment);
 
 /** Refunds in every way, for a payment in the backup and for one that will be lost. */
 async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]): Promise<void> {
   const office = await openOffice(ways);
   const at = { ...ways, office };
-  const paid = [before, all].map((plays) => plays.filter(({ told }) => told?.payment != null));
+  const paid = [before, all].map((plays) => plays.filter(({ result }) => result?.payment != null));
   for (const [place, by] of Object.values(REFUNDS).entries()) {
     for (const plays of paid) {
       const play = plays[place % plays.length];
@@ -184,8 +184,8 @@ describe('every way of paying, when nothing is lost', () => {
   it('is one payment when two nodes get requests at once', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'nodes');
     for (const play of plays) {
-      const told = await Promise.all([play.attempt.pay(0), play.attempt.pay(1)]);
-      play.told = told.find(({ said }) => said === 'succeeded') ?? told[0] ?? null;
+      const result = await Promise.all([play.attempt.pay(0), play.attempt.pay(1)]);
+      play.result = result.find(({ said }) => said === 'succeeded') ?? result[0] ?? null;
     }
     assert.deepEqual(await checkAll(plays), []);
   });
@@ -195,8 +195,8 @@ describe('every way of paying, when nothing is lost', () => {
     const { plays } = await beginOld(ways, once, 'spend');
     for (const play of plays) {
       const { cell, attempt } = play;
-      const told = await Promise.all([attempt.pay(0), attempt.spendAgain(1, ways.till)]);
-      const paid = told.filter(({ said }) => said === 'succeeded').length;
+      const result = await Promise.all([attempt.pay(0), attempt.spendAgain(1, ways.till)]);
+      const paid = result.filter(({ said }) => said === 'succeeded').length;
       assert.ok(paid <= 1, `${cell.way.name} has paid ${paid} times`);
     }
     assert.deepEqual(await ways.judge(), []);

@@ -54,7 +54,7 @@ const UP_MS = 240_000;
 /** Time until writes resume. The guide promises ten seconds; this machine is busier. */
 const BACK_MS = 60_000;
 /** Time until a person is notified. */
-const TOLD_MS = 180_000;
+const ALERTED_MS = 180_000;
 /** One WAL file per minute, and the next one has no space. */
 const REPLACED_MS = 150_000;
 /** Longer than most rules wait. */
@@ -387,8 +387,8 @@ async function strike({ what, hit, heal, told }: Strike): Promise<string> {
   const [before, since] = [notices.length, performance.now()];
   const writes = outage(shop);
   await hit();
-  const isTold = () => notices.length > before;
-  const heard = told === null || (await waitUntil(isTold, TOLD_MS));
+  const isAlerted = () => notices.length > before;
+  const heard = told === null || (await waitUntil(isAlerted, ALERTED_MS));
   const [first] = notices.slice(before);
   await heal();
   const seconds = await writes;

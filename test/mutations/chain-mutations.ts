@@ -160,7 +160,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'what bytes carried that a cancellation transaction replaces is forgotten',
     file: 'src/settlement/relayer/send/sign.ts',
-    by: 'src/settlement/relayer/relayer-told.test.ts',
+    by: 'src/settlement/relayer/relayer-declined.test.ts',
     from: '    await requeue(tx, carried);\n',
     to: '',
   },

@@ -32,7 +32,7 @@ const KEYS = [
 const OUTCOMES = [
   'src/settlement/relayer/rows/kinds.test.ts',
   'src/settlement/relayer/follow/resolve.test.ts',
-  'src/settlement/relayer/relayer-told.test.ts',
+  'src/settlement/relayer/relayer-declined.test.ts',
   'src/settlement/relayer/relayer-reorders.test.ts',
   'src/settlement/relayer/relayer-finality.test.ts',
   'src/settlement/relayer/relayer-singles.test.ts',
@@ -69,7 +69,7 @@ const LINKS = [
 ];
 const TIPS = ['src/payments/tips.test.ts', 'src/apis/device/tips.test.ts'];
 const ORDER = [
-  'src/settlement/relayer/relayer-told.test.ts',
+  'src/settlement/relayer/relayer-declined.test.ts',
   'src/settlement/relayer/relayer-reorders.test.ts',
   'src/settlement/relayer/relayer-singles.test.ts',
 ];
@@ -190,13 +190,13 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
     ...DEADLINES,
-    'src/settlement/relayer/relayer-told.test.ts',
+    'src/settlement/relayer/relayer-declined.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
   'src/settlement/relayer/senders/nonces.ts': [
     'src/settlement/relayer/senders/nonces.test.ts',
     'src/settlement/relayer/relayer-senders.test.ts',
-    'src/settlement/relayer/relayer-told.test.ts',
+    'src/settlement/relayer/relayer-declined.test.ts',
     'src/settlement/relayer/senders/fencing-token.test.ts',
   ],
   'src/settlement/relayer/senders/foreign-key.ts': [
@@ -208,7 +208,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/settlement/relayer/rows/transaction-queries.ts': [
     'src/settlement/relayer/rows/transaction-queries.test.ts',
     ...DEADLINES,
-    'src/settlement/relayer/relayer-told.test.ts',
+    'src/settlement/relayer/relayer-declined.test.ts',
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-singles.test.ts',
     'src/settlement/relayer/senders/nonces.test.ts',
@@ -281,7 +281,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   // change.
   'src/settlement/relayer/send/sign.ts': [
     ...SIGNERS,
-    'src/settlement/relayer/relayer-told.test.ts',
+    'src/settlement/relayer/relayer-declined.test.ts',
   ],
   'src/settlement/relayer/send/earlier-events.ts': [
     'src/settlement/relayer/send/earlier-events.test.ts',

@@ -1,7 +1,7 @@
 import { t, textLanguage } from '../ui/text/t.ts';
 
 /** Error codes for which the catalog has a text. The service's own messages are English. */
-const TOLD = [
+const TRANSLATED = [
   'account_disabled',
   'already_exists',
   'amount_too_large',
@@ -32,8 +32,8 @@ export function refusalText({
   readonly isTranslated?: boolean | undefined;
 }): string {
   if (isTranslated || textLanguage() === 'en') return message;
-  const told = TOLD.find((one) => one === code);
-  return told === undefined ? t('refusal.other', { code }) : t(`refusal.${told}`);
+  const translated = TRANSLATED.find((one) => one === code);
+  return translated === undefined ? t('refusal.other', { code }) : t(`refusal.${translated}`);
 }
 
 const DECLINES = [

@@ -295,7 +295,7 @@ export function Paying({ api, onOthers }: PayingProps): ReactNode {
   }, [isOthers, onOthers]);
   const asked = step.at === 'open' && tip === null ? step.link.tipping : null;
   // The service computes the total with the tip, so wait for its response.
-  const isTold = step.at !== 'open' || BigInt(step.link.tip_amount) === (tip ?? 0n);
+  const hasTotal = step.at !== 'open' || BigInt(step.link.tip_amount) === (tip ?? 0n);
   if (step.at === 'open' && asked !== null) {
     return (
       <TipChoice
@@ -307,5 +307,5 @@ export function Paying({ api, onOthers }: PayingProps): ReactNode {
       />
     );
   }
-  return isTold ? <Screen payment={payment} /> : <Skeleton />;
+  return hasTotal ? <Screen payment={payment} /> : <Skeleton />;
 }

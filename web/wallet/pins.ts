@@ -31,10 +31,10 @@ export function pinOf(network: Network): Pin | null {
   return built === null ? known : { feeRate: known?.feeRate, ...built };
 }
 
-function rememberTold(network: Network, told: Pin | null): void {
+function rememberReported(network: Network, reported: Pin | null): void {
   const { [network]: before, ...others } = kept('otherContracts');
-  if (told === null && before === undefined) return;
-  keep('otherContracts', told === null ? others : { ...others, [network]: told });
+  if (reported === null && before === undefined) return;
+  keep('otherContracts', reported === null ? others : { ...others, [network]: reported });
 }
 
 /**
@@ -42,18 +42,19 @@ function rememberTold(network: Network, told: Pin | null): void {
  *
  * @throws OtherContracts if they differ. Nothing may be signed then, and the wallet shows both.
  */
-export function checkContracts(network: Network, told: Pin | ChainFacts): ChainFacts {
+export function checkContracts(network: Network, reported: Pin | ChainFacts): ChainFacts {
   const pin = pinOf(network);
-  const former = formerOf(network, told);
+  const former = formerOf(network, reported);
   const known = former ?? pin;
-  const changed = known === null ? [] : changedFields(known, told);
-  rememberTold(network, changed.length === 0 ? null : told);
+  const changed = known === null ? [] : changedFields(known, reported);
+  rememberReported(network, changed.length === 0 ? null : reported);
   if (changed.length > 0) throw new OtherContracts(network, changed);
   // A shop still uses a previous contract. This does not change what the wallet signs for
   // elsewhere.
-  if (former !== null) return { rpcUrl: null, ...told, feeRate: pin?.feeRate ?? told.feeRate };
+  if (former !== null)
+    return { rpcUrl: null, ...reported, feeRate: pin?.feeRate ?? reported.feeRate };
   // Lower fees are not pinned; otherwise a return to the old fees would stop the user.
-  return keepFacts(network, { ...told, feeRate: pin?.feeRate ?? told.feeRate });
+  return keepFacts(network, { ...reported, feeRate: pin?.feeRate ?? reported.feeRate });
 }
 
 /**
@@ -67,10 +68,10 @@ function formerOf(network: Network, { settlement }: Pin): Pin | null {
   return found === undefined ? null : { ...found, feeRate: pinOf(network)?.feeRate };
 }
 
-function keepFacts(network: Network, told: Pin | ChainFacts): ChainFacts {
+function keepFacts(network: Network, reported: Pin | ChainFacts): ChainFacts {
   const chains = kept('chains');
   const before = chains[network];
-  const facts = { rpcUrl: before?.rpcUrl ?? null, ...told };
+  const facts = { rpcUrl: before?.rpcUrl ?? null, ...reported };
   if (JSON.stringify(before) !== JSON.stringify(facts)) {
     keep('chains', { ...chains, [network]: facts });
   }
@@ -113,10 +114,10 @@ function rememberFormer(network: Network, now: Pin): void {
 }
 
 /** Pins the contracts after the user has compared them with the operator's published addresses. */
-export function trustTold(network: Network): void {
-  const told = kept('otherContracts')[network];
-  if (told === undefined) return;
-  rememberFormer(network, told);
-  keepFacts(network, told);
-  rememberTold(network, null);
+export function trustReported(network: Network): void {
+  const reported = kept('otherContracts')[network];
+  if (reported === undefined) return;
+  rememberFormer(network, reported);
+  keepFacts(network, reported);
+  rememberReported(network, null);
 }

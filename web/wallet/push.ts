@@ -31,7 +31,7 @@ export async function ringDevice(rings: boolean): Promise<void> {
 }
 
 /** Notifies that a static pass was tapped, because its owner may not have been there. */
-export async function tellOfPass(): Promise<void> {
+export async function notifyOfPass(): Promise<void> {
   if (mayRing() !== 'granted') return;
   const { active } = await navigator.serviceWorker.ready;
   active?.postMessage('paid');

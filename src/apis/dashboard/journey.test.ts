@@ -10,7 +10,7 @@ import { silentLog } from '#core/log.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
-import { tellOfProposal } from '#payouts/foreign-mails.ts';
+import { mailProposal } from '#payouts/foreign-mails.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { ownerChanges } from '#people/owner-change-queries.ts';
@@ -461,7 +461,7 @@ test('owners stop a wallet that a stranger announced, with the link in their mai
   const foreign = { ...terms, wallet: thief.address };
   const { db, clock, people } = server;
   await noteLook(db, { livemode: false, next: 1n, now: clock.now() });
-  await db.transaction((tx) => tellOfProposal(people)(tx, foreign, clock.now()));
+  await db.transaction((tx) => mailProposal(people)(tx, foreign, clock.now()));
   const { text, link } = await stopPage('Another wallet was announced for your payouts');
   assert.match(text, /0x.* from 2026-11-26T12:00:00.000Z on/);
   const page = await (await fetch(link)).text();

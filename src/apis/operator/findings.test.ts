@@ -78,8 +78,8 @@ test("the delivery of all of the payment's events makes one finding", () => {
   ];
   assert.deepEqual(codes({ intent: PAID, deliveries }), [
     'paid: 0x1',
-    'telling_given_up: 2 of 4, HTTP 503',
-    'telling_fails: 1 of 4, no answer',
+    'delivery_given_up: 2 of 4, HTTP 503',
+    'delivery_fails: 1 of 4, no answer',
   ]);
 });
 

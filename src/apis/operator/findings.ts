@@ -29,10 +29,10 @@ export const FINDINGS = [
   'canceled_after_loss',
   'nobody_listens',
   'endpoint_disabled',
-  'not_told_yet',
-  'telling_fails',
-  'telling_given_up',
-  'told',
+  'not_delivered_yet',
+  'delivery_fails',
+  'delivery_given_up',
+  'delivered',
   'refund_waits',
   'refund_blocked',
   'refunded',
@@ -132,28 +132,30 @@ function canceledFinding(intent: PaymentIntent & { readonly status: 'canceled' }
   return finding('canceled_by_merchant', at);
 }
 
-function tellingCode({ status, attempt }: DeliveryFacts): FindingCode {
-  if (status === 'succeeded') return 'told';
-  if (status === 'failed') return 'telling_given_up';
-  return attempt === 0 ? 'not_told_yet' : 'telling_fails';
+function deliveryCode({ status, attempt }: DeliveryFacts): FindingCode {
+  if (status === 'succeeded') return 'delivered';
+  if (status === 'failed') return 'delivery_given_up';
+  return attempt === 0 ? 'not_delivered_yet' : 'delivery_fails';
 }
 
 /** Returns the webhook findings: one per problem, not one per event of the payment. */
-function tellingFindings({ endpoints, deliveries }: SupportFacts): Finding[] {
+function deliveryFindings({ endpoints, deliveries }: SupportFacts): Finding[] {
   if (deliveries.length === 0) {
     const isOff = endpoints.length > 0 && endpoints.every(({ status }) => status === 'disabled');
     return [finding(isOff ? 'endpoint_disabled' : 'nobody_listens')];
   }
-  const byCode = Map.groupBy(deliveries, tellingCode);
-  const wrong = (['telling_given_up', 'telling_fails', 'not_told_yet'] as const).flatMap((code) => {
-    const those = byCode.get(code) ?? [];
-    const last = those.at(-1);
-    if (last === undefined) return [];
-    const { response_status: answer, updated } = last;
-    const said = answer === null ? 'no answer' : `HTTP ${answer}`;
-    return [finding(code, updated, `${those.length} of ${deliveries.length}, ${said}`)];
-  });
-  return wrong.length > 0 ? wrong : [finding('told', deliveries.at(-1)?.updated ?? null)];
+  const byCode = Map.groupBy(deliveries, deliveryCode);
+  const wrong = (['delivery_given_up', 'delivery_fails', 'not_delivered_yet'] as const).flatMap(
+    (code) => {
+      const those = byCode.get(code) ?? [];
+      const last = those.at(-1);
+      if (last === undefined) return [];
+      const { response_status: answer, updated } = last;
+      const said = answer === null ? 'no answer' : `HTTP ${answer}`;
+      return [finding(code, updated, `${those.length} of ${deliveries.length}, ${said}`)];
+    },
+  );
+  return wrong.length > 0 ? wrong : [finding('delivered', deliveries.at(-1)?.updated ?? null)];
 }
 
 function refundFinding(refund: Refund, { blocked }: SupportFacts): Finding {
@@ -183,7 +185,7 @@ function stateFindings(facts: SupportFacts): Finding[] {
     case 'processing':
       return processingFindings(facts);
     case 'succeeded':
-      return [finding('paid', facts.settledAt, intent.txHash), ...tellingFindings(facts)];
+      return [finding('paid', facts.settledAt, intent.txHash), ...deliveryFindings(facts)];
     case 'canceled':
       return [canceledFinding(intent)];
     default:

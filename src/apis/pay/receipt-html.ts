@@ -85,7 +85,7 @@ ${list('facts', slip.facts)}
 ${list('facts', slip.fiscal)}
 <section aria-labelledby="proof">
 <h2 id="proof">${html('receipt.proof')}</h2>
-<p id="verdict" class="verdict plain" role="status"${node}>${html('receipt.check.told')}</p>
+<p id="verdict" class="verdict plain" role="status"${node}>${html('receipt.check.reported')}</p>
 <details>
 <summary>${html('receipt.proof_details')}</summary>
 ${list('facts', slip.chain)}

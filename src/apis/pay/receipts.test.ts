@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkReceipt, receiptJsonUrl, type TellingReceipt } from '#ops/check-receipt.ts';
+import { checkReceipt, type ReceiptClaims, receiptJsonUrl } from '#ops/check-receipt.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { payByLink } from '#testing/pay-links.ts';
 
@@ -11,7 +11,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 
 let ground: PayGround;
 let token = '';
-let receipt: TellingReceipt & { readonly [field: string]: unknown };
+let receipt: ReceiptClaims & { readonly [field: string]: unknown };
 
 before(async () => {
   ground = await startPayGround();
@@ -32,7 +32,7 @@ before(async () => {
 
 after(() => ground.close());
 
-const failures = async (changed: Partial<TellingReceipt>) => {
+const failures = async (changed: Partial<ReceiptClaims>) => {
   const findings = await checkReceipt(
     { ...receipt, ...changed },
     ground.world.network.config.rpcUrls[0] ?? '',
@@ -65,7 +65,7 @@ describe('the proof, recomputed from the chain', () => {
 
   test('detects each number that was altered', async () => {
     const { fees, proof } = receipt;
-    const lies: readonly (readonly [Partial<TellingReceipt>, string])[] = [
+    const lies: readonly (readonly [Partial<ReceiptClaims>, string])[] = [
       [{ sale: 2_500_001 }, 'sale and tip'],
       [{ tip: 1 }, 'sale and tip'],
       [{ order_id: 'OTHER' }, 'order'],

@@ -11,12 +11,12 @@ import type { PageFor } from '#core/languages.ts';
 import { readableUsdc } from '#core/money.ts';
 
 const NAMES = { mainnet: 'Real money', testnet: 'Test money' } as const;
-const TOLD = 'Reported by this server. Your browser has not checked it against the chain.';
-const NOT_TOLD = 'The chain did not answer this server just now.';
+const REPORTED = 'Reported by this server. Your browser has not checked it against the chain.';
+const NOT_REPORTED = 'The chain did not answer this server just now.';
 
 function sum(id: string, name: string, atoms: number | null): string {
-  const told = atoms === null ? '?' : `${readableUsdc(BigInt(atoms))} USDC`;
-  return `<div class="row"><dt>${name}</dt><dd data-sum="${id}" translate="no">${told}</dd></div>`;
+  const sum = atoms === null ? '?' : `${readableUsdc(BigInt(atoms))} USDC`;
+  return `<div class="row"><dt>${name}</dt><dd data-sum="${id}" translate="no">${sum}</dd></div>`;
 }
 
 function fact(name: string, value: string): string {
@@ -44,7 +44,7 @@ ${sum('owed', 'Owed to merchants', one.owed_to_merchants)}
 ${sum('fees', 'Fees, not collected yet', one.fees)}
 ${sum('surplus', 'Left over (sent without a payment)', one.surplus)}
 </dl>
-<p class="verdict plain" role="status"${asks}>${one.held === null ? NOT_TOLD : TOLD}</p>
+<p class="verdict plain" role="status"${asks}>${one.held === null ? NOT_REPORTED : REPORTED}</p>
 <details>
 <summary>Where it is on the chain</summary>
 <dl>

@@ -8,9 +8,9 @@ import { silentLog } from '#core/log.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import { buildServer } from '#http/server.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
+import { notifyWallets } from '#payers/notify-wallets.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import { timeHead, writePhoneTap } from '#payers/phone-tap.ts';
-import { tellWallets } from '#payers/tell-wallets.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { type ApplePushServer, startApplePushServer } from '#testing/apple-push-server.ts';
 import {
@@ -76,7 +76,7 @@ after(async () => {
 });
 
 const work = () =>
-  tellWallets({ ...store, log: silentLog, passFiles, cardKey: TEST_CARD_KEY, webUrl: WEB_URL });
+  notifyWallets({ ...store, log: silentLog, passFiles, cardKey: TEST_CARD_KEY, webUrl: WEB_URL });
 
 interface PassJson {
   readonly serialNumber: string;

@@ -3,9 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
+import { notifyWallets } from '#payers/notify-wallets.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import { codeOf, stepAt } from '#payers/rotating-code.ts';
-import { tellWallets } from '#payers/tell-wallets.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { type GoogleServer, startGoogleServer } from '#testing/google-server.ts';
 import {
@@ -52,7 +52,7 @@ after(async () => {
 
 /** Runs the worker's loop once. */
 const work = () =>
-  tellWallets({
+  notifyWallets({
     ...store,
     log: silentLog,
     passFiles,

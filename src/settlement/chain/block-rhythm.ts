@@ -74,14 +74,14 @@ export function blockInterval({ sights }: BlockRhythm): number | null {
   const [first, last] = [sights[0], sights.at(-1)];
   if (first === undefined || last === undefined || sights.length < MIN_SIGHTS) return null;
   const seen = (last.at - first.at) / Number(last.number - first.number);
-  const told = median(
+  const reported = median(
     sights.slice(1).map((sight, index) => {
       const before = sights[index] ?? sight;
       return (sight.time - before.time) / Number(sight.number - before.number);
     }),
   );
-  const isTold = told >= 1_000 && Math.abs(told - seen) < seen * TIMES_AGREE;
-  return isTold ? told : seen;
+  const isReported = reported >= 1_000 && Math.abs(reported - seen) < seen * TIMES_AGREE;
+  return isReported ? reported : seen;
 }
 
 function median(values: readonly number[]): number {

@@ -40,8 +40,8 @@ export async function finalBlock(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,
 ): Promise<bigint> {
-  const told = await chain.block('finalized');
-  return told?.number ?? head - blocksLasting(chain.config, { blocks: FINAL_DEPTH });
+  const reported = await chain.block('finalized');
+  return reported?.number ?? head - blocksLasting(chain.config, { blocks: FINAL_DEPTH });
 }
 
 /**

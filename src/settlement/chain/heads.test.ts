@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Log, silentLog } from '#core/log.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import {
+  type AnnouncedHead,
   type HeadSubscription,
   headsAdvice,
   headsUrlOf,
   subscribeHeads,
-  type ToldHead,
 } from '#settlement/chain/heads.ts';
 import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
@@ -21,7 +21,7 @@ describe('a node that announces blocks', () => {
   let rpc: Rpc;
   let wire: TcpProxy;
   let heads: HeadSubscription | null = null;
-  let told: ToldHead[] = [];
+  let told: AnnouncedHead[] = [];
   let warnings: unknown[][] = [];
   const log: Log = { ...silentLog, warn: (...line) => warnings.push(line) };
 
@@ -63,7 +63,7 @@ describe('a node that announces blocks', () => {
     await rpc.call('evm_mine', []);
     await rpc.call('evm_mine', []);
     await until(() => told.length === 2, 'no blocks');
-    const [first, second] = told as [ToldHead, ToldHead];
+    const [first, second] = told as [AnnouncedHead, AnnouncedHead];
     assert.equal(second.number, first.number + 1n);
     assert.equal(second.parentHash, first.hash);
   });

@@ -1,7 +1,7 @@
 import type { Log } from '#core/log.ts';
 
 /** A new block, as a node announces it. */
-export interface ToldHead {
+export interface AnnouncedHead {
   readonly number: bigint;
   readonly hash: string;
   readonly parentHash: string;
@@ -33,7 +33,7 @@ const SILENT_MS = 40_000;
 
 export function subscribeHeads(
   url: string,
-  onHead: (head: ToldHead) => void,
+  onHead: (head: AnnouncedHead) => void,
   log: Log,
 ): HeadSubscription {
   // Only the host: paths and queries of such URLs often contain the provider's key.
@@ -108,7 +108,7 @@ function readMessage(data: unknown): Message {
 }
 
 /** Parses a block header; `null` if it is not one. */
-function readHeader(params: unknown): ToldHead | null {
+function readHeader(params: unknown): AnnouncedHead | null {
   const result = fieldsOf(fieldsOf(params).result);
   const { number, hash, parentHash, timestamp } = result;
   const isBlock = [number, hash, parentHash, timestamp].every(

@@ -69,7 +69,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   try {
     const probed = await rpc.probe();
     requireChainId(probed, setting, chainId);
-    tellUnreachable(probed, setting, log);
+    logUnreachable(probed, setting, log);
     await check();
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) {
@@ -134,7 +134,7 @@ async function requireFee(chain: Chain): Promise<void> {
   throw new StartError(`${name}=${set} is below the base fee of the chain, ${asked} gwei now`);
 }
 
-function tellUnreachable(probed: readonly ProbedAddress[], setting: string, log: Log): void {
+function logUnreachable(probed: readonly ProbedAddress[], setting: string, log: Log): void {
   probed.forEach(({ host, chainId, error }, index) => {
     if (chainId !== null) return;
     log.warn(`address ${index + 1} of ${setting} (${host}) cannot be used yet: ${error}`);

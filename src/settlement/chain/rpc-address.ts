@@ -208,14 +208,14 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
     throw reply?.status === 'passed' ? reply.fault : new NodeFault('unknown', 'no chain id');
   };
   const check = async () => {
-    const told = await readChainId();
+    const reported = await readChainId();
     checkedAt = performance.now();
     isDoubted = false;
-    if (told === known) return;
-    const fields = { ...name, chainId: told, expected: chainId };
-    if (told !== chainId) log.error('a node belongs to another chain and is not used', fields);
+    if (reported === known) return;
+    const fields = { ...name, chainId: reported, expected: chainId };
+    if (reported !== chainId) log.error('a node belongs to another chain and is not used', fields);
     else if (known !== null) log.info('a node belongs to the right chain again', fields);
-    known = told;
+    known = reported;
   };
   const checkOnce = () => {
     checking ??= check().finally(() => {

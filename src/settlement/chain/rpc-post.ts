@@ -160,8 +160,8 @@ function readWhole(
   const { code, data, message: raw } = said;
   const message = plain(raw);
   const kind = classifyRefusal({ method: '', status: got.status, code, message });
-  const isTold = answer !== null || (got.status >= 400 && got.status < 500);
-  if (calls.length > 1 && isTold && kind !== 'limit' && kind !== 'access') {
+  const isFromNode = answer !== null || (got.status >= 400 && got.status < 500);
+  if (calls.length > 1 && isFromNode && kind !== 'limit' && kind !== 'access') {
     return { status: 'too_many' };
   }
   const pauseMs = retryAfterMs({ header: got.header, message, data }, Date.now());

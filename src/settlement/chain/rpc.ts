@@ -125,15 +125,15 @@ export function connectRpc(options: RpcOptions): Rpc {
 }
 
 /** A reply with the host of the provider that sent it. */
-type ToldReply = Reply & { readonly host: string };
+type HostReply = Reply & { readonly host: string };
 
 /** Asks one provider after the other for the calls that the earlier ones left open. */
 async function askRound(
   addresses: readonly Address[],
   calls: readonly RpcCall[],
   options: { readonly urgent: boolean },
-): Promise<ToldReply[]> {
-  const replies: ToldReply[] = [];
+): Promise<HostReply[]> {
+  const replies: HostReply[] = [];
   let left = calls.map((_, at) => at);
   for (const address of addresses) {
     const asked = left.map((at) => calls[at] as RpcCall);
@@ -181,21 +181,21 @@ function inOrderOf(addresses: readonly Address[]): Address[] {
 }
 
 /** Faults that a working node may report: if all nodes report one, it is an answer. */
-const TOLD_NO: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
+const REFUSALS: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
 /** Combines what is known about a call with another provider's reply. */
-function merge(before: ToldReply | undefined, now: ToldReply): ToldReply {
+function merge(before: HostReply | undefined, now: HostReply): HostReply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;
   // A provider that may answer later takes precedence over one that has refused.
-  return TOLD_NO.includes(before.fault.kind) ? now : before;
+  return REFUSALS.includes(before.fault.kind) ? now : before;
 }
 
-function toAnswer(reply: ToldReply): RpcAnswer {
+function toAnswer(reply: HostReply): RpcAnswer {
   if (reply.status === 'answered') return { ok: true, result: reply.result, host: reply.host };
   if (reply.status === 'refused') return { ok: false, refusal: reply.refusal };
   const { kind, refusal } = reply.fault;
-  if (refusal !== null && TOLD_NO.includes(kind)) return { ok: false, refusal };
+  if (refusal !== null && REFUSALS.includes(kind)) return { ok: false, refusal };
   const cause = reply.fault;
   return { ok: false, refusal: new RpcUnavailable('no node of the chain answers', { cause }) };
 }

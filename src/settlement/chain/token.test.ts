@@ -112,7 +112,7 @@ for (const [given, usdcDomain] of [
 test('a renamed token that does not report its name is a problem until it does', async (t) => {
   const chain = await openChain(network.config, silentLog);
   const token = { rpc: network.rpc, usdc: network.config.usdc };
-  const undo = await renameToken(token, { name: RENAMED, isTold: false });
+  const undo = await renameToken(token, { name: RENAMED, isReported: false });
   try {
     await chain.refreshToken();
     assert.match(chain.config.token.domainProblem ?? '', /USDC_NAME must be set: the token at 0x/);

@@ -23,7 +23,7 @@ const SETTLEMENT_ABI = parseAbi(['function TOKEN() view returns (address)']);
 type Domain = NetworkConfig['usdcDomain'];
 
 /** What the contracts report; `null` if they lack the function. */
-interface Told {
+interface TokenFacts {
   readonly name: string | null;
   readonly version: string | null;
   readonly separator: Hex | null;
@@ -45,7 +45,7 @@ type TokenFunction = Exclude<(typeof TOKEN_ABI)[number]['name'], 'nonces'>;
  * Reads what the token's contract reports.
  * @throws RpcUnavailable
  */
-async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promise<Told> {
+async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promise<TokenFacts> {
   const ofToken = (functionName: TokenFunction) => ({
     to: usdc,
     data: encodeFunctionData({ abi: TOKEN_ABI, functionName }),
@@ -172,19 +172,19 @@ export async function readToken(
   usual: Domain,
 ): Promise<Token> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
-  const told = await ask(chain, config);
+  const facts = await ask(chain, config);
   const { usdc, settlement } = config;
-  if (told.settlesIn === null || getAddress(told.settlesIn) !== getAddress(usdc)) {
-    const token = told.settlesIn ?? 'no token';
+  if (facts.settlesIn === null || getAddress(facts.settlesIn) !== getAddress(usdc)) {
+    const token = facts.settlesIn ?? 'no token';
     throw new StartError(
       `${prefix}SETTLEMENT ${settlement} settles in ${token}, but ${prefix}USDC is ${usdc}`,
     );
   }
-  const name = config.usdcDomain.name ?? told.name;
-  const version = config.usdcDomain.version ?? told.version;
+  const name = config.usdcDomain.name ?? facts.name;
+  const version = config.usdcDomain.version ?? facts.version;
   // If no node reports the function, the profile's knowledge of the chain's USDC decides.
-  const hasPermit = told.nonce !== null || config.profile.usdc?.permit === true;
-  if (told.separator === null && !hasPermit) {
+  const hasPermit = facts.nonce !== null || config.profile.usdc?.permit === true;
+  if (facts.separator === null && !hasPermit) {
     const domain = { name: name ?? usual.name, version: version ?? usual.version };
     return { domain, hasPermit: false };
   }
@@ -194,10 +194,10 @@ export async function readToken(
       `${prefix}${missing} must be set: the token at ${usdc} does not report it`,
     );
   }
-  if (told.separator !== separatorOf(config, { name, version })) {
+  if (facts.separator !== separatorOf(config, { name, version })) {
     throw new StartError(
       `${prefix}USDC_NAME and ${prefix}USDC_VERSION: "${name}", "${version}" do not give the ` +
-        `DOMAIN_SEPARATOR of ${usdc}, which calls itself "${told.name}", "${told.version}"`,
+        `DOMAIN_SEPARATOR of ${usdc}, which calls itself "${facts.name}", "${facts.version}"`,
     );
   }
   return { domain: { name, version }, hasPermit };

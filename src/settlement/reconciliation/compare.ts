@@ -151,7 +151,7 @@ async function findTokens({ chain, db, range }: Comparing): Promise<DifferenceRo
     if (surplus === 0n) return [];
     const subject = contractVersion === 0 ? 'contract' : `contract ${contractVersion + 1}`;
     const known = open.find((one) => one.subject === subject);
-    return [{ kind: TOKEN_DIFFERENCE, subject, details: tellSurplus(surplus, known) }];
+    return [{ kind: TOKEN_DIFFERENCE, subject, details: surplusDetails(surplus, known) }];
   });
 }
 
@@ -173,7 +173,7 @@ const GROWTH_THAT_ASKS = 1_000_000n;
  * Describes the surplus or deficit, not the sums, which change with each sale. `accepted` is the
  * part that an operator has accepted before. Unchanged details stay accepted.
  */
-function tellSurplus(surplus: bigint, open: OpenDifferenceRow | undefined) {
+function surplusDetails(surplus: bigint, open: OpenDifferenceRow | undefined) {
   const told = { surplus: `${surplus}` };
   const before = open?.accepted === true ? open.details.surplus : open?.details.accepted;
   if (before === undefined) return told;

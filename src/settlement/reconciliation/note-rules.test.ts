@@ -37,7 +37,7 @@ describe('a step on the contract that this service did not make', () => {
     // runs.
     for (let n = 0; n < 3; n++) merchants.push(await newMerchant());
     world.startRelayer();
-    assert.deepEqual(await told(), [], 'the first run');
+    assert.deepEqual(await alarms(), [], 'the first run');
   });
 
   after(async () => {
@@ -49,13 +49,13 @@ describe('a step on the contract that this service did not make', () => {
   let operations = 0;
   const mailed: ForeignProposal[] = [];
   let isDying = false;
-  const tellMerchant = async (_tx: Tx, proposal: ForeignProposal) => {
+  const notifyMerchant = async (_tx: Tx, proposal: ForeignProposal) => {
     if (isDying) throw new Error('the process dies');
     mailed.push(proposal);
   };
 
   /** Returns the alarms that the next run adds. */
-  async function told(options: ReconcileOptions = {}): Promise<string[]> {
+  async function alarms(options: ReconcileOptions = {}): Promise<string[]> {
     const { chain } = world.network;
     const { db } = world.database;
     const open = () =>
@@ -64,7 +64,7 @@ describe('a step on the contract that this service did not make', () => {
          where kind = 'contract_changed' and resolved_at is null order by id`,
       );
     const before = new Set((await open()).map(({ id }) => id));
-    await reconcileOnce({ chain, db, clock: systemClock, log: silentLog, tellMerchant }, options);
+    await reconcileOnce({ chain, db, clock: systemClock, log: silentLog, notifyMerchant }, options);
     const added = (await open()).filter(({ id }) => !before.has(id));
     return added.map(({ subject }) => subject.split(' ')[0] ?? '').sort();
   }
@@ -131,7 +131,7 @@ describe('a step on the contract that this service did not make', () => {
        where kind = 'contract_changed' and resolved_at is not null`,
     );
     assert.ok(known.length >= 9, `${known.length} events of the constructor`);
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await alarms(), []);
   });
 
   it('raises one alarm: a pause, a role, other rates', async () => {
@@ -142,7 +142,7 @@ describe('a step on the contract that this service did not make', () => {
     await schedule(ratesOf(40));
     await schedule('0x12345678', guardian.address);
     const scheduled = ['CallScheduled', 'CallScheduled', 'CallScheduled'];
-    assert.deepEqual(await told(), [...scheduled, 'SettlingPaused']);
+    assert.deepEqual(await alarms(), [...scheduled, 'SettlingPaused']);
     const words = await world.database.db.query<{ says: string }>(
       `select details ->> 'says' as says from chain_alarms
        where details ->> 'event' = 'CallScheduled' order by id`,
@@ -155,9 +155,9 @@ describe('a step on the contract that this service did not make', () => {
         `Calls ${guardian.address} with 0x12345678, which is unknown.`,
       ],
     );
-    assert.deepEqual(await told(), [], 'the same blocks are read again');
+    assert.deepEqual(await alarms(), [], 'the same blocks are read again');
     await world.database.db.query('update chain_alarms set resolved_at = now()');
-    assert.deepEqual(await told(), [], 'a person has looked at it');
+    assert.deepEqual(await alarms(), [], 'a person has looked at it');
   });
 
   it('can be listed: the holders of roles since when, and the operations that wait', async () => {
@@ -188,7 +188,7 @@ describe('a step on the contract that this service did not make', () => {
     const after = await readRoles(world.database.db, chain, config.settlement);
     assert.deepEqual(after.announced, []);
     assert.equal(after.ratesUntil, null);
-    assert.deepEqual(await told(), [], 'an end is no alarm');
+    assert.deepEqual(await alarms(), [], 'an end is no alarm');
   });
 
   it('raises an alarm: another proposer, another delay before operations', async () => {
@@ -200,7 +200,7 @@ describe('a step on the contract that this service did not make', () => {
       encodeFunctionData({ abi: timelockAbi, functionName: 'updateDelay', args: [5n] }),
     ];
     for (const data of calls) await schedule(data, timelock);
-    assert.deepEqual(await told(), ['CallScheduled', 'CallScheduled']);
+    assert.deepEqual(await alarms(), ['CallScheduled', 'CallScheduled']);
   });
 
   it('raises an alarm if the registrar’s key was stolen, and none if we used it', async () => {
@@ -210,19 +210,19 @@ describe('a step on the contract that this service did not make', () => {
     });
     const [done] = await world.outcomes([ours]);
     assert.equal(done?.succeeded, true);
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await alarms(), []);
     const thief = heldAccount(world.network.config.registrarKey);
     const { settlement } = world.network.config;
     const stolen = await proposal(nextMerchant());
     await world.network.send(thief, settlement, walletChangeCall(stolen));
-    assert.deepEqual(await told(), ['WalletProposed']);
+    assert.deepEqual(await alarms(), ['WalletProposed']);
     const { wallet } = stolen;
     assert.deepEqual(
       mailed.map(({ accountId, ...one }) => [accountId, one.livemode, one.wallet]),
       [[`acct_${stolen.merchantNumber}`, false, wallet]],
     );
     assert.ok((mailed[0]?.applicableAt.getTime() ?? 0) > Date.now());
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await alarms(), []);
     assert.equal(mailed.length, 1, 'told once');
   });
 
@@ -232,15 +232,15 @@ describe('a step on the contract that this service did not make', () => {
     const { rpc, config, send } = world.network;
     await rpc.call('anvil_setBalance', [wallet.address, numberToHex(parseEther('1'))]);
     await send(wallet, config.settlement, walletChangeCall(await proposal(merchant)));
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await alarms(), []);
   });
 
   it('raises an alarm even if all is read again, unless one was raised before', async () => {
-    assert.deepEqual(await told({ rebuild: true }), []);
+    assert.deepEqual(await alarms({ rebuild: true }), []);
     await world.database.db.query(
       `delete from chain_alarms where kind = 'contract_changed' and subject like 'CeilingChanged%'`,
     );
-    assert.deepEqual(await told({ rebuild: true }), ['CeilingChanged']);
+    assert.deepEqual(await alarms({ rebuild: true }), ['CeilingChanged']);
   });
 
   /** Announces a wallet with the registrar's key, outside the service. */
@@ -254,9 +254,9 @@ describe('a step on the contract that this service did not make', () => {
   it('raises its alarm after all if the process dies while it is recorded', async () => {
     const wallet = await stealWallet();
     isDying = true;
-    await assert.rejects(told(), /dies/);
+    await assert.rejects(alarms(), /dies/);
     isDying = false;
-    assert.deepEqual(await told(), ['WalletProposed']);
+    assert.deepEqual(await alarms(), ['WalletProposed']);
     assert.equal(mailed.at(-1)?.wallet, wallet);
   });
 
@@ -267,7 +267,7 @@ describe('a step on the contract that this service did not make', () => {
     await world.database.db.query(
       'update reconciliation_cursors set compared_block = null, compared_at = null',
     );
-    assert.deepEqual(await told(), ['CallScheduled', 'WalletProposed']);
+    assert.deepEqual(await alarms(), ['CallScheduled', 'WalletProposed']);
     assert.equal(mailed.at(-1)?.wallet, wallet);
   });
 
@@ -277,7 +277,7 @@ describe('a step on the contract that this service did not make', () => {
     await db.query('delete from reconciliation_cursors');
     const { number } = await world.network.chain.newest();
     await db.query('update network_recoveries set lost_to = $1 where not livemode', [number]);
-    const news = await told();
+    const news = await alarms();
     assert.ok(news.includes('CallScheduled') && news.includes('WalletProposed'), news.join());
   });
 });

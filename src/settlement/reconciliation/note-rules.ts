@@ -38,7 +38,7 @@ async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<Readon
 }
 
 /** Returns the events that have an alarm already, resolved or not. */
-async function selectTold(
+async function selectReported(
   tx: Tx,
   livemode: boolean,
   events: readonly OtherEvent[],
@@ -53,7 +53,7 @@ async function selectTold(
 
 async function resolveAlarms(
   tx: Tx,
-  told: {
+  reported: {
     readonly livemode: boolean;
     readonly subjects: readonly string[];
     readonly now: Date;
@@ -63,7 +63,7 @@ async function resolveAlarms(
     `update chain_alarms set resolved_at = $3
      where livemode = $1 and kind = 'contract_changed' and subject = any($2)
        and resolved_at is null`,
-    [told.livemode, told.subjects, told.now],
+    [reported.livemode, reported.subjects, reported.now],
   );
 }
 
@@ -121,19 +121,19 @@ export interface NoteRulesDeps {
   readonly clock: Clock;
   readonly log: Log;
   /** Notifies the merchant, in the transaction of the alarm. Optional. */
-  readonly tellMerchant?: (tx: Tx, proposal: ForeignProposal, now: Date) => Promise<void>;
+  readonly notifyMerchant?: (tx: Tx, proposal: ForeignProposal, now: Date) => Promise<void>;
 }
 
 function alarmOf(event: OtherEvent): Alarm {
   const { name, details, contractVersion, txHash, blockNumber } = event;
-  const told = {
+  const reported = {
     event: name,
     ...details,
     contract_version: contractVersion,
     tx_hash: txHash,
     block_number: blockNumber,
   };
-  return { kind: 'contract_changed', subject: subjectOf(event), details: told };
+  return { kind: 'contract_changed', subject: subjectOf(event), details: reported };
 }
 
 export interface NotedRules {
@@ -160,20 +160,20 @@ export interface ReadRules {
  */
 export async function noteRules(
   tx: Tx,
-  deps: Pick<NoteRulesDeps, 'chain' | 'clock' | 'tellMerchant'>,
+  deps: Pick<NoteRulesDeps, 'chain' | 'clock' | 'notifyMerchant'>,
   { events, isOlder }: ReadRules,
 ): Promise<NotedRules> {
   if (events.length === 0) return { unexplained: [], news: [] };
   const { livemode } = deps.chain.config;
   const now = deps.clock.now();
   const ours = await selectOurs(tx, events);
-  const told = await selectTold(tx, livemode, events);
+  const reported = await selectReported(tx, livemode, events);
   const merchants = await selectMerchants(tx, livemode, events);
   const merchantOf = ({ details }: OtherEvent) => merchants.get(Number(details.merchant));
   const unexplained = events.filter(
     (event) => !ours.has(event.txHash) && !isOwnProposal(event, merchantOf(event)),
   );
-  const fresh = unexplained.filter((event) => !told.has(subjectOf(event)));
+  const fresh = unexplained.filter((event) => !reported.has(subjectOf(event)));
   await insertAlarms(tx, livemode, fresh.map(alarmOf), now);
   const older = fresh.filter(isOlder);
   await resolveAlarms(tx, { livemode, subjects: older.map(subjectOf), now });
@@ -185,7 +185,7 @@ export async function noteRules(
     const applicableAt = new Date(Number(details.applicableAt) * 1000);
     const wallet = String(details.wallet);
     const proposal = { accountId, livemode, merchantNumber, wallet, applicableAt };
-    await deps.tellMerchant?.(tx, proposal, now);
+    await deps.notifyMerchant?.(tx, proposal, now);
   }
   return { unexplained, news };
 }

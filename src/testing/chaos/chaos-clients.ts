@@ -174,10 +174,10 @@ const byAnyWay: Scene = async (client) => {
   const shopping = { url: () => random.pick(urls), till, payer, wish };
   try {
     const attempt = await way.begin(shopping);
-    const told = await attempt.pay(0);
+    const result = await attempt.pay(0);
     if (random.chance(20)) await attempt.spendAgain(0, till);
-    journal.count(`${way.name}: ${told.said}`);
-    if (told.intent !== null) await follow(client, told.intent);
+    journal.count(`${way.name}: ${result.said}`);
+    if (result.intent !== null) await follow(client, result.intent);
   } catch {
     // No answer came in time, so the charge is compared at the end.
     journal.count(`${way.name}: gave up`);

@@ -71,7 +71,7 @@ const ENDED = new Set(['succeeded', 'canceled']);
 const MAX_COMPLAINTS = 200;
 
 /** The part of the record that a database holds, and may lose. */
-interface Told {
+interface Shown {
   readonly answers: Map<string, string>;
   readonly intents: Map<string, SeenIntent>;
   readonly refunds: Map<string, SeenRefund>;
@@ -79,13 +79,13 @@ interface Told {
   readonly declines: Map<string, Set<string>>;
 }
 
-function copyOf(told: Told): Told {
+function copyOf(shown: Shown): Shown {
   return {
-    answers: new Map(told.answers),
-    intents: new Map(told.intents),
-    refunds: new Map(told.refunds),
-    withdrawals: new Map(told.withdrawals),
-    declines: new Map([...told.declines].map(([id, times]) => [id, new Set(times)])),
+    answers: new Map(shown.answers),
+    intents: new Map(shown.intents),
+    refunds: new Map(shown.refunds),
+    withdrawals: new Map(shown.withdrawals),
+    declines: new Map([...shown.declines].map(([id, times]) => [id, new Set(times)])),
   };
 }
 
@@ -93,37 +93,37 @@ function copyOf(told: Told): Told {
  * Reduces `told` to the copy when it is restored. Payments stay, because the chain still knows
  * them.
  */
-function restore(told: Told, copy: Told): void {
-  const paid = [...told.intents.values()].filter(({ status }) => status === 'succeeded');
+function restore(shown: Shown, copy: Shown): void {
+  const paid = [...shown.intents.values()].filter(({ status }) => status === 'succeeded');
   const put = <T>(into: Map<string, T>, from: Map<string, T>) => {
     into.clear();
     for (const [key, value] of from) into.set(key, value);
   };
-  put(told.answers, copy.answers);
-  put(told.intents, copy.intents);
-  put(told.refunds, copy.refunds);
-  put(told.withdrawals, copy.withdrawals);
-  put(told.declines, copy.declines);
+  put(shown.answers, copy.answers);
+  put(shown.intents, copy.intents);
+  put(shown.refunds, copy.refunds);
+  put(shown.withdrawals, copy.withdrawals);
+  put(shown.declines, copy.declines);
   for (const intent of paid) {
-    if (!told.intents.has(intent.id))
-      told.intents.set(intent.id, { ...intent, mayBeRebuilt: true });
-    else told.intents.set(intent.id, intent);
+    if (!shown.intents.has(intent.id))
+      shown.intents.set(intent.id, { ...intent, mayBeRebuilt: true });
+    else shown.intents.set(intent.id, intent);
   }
   // Recovery may end open intents, and may find that pending ones are paid.
-  for (const [id, intent] of told.intents) {
-    if (!ENDED.has(intent.status)) told.intents.delete(id);
+  for (const [id, intent] of shown.intents) {
+    if (!ENDED.has(intent.status)) shown.intents.delete(id);
   }
 }
 
 export function openJournal(): Journal {
-  const told: Told = {
+  const shown: Shown = {
     answers: new Map(),
     intents: new Map(),
     refunds: new Map(),
     withdrawals: new Map(),
     declines: new Map(),
   };
-  let copy: Told | null = null;
+  let copy: Shown | null = null;
   let restores = 0;
   const turns: Turn[] = [];
   const counts = new Map<string, number>();
@@ -132,7 +132,7 @@ export function openJournal(): Journal {
     if (complaints.length < MAX_COMPLAINTS) complaints.push(what);
   };
   const saw = (intent: SeenIntent) => {
-    const before = told.intents.get(intent.id);
+    const before = shown.intents.get(intent.id);
     const over = before !== undefined && ENDED.has(before.status);
     // An older answer may arrive late, so a state may go back; but two different ends contradict
     // each other.
@@ -142,33 +142,33 @@ export function openJournal(): Journal {
     if (before !== undefined && before.amount !== intent.amount) {
       complain(`${intent.id} changed its amount`);
     }
-    if (!over) told.intents.set(intent.id, intent);
+    if (!over) shown.intents.set(intent.id, intent);
     if (intent.declined !== null) {
-      const times = told.declines.get(intent.id) ?? new Set();
-      told.declines.set(intent.id, times.add(intent.declined));
+      const times = shown.declines.get(intent.id) ?? new Set();
+      shown.declines.set(intent.id, times.add(intent.declined));
     }
   };
   return {
-    ...recordTransfers(told, complain),
+    ...recordTransfers(shown, complain),
     answered: (key, { status, text }) => {
       const now = `${status} ${text}`;
-      const before = told.answers.get(key);
-      if (before === undefined) told.answers.set(key, now);
+      const before = shown.answers.get(key);
+      if (before === undefined) shown.answers.set(key, now);
       else if (before !== now) complain(`key ${key} answered first ${before} then ${now}`);
     },
     saw,
     copied: () => {
-      copy = copyOf(told);
+      copy = copyOf(shown);
     },
     restored: () => {
       restores++;
       // Copies the copy, because it may be restored again.
-      if (copy !== null) restore(told, copyOf(copy));
+      if (copy !== null) restore(shown, copyOf(copy));
     },
     restores: () => restores,
     count: (what) => void counts.set(what, (counts.get(what) ?? 0) + 1),
     complain,
-    ...told,
+    ...shown,
     turns,
     counts,
     complaints,
@@ -176,7 +176,7 @@ export function openJournal(): Journal {
 }
 
 /** Records refunds and withdrawals, which go from pending to one end. */
-function recordTransfers(told: Told, complain: (what: string) => void) {
+function recordTransfers(shown: Shown, complain: (what: string) => void) {
   const record = <T extends { readonly id: string; readonly status: string }>(
     known: Map<string, T>,
     seen: T,
@@ -188,7 +188,7 @@ function recordTransfers(told: Told, complain: (what: string) => void) {
     }
   };
   return {
-    sawRefund: (refund: SeenRefund) => record(told.refunds, refund),
-    sawWithdrawal: (withdrawal: SeenWithdrawal) => record(told.withdrawals, withdrawal),
+    sawRefund: (refund: SeenRefund) => record(shown.refunds, refund),
+    sawWithdrawal: (withdrawal: SeenWithdrawal) => record(shown.withdrawals, withdrawal),
   };
 }

@@ -28,9 +28,9 @@ interface PaymentRow {
   batch_number: bigint | null;
   tx_hash: string | null;
   /** The transaction according to the payment itself, as its receipt shows it. */
-  told_tx_hash: string | null;
-  told_block: bigint | null;
-  told_log_index: number | null;
+  shown_tx_hash: string | null;
+  shown_block: bigint | null;
+  shown_log_index: number | null;
   amount_refunded: bigint;
   merchant_number: bigint | null;
 }
@@ -53,8 +53,8 @@ export async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
 async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
-       p.fee_protocol, p.fee_cashback, c.batch_number, c.tx_hash, p.tx_hash as told_tx_hash,
-       p.block_number as told_block, p.log_index as told_log_index, p.amount_refunded,
+       p.fee_protocol, p.fee_cashback, c.batch_number, c.tx_hash, p.tx_hash as shown_tx_hash,
+       p.block_number as shown_block, p.log_index as shown_log_index, p.amount_refunded,
        m.merchant_number
      from payments p
      left join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number
@@ -79,9 +79,9 @@ function samePayment(row: PaymentRow, event: Settled): boolean {
     row.fee_cashback === event.cashback &&
     row.batch_number === event.batchNumber &&
     row.tx_hash === event.txHash &&
-    row.told_tx_hash === event.txHash &&
-    row.told_block === event.blockNumber &&
-    row.told_log_index === event.logIndex
+    row.shown_tx_hash === event.txHash &&
+    row.shown_block === event.blockNumber &&
+    row.shown_log_index === event.logIndex
   );
 }
 

@@ -73,14 +73,14 @@ describe('the check of what clients were told', () => {
   });
 
   it('fails if an intent has another end', async () => {
-    assert.equal(await checkAfter(CANCELED), `${intent.id} was told succeeded and is canceled`);
+    assert.equal(await checkAfter(CANCELED), `${intent.id} was reported succeeded and is canceled`);
   });
 
   it('fails if an intent has another payment', async () => {
     const found = await checkAfter(
       `update payment_intents set payment_id = 'pay_other' where payment_id is not null`,
     );
-    assert.equal(found, `${intent.id} was told payment ${intent.payment} and has pay_other`);
+    assert.equal(found, `${intent.id} was reported payment ${intent.payment} and has pay_other`);
   });
 
   it('fails if a refund has another amount', async () => {
@@ -99,7 +99,7 @@ describe('the check of what clients were told', () => {
     const found = await checkAfter(
       `update refunds set status = 'failed', failure_code = 'settlement_failed'`,
     );
-    assert.equal(found, `${refund.id} was told succeeded and is failed`);
+    assert.equal(found, `${refund.id} was reported succeeded and is failed`);
   });
 });
 
@@ -121,7 +121,7 @@ describe('the check of what the owner was told of a withdrawal', () => {
 
   it('fails if it has another end', async () => {
     const found = await checkAfter(`update withdrawals set status = 'failed'`);
-    assert.equal(found, `${withdrawal.id} was told succeeded and is failed`);
+    assert.equal(found, `${withdrawal.id} was reported succeeded and is failed`);
   });
 });
 
@@ -163,12 +163,12 @@ describe('the check of a payer who was told "declined"', () => {
 
   it('fails if the declined attempt was charged', async () => {
     const found = await checkDeclined(['processing', 'payment_failed']);
-    assert.equal(found, `${intent.id} was told declined at ${DECLINED}, and was charged`);
+    assert.equal(found, `${intent.id} was reported declined at ${DECLINED}, and was charged`);
   });
 
   it('fails if no event reports it', async () => {
     const found = await checkDeclined(['processing']);
-    assert.equal(found, `${intent.id} was told declined at ${DECLINED}, without an event`);
+    assert.equal(found, `${intent.id} was reported declined at ${DECLINED}, without an event`);
   });
 
   it('passes if an alarm names the charge', async () => {
@@ -178,7 +178,7 @@ describe('the check of a payer who was told "declined"', () => {
   it('fails if an alarm names only another intent', async () => {
     const others = `${ALARM} where id <> '${intent.id}'`;
     const found = await checkDeclined(['processing', 'payment_failed'], others);
-    assert.equal(found, `${intent.id} was told declined at ${DECLINED}, and was charged`);
+    assert.equal(found, `${intent.id} was reported declined at ${DECLINED}, and was charged`);
   });
 });
 
@@ -216,18 +216,18 @@ describe('what was told before the database was restored', () => {
     };
     assert.equal(await checkRestored(withTip(500_000)), '');
     assert.equal(await checkRestored(withTip(400_000)), `${intent.id} has another amount`);
-    assert.equal(await checkTold(withTip(500_000)), `${intent.id} changed its amount`);
+    assert.equal(await checkAnswers(withTip(500_000)), `${intent.id} changed its amount`);
   });
 
   it('fails the check if a payment has another id', async () => {
     const other = `update payment_intents set payment_id = 'pay_other' where id = '${intent.id}'`;
     const found = await checkRestored((journal) => journal.saw(intent), other);
-    assert.equal(found, `${intent.id} was told payment ${intent.payment} and has pay_other`);
+    assert.equal(found, `${intent.id} was reported payment ${intent.payment} and has pay_other`);
   });
 });
 
 /** Returns the violations if clients also got these answers. */
-async function checkTold(tell: (journal: Journal) => void): Promise<string> {
+async function checkAnswers(tell: (journal: Journal) => void): Promise<string> {
   const journal = honest();
   tell(journal);
   return (await checkPromises(store.db, journal)).join('\n');
@@ -235,43 +235,45 @@ async function checkTold(tell: (journal: Journal) => void): Promise<string> {
 
 describe('answers that contradict each other', () => {
   it('are found if one key got two answers', async () => {
-    const found = await checkTold((journal) =>
+    const found = await checkAnswers((journal) =>
       journal.answered('key', { status: 201, text: '{"id":"other"}' }),
     );
     assert.equal(found, 'key key answered first 201 {} then 201 {"id":"other"}');
   });
 
   it('are found if one key got two statuses', async () => {
-    const found = await checkTold((journal) =>
+    const found = await checkAnswers((journal) =>
       journal.answered('key', { status: 200, text: '{}' }),
     );
     assert.equal(found, 'key key answered first 201 {} then 200 {}');
   });
 
   it('are found if an intent ended in two ways', async () => {
-    const found = await checkTold((journal) => journal.saw({ ...intent, status: 'canceled' }));
+    const found = await checkAnswers((journal) => journal.saw({ ...intent, status: 'canceled' }));
     assert.equal(found, `${intent.id} was succeeded and became canceled`);
   });
 
   it('are found if an owner was told two ends of a withdrawal', async () => {
-    const found = await checkTold((journal) =>
+    const found = await checkAnswers((journal) =>
       journal.sawWithdrawal({ ...withdrawal, status: 'failed' }),
     );
     assert.equal(found, `${withdrawal.id} was succeeded and became failed`);
   });
 
   it('are found if an intent changed its amount', async () => {
-    const found = await checkTold((journal) => journal.saw({ ...intent, amount: 1 }));
+    const found = await checkAnswers((journal) => journal.saw({ ...intent, amount: 1 }));
     assert.equal(found, `${intent.id} changed its amount`);
   });
 
   it('are found if a refund ended in two ways', async () => {
-    const found = await checkTold((journal) => journal.sawRefund({ ...refund, status: 'failed' }));
+    const found = await checkAnswers((journal) =>
+      journal.sawRefund({ ...refund, status: 'failed' }),
+    );
     assert.equal(found, `${refund.id} was succeeded and became failed`);
   });
 
   it('do not include older answers that arrive late', async () => {
-    const found = await checkTold((journal) => {
+    const found = await checkAnswers((journal) => {
       journal.saw({ ...intent, status: 'processing', payment: null });
       journal.sawRefund({ ...refund, status: 'pending' });
       journal.answered('key', { status: 201, text: '{}' });

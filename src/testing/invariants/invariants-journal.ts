@@ -22,8 +22,8 @@ interface TransferRow {
 }
 
 /** A transfer as reported, or as in its row. */
-interface ToldTransfer {
-  readonly told: SeenRefund | SeenWithdrawal;
+interface ReportedTransfer {
+  readonly shown: SeenRefund | SeenWithdrawal;
   readonly place: string;
   /** Names the meaning of `place`. */
   readonly placeIs: 'payment' | 'wallet';
@@ -53,16 +53,16 @@ async function checkIntents(db: Sql, journal: Journal, alarmed: Set<string>): Pr
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
   const broken: string[] = [];
-  for (const told of journal.intents.values()) {
-    const row = byId.get(told.id);
-    const ended = told.status === 'succeeded' || told.status === 'canceled';
-    const late = row?.status === 'succeeded' && alarmed.has(told.id);
-    if (row === undefined) broken.push(`${told.id} was answered and is lost`);
-    else if (!isAmountOf(told, Number(row.amount))) broken.push(`${told.id} has another amount`);
-    else if (ended && row.status !== told.status && !late)
-      broken.push(`${told.id} was told ${told.status} and is ${row.status}`);
-    else if (told.payment !== null && row.payment_id !== told.payment)
-      broken.push(`${told.id} was told payment ${told.payment} and has ${row.payment_id}`);
+  for (const shown of journal.intents.values()) {
+    const row = byId.get(shown.id);
+    const ended = shown.status === 'succeeded' || shown.status === 'canceled';
+    const late = row?.status === 'succeeded' && alarmed.has(shown.id);
+    if (row === undefined) broken.push(`${shown.id} was answered and is lost`);
+    else if (!isAmountOf(shown, Number(row.amount))) broken.push(`${shown.id} has another amount`);
+    else if (ended && row.status !== shown.status && !late)
+      broken.push(`${shown.id} was reported ${shown.status} and is ${row.status}`);
+    else if (shown.payment !== null && row.payment_id !== shown.payment)
+      broken.push(`${shown.id} was reported payment ${shown.payment} and has ${row.payment_id}`);
   }
   for (const { id, before, after } of journal.turns) {
     if (after === 'succeeded' && alarmed.has(id)) continue;
@@ -101,8 +101,9 @@ async function checkDeclines(db: Sql, journal: Journal, alarmed: Set<string>): P
       const begunAfter = events.some(
         (event) => event.type.endsWith('processing') && event.position > (failed?.position ?? 0n),
       );
-      if (failed === undefined) broken.push(`${id} was told declined at ${at}, without an event`);
-      else if (!begunAfter) broken.push(`${id} was told declined at ${at}, and was charged`);
+      if (failed === undefined)
+        broken.push(`${id} was reported declined at ${at}, without an event`);
+      else if (!begunAfter) broken.push(`${id} was reported declined at ${at}, and was charged`);
     }
   }
   return broken;
@@ -110,17 +111,17 @@ async function checkDeclines(db: Sql, journal: Journal, alarmed: Set<string>): P
 
 async function checkTransfers(
   db: Sql,
-  asked: { readonly sql: string; readonly all: readonly ToldTransfer[] },
+  asked: { readonly sql: string; readonly all: readonly ReportedTransfer[] },
 ): Promise<string[]> {
-  const rows = await db.query<TransferRow>(asked.sql, [asked.all.map(({ told }) => told.id)]);
+  const rows = await db.query<TransferRow>(asked.sql, [asked.all.map(({ shown }) => shown.id)]);
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return asked.all.flatMap(({ told, place, placeIs }) => {
-    const row = byId.get(told.id);
-    if (row === undefined) return [`${told.id} was answered and is lost`];
-    if (Number(row.amount) !== told.amount) return [`${told.id} has another amount`];
-    if (row.place !== place) return [`${told.id} has another ${placeIs}`];
-    if (told.status === 'pending' || row.status === told.status) return [];
-    return [`${told.id} was told ${told.status} and is ${row.status}`];
+  return asked.all.flatMap(({ shown, place, placeIs }) => {
+    const row = byId.get(shown.id);
+    if (row === undefined) return [`${shown.id} was answered and is lost`];
+    if (Number(row.amount) !== shown.amount) return [`${shown.id} has another amount`];
+    if (row.place !== place) return [`${shown.id} has another ${placeIs}`];
+    if (shown.status === 'pending' || row.status === shown.status) return [];
+    return [`${shown.id} was reported ${shown.status} and is ${row.status}`];
   });
 }
 
@@ -132,11 +133,11 @@ export async function checkPromises(db: Sql, journal: Journal): Promise<string[]
     ...declines.keys(),
     ...turns.map(({ id }) => id),
   ]);
-  const toldRefunds = [...refunds.values()].map((told) => {
-    return { told, place: told.payment, placeIs: 'payment' as const };
+  const reportedRefunds = [...refunds.values()].map((shown) => {
+    return { shown, place: shown.payment, placeIs: 'payment' as const };
   });
-  const toldWithdrawals = [...withdrawals.values()].map((told) => {
-    return { told, place: told.wallet, placeIs: 'wallet' as const };
+  const reportedWithdrawals = [...withdrawals.values()].map((shown) => {
+    return { shown, place: shown.wallet, placeIs: 'wallet' as const };
   });
   return [
     ...journal.complaints,
@@ -144,11 +145,11 @@ export async function checkPromises(db: Sql, journal: Journal): Promise<string[]
     ...(await checkDeclines(db, journal, alarmed)),
     ...(await checkTransfers(db, {
       sql: 'select id, status, amount, payment_id as place from refunds where id = any($1)',
-      all: toldRefunds,
+      all: reportedRefunds,
     })),
     ...(await checkTransfers(db, {
       sql: 'select id, status, amount, wallet as place from withdrawals where id = any($1)',
-      all: toldWithdrawals,
+      all: reportedWithdrawals,
     })),
   ];
 }

@@ -52,7 +52,7 @@ const MONEY: readonly Rule[] = [
   {
     name: 'what was declined is paid by a later attempt only, or an alarm names it',
     always: true,
-    sql: `with told as (
+    sql: `with shown as (
         select object_id,
           max(position) filter (where type = 'payment_intent.payment_failed') as declined,
           max(position) filter (where type = 'payment_intent.processing') as begun
@@ -61,7 +61,7 @@ const MONEY: readonly Rule[] = [
         group by object_id
       )
       select i.id || ' was declined and is ' || i.status
-      from payment_intents i join told t on t.object_id = i.id
+      from payment_intents i join shown t on t.object_id = i.id
       where i.status = 'succeeded' and not i.recovered and t.declined > coalesce(t.begun, 0)
         and not exists (select from chain_alarms a
           where a.kind = 'settled_after_decline' and a.subject = i.id)`,
@@ -169,7 +169,7 @@ const EVENTS: readonly Rule[] = [
   {
     name: 'each intent has one event of its creation and one of its end',
     always: true,
-    sql: `with told as (
+    sql: `with shown as (
         select object_id, string_agg(type, ' ') as types,
           count(*) filter (where type = 'payment_intent.created') as created,
           count(*) filter (where type = 'payment_intent.succeeded') as succeeded,
@@ -182,7 +182,7 @@ const EVENTS: readonly Rule[] = [
         where kind = 'payment' and created is distinct from applied_at group by subject_id
       )
       select i.id || ' ' || i.status || ': ' || coalesce(t.types, 'no events')
-      from payment_intents i left join told t on t.object_id = i.id
+      from payment_intents i left join shown t on t.object_id = i.id
       left join asked a on a.subject_id = i.id
       where t.created is distinct from 1
         or t.succeeded <> (i.status = 'succeeded')::int
@@ -192,7 +192,7 @@ const EVENTS: readonly Rule[] = [
   {
     name: 'each payment has one event of its success and one of its cashback',
     always: true,
-    sql: `with told as (
+    sql: `with shown as (
         select object_id, string_agg(type, ' ') as types,
           count(*) filter (where type = 'payment.succeeded') as succeeded,
           count(*) filter (where type = 'payment.cashback_paid') as cashback,
@@ -203,7 +203,7 @@ const EVENTS: readonly Rule[] = [
         where status = 'succeeded' group by payment_id
       )
       select p.id || ': ' || coalesce(t.types, 'no events')
-      from payments p left join told t on t.object_id = p.id
+      from payments p left join shown t on t.object_id = p.id
       left join back b on b.payment_id = p.id
       where t.succeeded is distinct from 1
         or t.cashback <> (p.fee_cashback > 0)::int

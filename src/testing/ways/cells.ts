@@ -2,7 +2,7 @@ import { caller } from '#testing/api-client.ts';
 import { persist } from '#testing/restore-ground.ts';
 import { addPayers, type WayPayer } from '#testing/ways/payers.ts';
 import { addShop, addTill, type Till } from '#testing/ways/shops.ts';
-import { type Attempt, type Told, WAYS, type Way } from '#testing/ways/ways.ts';
+import { type Attempt, WAYS, type Way, type WayResult } from '#testing/ways/ways.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
 /** What of a sale is newer than the backup: the named object, and the sale itself. */
@@ -41,7 +41,7 @@ export interface Play {
   readonly payer: WayPayer;
   readonly till: Till;
   readonly amount: number;
-  told: Told | null;
+  result: WayResult | null;
 }
 
 const AMOUNT = 1_000_000;
@@ -66,7 +66,7 @@ async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   const split = isPart ? { splitGroup: `${amount}` } : {};
   const shopping = { url: ways.url, till, payer, wish: { ...wish, ...split } };
   const attempt = await cell.way.begin(shopping);
-  return { cell, attempt, payer, till, amount: amount + (tip ?? 0), told: null };
+  return { cell, attempt, payer, till, amount: amount + (tip ?? 0), result: null };
 }
 
 /** Runs each payer's sales in sequence, as a card is held to one reader at a time. */
@@ -91,7 +91,7 @@ export async function payAll(plays: readonly Play[], place = 0): Promise<void> {
     plays,
     ({ payer }) => payer,
     async (play) => {
-      play.told = await play.attempt.pay(place);
+      play.result = await play.attempt.pay(place);
     },
   );
 }
@@ -156,15 +156,15 @@ export async function beginYoung(
 
 /** Checks at this node that the sale is booked as its payer was told. */
 async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
-  const { told, amount, till } = play;
-  if (told?.said !== 'succeeded') return [`it was told ${told?.said}`];
+  const { result, amount, till } = play;
+  if (result?.said !== 'succeeded') return [`it was reported ${result?.said}`];
   const merchant = caller(`${ways.url(place)}/v1`, till.secretKey);
-  const { body: intent } = await persist(() => merchant.get(`/payment_intents/${told.intent}`));
+  const { body: intent } = await persist(() => merchant.get(`/payment_intents/${result.intent}`));
   const path = `/payments/${intent.payment}`;
   const { status, body: payment } = await persist(() => merchant.get(path));
   const wrong = [
     intent.status === 'succeeded' ? [] : `its intent is ${intent.status}`,
-    told.payment === null || told.payment === intent.payment ? [] : 'it has another payment',
+    result.payment === null || result.payment === intent.payment ? [] : 'it has another payment',
     status === 200 && payment.amount === amount ? [] : `its payment is ${payment.amount}`,
   ];
   const { method } = play.cell.way;
@@ -174,7 +174,11 @@ async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<
 }
 
 /** Declines, as a caller that has no part in the sale. */
-async function sayNo({ url, till }: WaysWorld, { intent }: Told, place: number): Promise<void> {
+async function sayNo(
+  { url, till }: WaysWorld,
+  { intent }: WayResult,
+  place: number,
+): Promise<void> {
   const merchant = caller(`${url(place)}/v1`, till.secretKey);
   const path = `/test_helpers/payment_intents/${intent}/payer_confirm`;
   await persist(() => merchant.post(path, { approve: false }));
@@ -188,11 +192,11 @@ function isAllowed({ way, young }: Cell, said: string): boolean {
 
 /** Repeats the client's request, and tries to spend the credential again. */
 async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
-  const { cell, attempt, told } = play;
+  const { cell, attempt, result } = play;
   const wrong = await checkBooked(ways, play, place);
   if (cell.young !== 'till') {
     const again = await attempt.pay(place);
-    if (again.said === 'succeeded' && told?.intent !== again.intent) {
+    if (again.said === 'succeeded' && result?.intent !== again.intent) {
       wrong.push(`asked again it has paid ${again.intent}`);
     }
     if (again.said === 'requires_payment_method') wrong.push('asked again it can be paid again');

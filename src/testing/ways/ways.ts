@@ -24,7 +24,7 @@ export interface Wish {
 }
 
 /** What a payer or a seller was told. */
-export interface Told {
+export interface WayResult {
   /** The status of the intent, or the code of a refusal. */
   readonly said: string;
   readonly intent: string | null;
@@ -36,9 +36,9 @@ export interface Attempt {
   /** `null` if the payment itself creates it. */
   readonly intent: string | null;
   /** Pays. It is the same request each time, until it is answered. */
-  pay(place: number): Promise<Told>;
+  pay(place: number): Promise<WayResult>;
   /** Presents the same credential once more, for another sale of the same sum at this till. */
-  spendAgain(place: number, till: Till): Promise<Told>;
+  spendAgain(place: number, till: Till): Promise<WayResult>;
 }
 
 export interface Shopping {
@@ -80,7 +80,7 @@ function doorAt({ url, till }: Pick<Shopping, 'url' | 'till'>, place: number): D
   };
 }
 
-export function toTold({ status, body }: Reply): Told {
+export function toResult({ status, body }: Reply): WayResult {
   if (status >= 300) {
     return { said: errorCodeOf(body) ?? String(status), intent: null, payment: null };
   }
@@ -112,14 +112,14 @@ async function create(shopping: Shopping, place: number, order: string): Promise
 type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
 
 /** Waits for the result: a till that gets "processing" polls until there is one. */
-async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<Told> {
-  let told: Told = { said: 'processing', intent, payment: null };
+async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<WayResult> {
+  let result: WayResult = { said: 'processing', intent, payment: null };
   await waitUntil(async () => {
     const { merchant } = doorAt(shopping, place);
-    told = toTold(await persist(() => merchant.get(`/payment_intents/${intent}`)));
-    return told.said !== 'processing';
+    result = toResult(await persist(() => merchant.get(`/payment_intents/${intent}`)));
+    return result.said !== 'processing';
   }, DECIDED_MS);
-  return told;
+  return result;
 }
 
 /** Begins a sale as a merchant's server does. */
@@ -139,8 +139,8 @@ async function beginWith(
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
-    const told = toTold(await persist(ask));
-    return told.said === 'processing' ? awaitEnd(at, place, id) : told;
+    const result = toResult(await persist(ask));
+    return result.said === 'processing' ? awaitEnd(at, place, id) : result;
   };
   return {
     intent,
@@ -226,8 +226,8 @@ function signedAtTill(shopping: Shopping): Promise<Attempt> {
     const pathOf = (id: string) => `/payment_intents/${id}/authorization`;
     const tip = shopping.wish.tip === null ? '' : `&tip_amount=${shopping.wish.tip}`;
     const { terminal } = doorAt(shopping, 0);
-    const told = await persist(() => terminal.get(`${pathOf(intent)}?from=${from}${tip}`));
-    const signature = await sign(account, told.body as unknown as LinkBody);
+    const result = await persist(() => terminal.get(`${pathOf(intent)}?from=${from}${tip}`));
+    const signature = await sign(account, result.body as unknown as LinkBody);
     const body = { from, signature, ...tipOf(shopping) };
     return (at, id) => at.terminal.post(pathOf(id), body);
   });
@@ -366,17 +366,17 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const facilitator = await payer.facilitator(till);
   const resource = `https://shop.example/${wish.order}`;
   const { payload, requirements } = await signPayload(shopping, facilitator, resource);
-  const settle = async (asked: object): Promise<Told> => {
-    let told: Told = { said: 'no answer', intent: null, payment: null };
+  const settle = async (asked: object): Promise<WayResult> => {
+    let result: WayResult = { said: 'no answer', intent: null, payment: null };
     await waitUntil(async () => {
       // This throws while a node is down, as its server would answer 500 and be retried.
       const settled = await facilitator.settle(payload, asked).catch(() => null);
       if (settled === null || settled.errorReason === 'settlement_pending') return false;
       const said = settled.success ? 'succeeded' : (settled.errorReason ?? 'failed');
-      told = { said, intent: settled.extra?.paymentIntent ?? null, payment: null };
+      result = { said, intent: settled.extra?.paymentIntent ?? null, payment: null };
       return true;
     }, DECIDED_MS);
-    return told;
+    return result;
   };
   return {
     intent: null,

@@ -18,12 +18,12 @@ import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, usePages, useRead } from '../merchant.ts';
+import { DeliveryAnswer } from '../parts/delivery-answer.tsx';
 import { deliveryColumns } from '../parts/delivery-columns.tsx';
 import { EndpointDialogs } from '../parts/endpoint-dialogs.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { ReceiverCheck } from '../parts/receiver-check.tsx';
-import { Told } from '../parts/told.tsx';
 
 const PAGE = 50;
 /** Polling interval. Deliveries finish within seconds. */
@@ -181,7 +181,7 @@ function DeliveryView({ delivery }: { readonly delivery: WebhookDelivery }): Rea
         <ObjectStatus status={delivery.status} />
         <CopyId id={delivery.id} />
       </div>
-      <Told delivery={delivery} />
+      <DeliveryAnswer delivery={delivery} />
       <section className="card stack">
         <FactList>
           <Fact name={t('dashboard.field.endpoint')}>

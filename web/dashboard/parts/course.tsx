@@ -6,7 +6,7 @@ import { CodeWords } from '../../ui/code-words.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { pathOf } from './object-link.tsx';
-import { courseOf, type Step, toldOf } from './steps.ts';
+import { courseOf, deliverySteps, type Step } from './steps.ts';
 
 /** Polling interval, short enough to follow a tap until it settles. */
 const WATCH_MS = 2_000;
@@ -30,15 +30,15 @@ export function Course({ intent, payment }: CourseProps): ReactNode {
     { path: { id } },
     { enabled: id !== '', ...(isOver(intent) ? {} : { everyMs: WATCH_MS }) },
   );
-  const told = timeline === undefined ? [] : toldOf(timeline);
+  const deliveries = timeline === undefined ? [] : deliverySteps(timeline);
   return (
     <div className="stack">
       <Steps
         title={t('dashboard.course.what_happened.heading')}
         steps={courseOf({ intent, payment, timeline })}
       />
-      {told.length === 0 ? null : (
-        <Steps title={t('dashboard.course.events_and_webhooks.heading')} steps={told} />
+      {deliveries.length === 0 ? null : (
+        <Steps title={t('dashboard.course.events_and_webhooks.heading')} steps={deliveries} />
       )}
     </div>
   );

@@ -5,7 +5,7 @@ import type { Column } from '../../ui/table.tsx';
 import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { answerWords } from './told.tsx';
+import { answerWords } from './delivery-answer.tsx';
 
 export const deliveryColumns = (): readonly Column<WebhookDelivery>[] => [
   {

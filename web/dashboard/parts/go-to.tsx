@@ -87,7 +87,7 @@ export function GoTo(): ReactNode {
           onChange={(event) => setTyped(event.target.value)}
         />
         <PageNames id="pages" />
-        <Told
+        <SearchResult
           result={result}
           onOpen={(mode, path) => {
             setMode(mode);
@@ -110,13 +110,13 @@ function PageNames({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-interface ToldProps {
+interface SearchResultProps {
   readonly result: Result | null;
   readonly onOpen: (mode: Mode, path: string) => void;
 }
 
 /** Explains why no page was opened. */
-function Told({ result, onOpen }: ToldProps): ReactNode {
+function SearchResult({ result, onOpen }: SearchResultProps): ReactNode {
   const away = result?.is === 'elsewhere' ? result : null;
   return (
     <>

@@ -6,7 +6,7 @@ import type { Tone } from '../../ui/status.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
-import { answerWords, Told } from './told.tsx';
+import { answerWords, DeliveryAnswer } from './delivery-answer.tsx';
 
 const GUIDE = 'docs/webhooks';
 
@@ -20,7 +20,7 @@ const TONES = {
 /** Sends one valid event and two invalid ones and shows how the receiver responded. */
 export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
-  const [told, setTold] = useState<WebhookDelivery | null>(null);
+  const [delivery, setDelivery] = useState<WebhookDelivery | null>(null);
   const [checked, setChecked] = useState<CheckReceiverResponse | null>(null);
   const path = { id };
   return (
@@ -32,7 +32,7 @@ export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
             call('POST /accounts/{account}/{mode}/webhook_endpoints/{id}/check_receiver', { path })
           }
           onDone={(found) => {
-            setTold(null);
+            setDelivery(null);
             setChecked(found);
           }}
         >
@@ -44,13 +44,13 @@ export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
           }
           onDone={(delivery) => {
             setChecked(null);
-            setTold(delivery);
+            setDelivery(delivery);
           }}
         >
           {t('dashboard.receiver_check.send_test_event.button')}
         </ActionButton>
       </div>
-      {told === null ? null : <Told delivery={told} />}
+      {delivery === null ? null : <DeliveryAnswer delivery={delivery} />}
       {checked === null ? null : <Checked check={checked} />}
     </div>
   );
@@ -88,7 +88,7 @@ function Checked({ check }: { readonly check: CheckReceiverResponse }): ReactNod
           </p>
         )}
       </Notice>
-      {verdict === 'not_reached' ? <Told delivery={delivery} /> : null}
+      {verdict === 'not_reached' ? <DeliveryAnswer delivery={delivery} /> : null}
     </>
   );
 }

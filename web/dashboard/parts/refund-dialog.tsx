@@ -75,7 +75,7 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
     if (made !== null) setRefund(made);
   };
   const isSent = sending.busy || sending.isUnknown;
-  if (refund !== null) return <RefundTold refund={refund} onClose={onClose} />;
+  if (refund !== null) return <RefundResult refund={refund} onClose={onClose} />;
   const wallet = () => <span className="id">{payment.payer}</span>;
   return (
     <Dialog title={t('dashboard.button.refund')} onClose={onClose}>
@@ -129,12 +129,12 @@ function Reason({ onText, ...field }: ReasonProps): ReactNode {
   );
 }
 
-interface RefundToldProps {
+interface RefundResultProps {
   readonly refund: Refund;
   readonly onClose: () => void;
 }
 
-function RefundTold({ refund, onClose }: RefundToldProps): ReactNode {
+function RefundResult({ refund, onClose }: RefundResultProps): ReactNode {
   return (
     <Dialog title={t('dashboard.button.refund')} onClose={onClose}>
       <Outcome refund={refund} />

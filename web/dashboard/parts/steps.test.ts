@@ -2,7 +2,7 @@ import '../../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Payment, PaymentIntent, Timeline } from '../../data/types/dashboard.ts';
-import { courseOf, toldOf } from './steps.ts';
+import { courseOf, deliverySteps } from './steps.ts';
 
 const INTENT: PaymentIntent = {
   id: 'pi_1',
@@ -92,7 +92,7 @@ test('a course tells causes before effects, and names what went wrong', () => {
 });
 
 test('events and deliveries stand apart from what people did', () => {
-  const told = toldOf(TIMELINE);
+  const told = deliverySteps(TIMELINE);
   assert.deepEqual(
     told.map(({ key, tone }) => `${key}: ${tone}`),
     ['evt_1: plain', 'wdl_1: bad'],

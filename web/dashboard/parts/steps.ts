@@ -116,7 +116,7 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
 }
 
 /** Returns the steps for developers: events by type, and their deliveries. */
-export function toldOf({ events, deliveries }: Timeline): Step[] {
+export function deliverySteps({ events, deliveries }: Timeline): Step[] {
   const types = new Map(events.map(({ id, type }) => [id, type]));
   const TONES = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;
   const steps = [

@@ -165,25 +165,25 @@ export const FINDING_WORDS: Readonly<Record<FindingCode, Words>> = {
     say: 'Its server was not notified. It failed for days, or someone disabled it.',
     todo: 'The shop should fix its server, enable the endpoint and replay what it missed.',
   },
-  not_told_yet: {
+  not_delivered_yet: {
     tone: 'info',
     title: 'The shop’s server is about to be notified',
     say: 'Usually within a second.',
     page: QUEUES,
   },
-  telling_fails: {
+  delivery_fails: {
     tone: 'bad',
     title: 'The shop’s server does not accept the webhook',
     say: 'It answers with an error or not at all. The service tries again, for three days.',
     todo: 'The shop can read the response on its Webhooks page, fix its server and click Resend.',
   },
-  telling_given_up: {
+  delivery_given_up: {
     tone: 'bad',
     title: 'The shop’s server was not notified, and retries have ended',
     say: 'All attempts failed. The payment is still in the shop’s dashboard.',
     todo: 'The shop should fix its server and click Resend, or replay a period.',
   },
-  told: {
+  delivered: {
     tone: 'good',
     title: 'The shop’s server was notified and confirmed it',
     say: 'If the shop does not see it, its own software lost it after the webhook.',

@@ -17,7 +17,7 @@ import './display.css';
 import { t } from '../../ui/text/t.ts';
 import { TillIcon } from './till-icon.tsx';
 
-function useTold(): DisplayState | null {
+function useDisplayState(): DisplayState | null {
   const [state, setState] = useState<DisplayState | null>(null);
   useEffect(() => {
     const channel = openChannel();
@@ -137,7 +137,7 @@ function Face({ merchant, shown }: DisplayState): ReactNode {
 
 /** A second window that faces the customer. Its only controls are those for choosing a tip. */
 export function DisplayScreen(): ReactNode {
-  const state = useTold();
+  const state = useDisplayState();
   return (
     <main className="display">
       <title>{t('till.display.page')}</title>

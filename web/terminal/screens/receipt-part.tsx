@@ -21,7 +21,7 @@ interface ReceiptProps {
 function MailForm({ api, payment }: ReceiptProps): ReactNode {
   const [email, setEmail] = useState('');
   const [busy, setBusy] = useState(false);
-  const [told, setTold] = useState<{ readonly is: 'sent' | 'problem'; words: string } | null>(null);
+  const [sent, setSent] = useState<{ readonly is: 'sent' | 'problem'; words: string } | null>(null);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (busy || email.trim() === '') return;
@@ -30,11 +30,11 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
     setBusy(false);
     if (answer.is === 'done') {
       setEmail('');
-      setTold({ is: 'sent', words: t('till.receipt.email_sent') });
+      setSent({ is: 'sent', words: t('till.receipt.email_sent') });
     } else {
       const words =
         answer.is === 'refused' ? refusalText(answer.error) : t('till.receipt.problem.offline');
-      setTold({ is: 'problem', words });
+      setSent({ is: 'problem', words });
     }
   };
   return (
@@ -48,9 +48,9 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
         onChange={(event) => setEmail(event.target.value)}
         hint={t('till.receipt.email_hint')}
       />
-      {told === null ? null : (
-        <Notice tone={told.is === 'sent' ? 'good' : 'bad'} role="status">
-          <p>{told.words}</p>
+      {sent === null ? null : (
+        <Notice tone={sent.is === 'sent' ? 'good' : 'bad'} role="status">
+          <p>{sent.words}</p>
         </Notice>
       )}
       <Button type="submit" wide busy={busy}>

@@ -173,19 +173,19 @@ function Signing(): ReactNode {
 
 /** Shows a button in browsers that read a card only after a click. */
 function HoldCard({ readers }: WaitingProps): ReactNode {
-  const [isTold, setIsTold] = useState(false);
+  const [isHolding, setIsHolding] = useState(false);
   if (readers.signing || (!hasNfc() && !needsClick())) return null;
   return (
     <>
       <Button
         onClick={() => {
-          setIsTold(true);
+          setIsHolding(true);
           readers.holdCard();
         }}
       >
         {t('till.waiting.hold_card_button')}
       </Button>
-      {isTold ? (
+      {isHolding ? (
         <p className="soft small" role="status">
           {hasNfc() ? t(WORDS.holdAtBack) : t(WORDS.holdAtTop)}
         </p>

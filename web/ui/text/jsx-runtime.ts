@@ -103,10 +103,10 @@ function childrenOf(type: unknown, children: unknown, isFixed: boolean): unknown
 }
 
 /** Attributes that users see or hear, which hold text only. */
-const TOLD = ['aria-label', 'title', 'placeholder', 'alt', 'value'] as const;
+const TEXT_ATTRIBUTES = ['aria-label', 'title', 'placeholder', 'alt', 'value'] as const;
 
 function plainAttributes(props: Props): Props {
-  const isolated = TOLD.filter((name) => hasIsolates(props[name]));
+  const isolated = TEXT_ATTRIBUTES.filter((name) => hasIsolates(props[name]));
   if (isolated.length === 0) return props;
   const plain = isolated.map((name) => [name, withoutIsolates(String(props[name]))]);
   return { ...props, ...Object.fromEntries(plain) };

@@ -10,7 +10,7 @@ import { type TextKey, t, textLocale } from '../../ui/text/t.ts';
 import { formatRate } from '../allowance.ts';
 import { changedFields, fieldsOf, type Pin, type PinnedField } from '../contracts.ts';
 import { type Network, useKept } from '../kept.ts';
-import { builtIn, pinOf, trustTold } from '../pins.ts';
+import { builtIn, pinOf, trustReported } from '../pins.ts';
 import { PageLink } from './frame.tsx';
 
 const NAMES: Readonly<Record<Network, TextKey>> = {
@@ -46,7 +46,7 @@ function TrustSheet(props: { readonly network: Network; readonly onClose: () => 
   const [missing, setMissing] = useState(false);
   const trust = () => {
     if (!agreed) return setMissing(true);
-    trustTold(props.network);
+    trustReported(props.network);
     props.onClose();
   };
   return (

@@ -5,7 +5,7 @@ import { roundAtoms } from '../../ui/money.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keep, kept } from '../kept.ts';
-import { tellOfPass } from '../push.ts';
+import { notifyOfPass } from '../push.ts';
 import { rowsOf, usePasses, usePayments } from '../queries.ts';
 
 /** How many toasts appear at most. The history marks all of these payments. */
@@ -44,7 +44,7 @@ function useRefusedTaps(): void {
         label === '' ? t('wallet.news.refused_unnamed') : t('wallet.news.refused', { name: label }),
       );
     }
-    if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();
+    if (news.length > 0 && document.visibilityState === 'hidden') void notifyOfPass();
   }, [rows, toast]);
 }
 
@@ -64,7 +64,7 @@ export function Heard(): null {
       const sum = `${roundAtoms(leftWallet(payment))} USDC`;
       toast(t('wallet.news.charged', { merchant: payment.merchant_name, sum }));
     }
-    if (news.length > 0 && document.visibilityState === 'hidden') void tellOfPass();
+    if (news.length > 0 && document.visibilityState === 'hidden') void notifyOfPass();
   }, [rows, toast]);
   return null;
 }

@@ -1,6 +1,6 @@
 import { failpoint } from '#core/failpoints.ts';
 import { batchSize, blockWait, gasUsed, tapToSettled } from '#core/meters.ts';
-import { isTracing, tellSpan } from '#core/tracing.ts';
+import { isTracing, traceSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
 import { followReorganization } from '#settlement/relayer/follow/reorganized.ts';
 import type { Answered, Resolution } from '#settlement/relayer/follow/resolve.ts';
@@ -58,14 +58,14 @@ export async function finish(
 }
 
 /** Records the wait for the chain as a span of the sale's trace. */
-function tellSettled(
+function traceSettled(
   { chain }: RelayerState,
   { requests, signedAtMs, attempts }: OpenTransaction,
   { request, result }: Answered,
 ): void {
   if (!isTracing()) return;
   const { attempt } = request.payload as RequestPayloads['payment'];
-  tellSpan('settle', {
+  traceSpan('settle', {
     parent: (attempt as { readonly traceparent?: unknown } | undefined)?.traceparent,
     startMs: Date.now() - (performance.now() - (signedAtMs ?? performance.now())),
     attributes: {
@@ -89,7 +89,7 @@ function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): 
     batchSize.observe({ network }, requests.length);
     for (const one of answered) {
       const { request, result } = one;
-      tellSettled(relayer, transaction, one);
+      traceSettled(relayer, transaction, one);
       const seconds = (now - request.created.getTime()) / 1000;
       if (result.succeeded) tapToSettled.observe({ network }, Math.max(0, seconds));
     }

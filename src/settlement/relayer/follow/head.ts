@@ -3,10 +3,10 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { blockInterval, idleLookAt, nextLookAt } from '#settlement/chain/block-rhythm.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import {
+  type AnnouncedHead,
   type HeadSubscription,
   headsAdvice,
   subscribeHeads,
-  type ToldHead,
 } from '#settlement/chain/heads.ts';
 import { askSecond } from '#settlement/chain/second-provider.ts';
 import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
@@ -26,7 +26,7 @@ export interface Change {
 }
 
 /** With a node that announces blocks: how long its silence is trusted while a customer waits. */
-const TOLD_MS = 2_000;
+const ANNOUNCED_MS = 2_000;
 /** Pause before the next poll after something contradicted our head. */
 const DOUBT_LOOK_MS = 120;
 /** After this long without a new block, or after a few intervals, other addresses are asked. */
@@ -65,11 +65,11 @@ export function startHeadWatcher(
       return false;
     },
   });
-  const onHead = (head: ToldHead) => {
+  const onHead = (head: AnnouncedHead) => {
     relayer.see({ kind: 'announced', head, at: performance.now() });
     const { clock, recentBlocks } = relayer;
     noteBlock(recentBlocks, { ...head, time: new Date(head.time), seenAt: clock.now() });
-    if (pace.told(head)) loop.wake();
+    if (pace.announced(head)) loop.wake();
   };
   const advice = headsAdvice(relayer.chain.config);
   if (advice !== null) relayer.log.info(advice);
@@ -90,12 +90,12 @@ function createPace(relayer: RelayerState) {
   let lastLookAt = Number.NEGATIVE_INFINITY;
   let movedAt = performance.now();
   let busySince: number | null = null;
-  let isTold = false;
-  let lastTold: ToldHead | null = null;
+  let isAnnounced = false;
+  let lastAnnounced: AnnouncedHead | null = null;
   const dueAt = (isLive: boolean) => {
     if (relayer.conflict !== null) return lastLookAt + DOUBT_LOOK_MS;
     if (busySince === null) return idleLookAt(relayer.rhythm, { lastLookAt, idleMs: idleHeadMs });
-    if (isLive) return lastLookAt + TOLD_MS;
+    if (isLive) return lastLookAt + ANNOUNCED_MS;
     const since = Math.max(movedAt, busySince);
     return nextLookAt(relayer.rhythm, { lastLookAt, since, shortestMs: headPollMs });
   };
@@ -105,23 +105,23 @@ function createPace(relayer: RelayerState) {
       movedAt = performance.now();
     },
     looked: () => {
-      isTold = false;
+      isAnnounced = false;
       lastLookAt = performance.now();
     },
     isDue: (isLive: boolean) => {
       const now = performance.now();
       if (!isBusy(relayer)) busySince = null;
       else busySince ??= now;
-      return isTold || now >= dueAt(isLive);
+      return isAnnounced || now >= dueAt(isLive);
     },
     /**
      * @returns true if the head should be polled now. An idle chain that only grows needs no poll.
      */
-    told: (head: ToldHead) => {
-      const goesOn = lastTold === null || lastTold.hash === head.parentHash;
-      lastTold = head;
-      isTold ||= isBusy(relayer) || !goesOn;
-      return isTold;
+    announced: (head: AnnouncedHead) => {
+      const goesOn = lastAnnounced === null || lastAnnounced.hash === head.parentHash;
+      lastAnnounced = head;
+      isAnnounced ||= isBusy(relayer) || !goesOn;
+      return isAnnounced;
     },
   };
 }

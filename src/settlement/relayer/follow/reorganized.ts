@@ -3,8 +3,8 @@ import type { Alarm } from '#settlement/alarms.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import {
   type Answered,
+  isReportedUndone,
   isStillOwed,
-  isToldUndone,
   type Resolution,
 } from '#settlement/relayer/follow/resolve.ts';
 import { type Requeued, requeue, selectDeclined } from '#settlement/relayer/rows/job-queries.ts';
@@ -137,7 +137,7 @@ async function compareLate(tx: Tx, late: readonly Answered[]) {
     const isOwed = isStillOwed(booked, one.result);
     if (isOwed) again.push({ ...one, isRefused: before.kind === 'payment' });
     const isOther = !sameOutcome(before.outcome as Result, one.result);
-    if (isOwed ? isToldUndone(booked, one.result) : isOther) {
+    if (isOwed ? isReportedUndone(booked, one.result) : isOther) {
       const details = { before: before.outcome, after: one.result };
       alarms.push({ kind: 'outcome_changed', subject: before.subject_id, details });
     } else if (one.result.succeeded) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isStillOwed, isToldUndone } from '#settlement/relayer/follow/resolve.ts';
+import { isReportedUndone, isStillOwed } from '#settlement/relayer/follow/resolve.ts';
 import { failed } from '#settlement/relayer/rows/kinds.ts';
 
 const REFUSED = failed('transaction_reverted', null);
@@ -17,13 +17,13 @@ describe('what was paid before a reorganization undid it', () => {
   }
 
   it('is told to a person where the payer may have no money any more', () => {
-    assert.equal(isToldUndone({ kind: 'payment', owed: true }, REFUSED), true);
-    assert.equal(isToldUndone({ kind: 'payment', owed: false }, REFUSED), false);
-    assert.equal(isToldUndone({ kind: 'refund', owed: true }, REFUSED), false);
+    assert.equal(isReportedUndone({ kind: 'payment', owed: true }, REFUSED), true);
+    assert.equal(isReportedUndone({ kind: 'payment', owed: false }, REFUSED), false);
+    assert.equal(isReportedUndone({ kind: 'refund', owed: true }, REFUSED), false);
   });
 
   it('is told, and not sent again, where no money moves', () => {
     assert.equal(isStillOwed({ kind: 'enrolment', owed: true }, REFUSED), false);
-    assert.equal(isToldUndone({ kind: 'enrolment', owed: true }, REFUSED), true);
+    assert.equal(isReportedUndone({ kind: 'enrolment', owed: true }, REFUSED), true);
   });
 });

@@ -83,7 +83,7 @@ export async function countingNow(
     const effects = sender.observe(transaction, observation, head);
     const kinds = effects.map(({ kind }) => kind);
     if (result.status === 'rejected' && kinds.includes('alert')) {
-      await tellUnreadable(relayer, transaction, { receipt, error: result.reason });
+      await logUnreadable(relayer, transaction, { receipt, error: result.reason });
     }
     if (result.status === 'fulfilled' && kinds.includes('apply_result')) {
       counting.push(result.value);
@@ -99,7 +99,7 @@ function ruleOf(relayer: RelayerState, { answered }: Resolution): CountsRule | n
   return strictestRule(succeeded.map(({ request }) => countsRuleOf(relayer.chain.config, request)));
 }
 
-async function tellUnreadable(
+async function logUnreadable(
   relayer: RelayerState,
   transaction: OpenTransaction,
   fault: { readonly receipt: Receipt; readonly error: unknown },
@@ -164,14 +164,14 @@ type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
 
 /** True if the request must be resent: the chain has paid it once and does not pay it any more. */
 export function isStillOwed(request: Booked, result: Result): boolean {
-  return request.owed && KINDS[request.kind].whenUndone !== 'tell' && !result.succeeded;
+  return request.owed && KINDS[request.kind].whenUndone !== 'alert' && !result.succeeded;
 }
 
 /**
  * True if an operator must be alerted, because the ledger has booked it and the chain refuses it
  * now.
  */
-export function isToldUndone(request: Booked, result: Result): boolean {
+export function isReportedUndone(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'send_again' && !result.succeeded;
 }
 
@@ -184,7 +184,7 @@ function isAnswer(request: OpenRequest, answer: Answer & { status: 'answered' })
 }
 
 function undone(request: OpenRequest, result: Result): Alarm[] {
-  if (!isToldUndone(request, result)) return [];
+  if (!isReportedUndone(request, result)) return [];
   return [{ kind: 'outcome_changed', subject: request.subjectId, details: { after: result } }];
 }
 

@@ -42,11 +42,11 @@ export async function tendSenders(relayer: RelayerState, head: Block): Promise<v
 async function tend(
   relayer: RelayerState,
   sender: HeldSender,
-  told: bigint,
+  reported: bigint,
   head: Block,
 ): Promise<void> {
-  const known = inNonceOrder(sender)[0]?.nonce ?? told;
-  const chainNonce = await surestNonce(relayer, sender, { told, known });
+  const known = inNonceOrder(sender)[0]?.nonce ?? reported;
+  const chainNonce = await surestNonce(relayer, sender, { reported, known });
   const now = nowOf(relayer, head);
   const open = inNonceOrder(sender);
   const unused = open.filter(({ nonce }) => nonce >= chainNonce);

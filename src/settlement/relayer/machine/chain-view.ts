@@ -7,7 +7,7 @@ import {
   withLook,
 } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import type { ToldHead } from '#settlement/chain/heads.ts';
+import type { AnnouncedHead } from '#settlement/chain/heads.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { suggestFees } from '#settlement/relayer/machine/fees.ts';
 import type { Fees, Now } from '#settlement/relayer/machine/transaction.ts';
@@ -64,7 +64,7 @@ export type ChainObservation =
       readonly clockMs: number;
     }
   | { readonly kind: 'poll_failed' }
-  | { readonly kind: 'announced'; readonly head: ToldHead; readonly at: number }
+  | { readonly kind: 'announced'; readonly head: AnnouncedHead; readonly at: number }
   | { readonly kind: 'followed'; readonly block: Block }
   | { readonly kind: 'contradicted'; readonly at: number }
   | { readonly kind: 'agreed' }

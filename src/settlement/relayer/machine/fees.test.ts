@@ -18,8 +18,8 @@ describe('fees', () => {
   });
 
   it('take no tip above that of the profile, whatever nodes say', () => {
-    const told = { recentTips: [12n * GWEI], ceiling: CEILING, highestTip: GWEI };
-    const { maxPriorityFeePerGas } = suggestFees({ baseFeePerGas: GWEI / 200n, ...told });
+    const reported = { recentTips: [12n * GWEI], ceiling: CEILING, highestTip: GWEI };
+    const { maxPriorityFeePerGas } = suggestFees({ baseFeePerGas: GWEI / 200n, ...reported });
     assert.equal(maxPriorityFeePerGas, GWEI);
   });
 

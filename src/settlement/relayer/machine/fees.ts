@@ -30,9 +30,9 @@ export function suggestFees(now: {
 }
 
 /** Returns the lowest tips that the nodes report for recent blocks; null if none reported any. */
-export function lowerTips(told: readonly (readonly bigint[])[]): readonly bigint[] | null {
-  const known = told.filter((tips) => tips.length > 0);
-  return known.toSorted((a, b) => compare(median(a), median(b)))[0] ?? told[0] ?? null;
+export function lowerTips(reported: readonly (readonly bigint[])[]): readonly bigint[] | null {
+  const known = reported.filter((tips) => tips.length > 0);
+  return known.toSorted((a, b) => compare(median(a), median(b)))[0] ?? reported[0] ?? null;
 }
 
 /**

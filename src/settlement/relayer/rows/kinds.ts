@@ -130,7 +130,7 @@ interface KindRecord {
    * balance comes later. For a payment, operators are alerted, because the payer's money may be
    * gone.
    */
-  readonly whenUndone: 'send_again' | 'send_again_and_tell' | 'tell';
+  readonly whenUndone: 'send_again' | 'send_again_and_alert' | 'alert';
   /** True if it is not given up while the token or its proof prevents it. */
   readonly waits: boolean;
   /**
@@ -167,7 +167,7 @@ const ALONE = {
   sender: 'operator',
   event: null,
   batched: false,
-  whenUndone: 'tell',
+  whenUndone: 'alert',
   waits: false,
   anybodySends: false,
   failsFor: null,
@@ -185,7 +185,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     data: null,
     event: (request) => ({ event: 'PaymentSettled', ...paymentOf(request) }),
     batched: true,
-    whenUndone: 'send_again_and_tell',
+    whenUndone: 'send_again_and_alert',
     failsFor: 'settlement_failed',
   },
   refund: {

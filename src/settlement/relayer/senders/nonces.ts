@@ -41,8 +41,8 @@ export async function catchUpNonce(
 ): Promise<boolean> {
   if (sender.isStopped) return true;
   const at = relayer.head?.number ?? 'latest';
-  const [told = nextNonce] = await relayer.chain.nonces([sender.address], at);
-  const chainNonce = await surestNonce(relayer, sender, { told, known: nextNonce });
+  const [reported = nextNonce] = await relayer.chain.nonces([sender.address], at);
+  const chainNonce = await surestNonce(relayer, sender, { reported, known: nextNonce });
   if (chainNonce > nextNonce) return stopIfShown(relayer, sender, { nextNonce, chainNonce });
   if (chainNonce < nextNonce) await fillGap(relayer, sender, chainNonce, nextNonce);
   return true;
@@ -76,9 +76,9 @@ export async function fillGap(
 export async function surestNonce(
   { chain }: RelayerState,
   sender: HeldSender,
-  { told, known }: { readonly told: bigint; readonly known: bigint },
+  { reported, known }: { readonly reported: bigint; readonly known: bigint },
 ): Promise<bigint> {
-  if (told >= known) return told;
+  if (reported >= known) return reported;
   await chain.rpc.confirmChain();
   const call = { method: 'eth_getTransactionCount', params: [sender.address, 'latest'] };
   const asked = chain.rpc.inOrder().map((address) => address.ask([call], { urgent: false }));

@@ -8,7 +8,7 @@ import type { LoopDeps } from '#db/loop-deps.ts';
 const POLL_MS = 500;
 const PORTION = 500;
 
-export interface TellEndsDeps extends LoopDeps {
+export interface SendEndsDeps extends LoopDeps {
   readonly cells: CellSettings;
 }
 
@@ -16,16 +16,16 @@ export interface TellEndsDeps extends LoopDeps {
  * Notifies the other cells of cached answers that have ended: passes that were revoked, and payers
  * that were blocked. A cached answer that no notification reaches expires by itself after a minute.
  */
-export function startTellingEnds(deps: TellEndsDeps): Loop {
+export function startSendingEnds(deps: SendEndsDeps): Loop {
   return startLoop({
     name: 'ends of visiting passes',
     pollMs: POLL_MS,
-    run: () => tellEnds(deps),
+    run: () => sendEnds(deps),
     onError: () => {},
   });
 }
 
-async function tellEnds({ db, clock, cells }: TellEndsDeps): Promise<boolean> {
+async function sendEnds({ db, clock, cells }: SendEndsDeps): Promise<boolean> {
   const since = addMs(clock.now(), -KEPT_MS);
   // Notify each cell separately, so that an unreachable one delays no other.
   const more = await Promise.all(

@@ -10,14 +10,14 @@ import {
   deletePushTokens,
   selectPushTokens,
   takeDueCopies,
+  updateCopied,
   updateCopyLater,
-  updateCopyTold,
   WALLETS,
 } from '#payers/pass-copy-queries.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import { readShownPass } from '#payers/shown-pass.ts';
 
-export interface TellWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'> {
+export interface NotifyWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'> {
   readonly passFiles: PassFiles;
   /** Decrypts the values of copies. */
   readonly cardKey: RotatingKey;
@@ -40,7 +40,7 @@ function retryMs(tries: number): number {
 }
 
 /** Sends the whole current object, so that a repeat changes nothing. */
-async function tellGoogle(deps: TellWalletsDeps, passId: string): Promise<void> {
+async function notifyGoogle(deps: NotifyWalletsDeps, passId: string): Promise<void> {
   const google = present(deps.passFiles.google, 'Google Wallet');
   const walletUrl = `${deps.webUrl}/wallet`;
   const { cardKey } = deps;
@@ -50,16 +50,16 @@ async function tellGoogle(deps: TellWalletsDeps, passId: string): Promise<void> 
 }
 
 /** Each device then fetches the pass itself: see apple-pass-service.ts. */
-async function tellApple(deps: TellWalletsDeps, passId: string): Promise<void> {
+async function notifyApple(deps: NotifyWalletsDeps, passId: string): Promise<void> {
   const apple = present(deps.passFiles.apple, 'Apple Wallet');
   const tokens = await selectPushTokens(deps.db, passId);
   const gone = tokens.length === 0 ? [] : await apple.push(tokens);
   if (gone.length > 0) await deletePushTokens(deps.db, gone);
 }
 
-async function tell(deps: TellWalletsDeps, copy: DueCopy): Promise<void> {
+async function notifyOne(deps: NotifyWalletsDeps, copy: DueCopy): Promise<void> {
   try {
-    await (copy.wallet === 'google' ? tellGoogle : tellApple)(deps, copy.pass_id);
+    await (copy.wallet === 'google' ? notifyGoogle : notifyApple)(deps, copy.pass_id);
   } catch (error) {
     const at = addMs(deps.clock.now(), retryMs(copy.tries));
     await updateCopyLater(deps.db, copy, at);
@@ -71,7 +71,7 @@ async function tell(deps: TellWalletsDeps, copy: DueCopy): Promise<void> {
     });
     return;
   }
-  await updateCopyTold(deps.db, copy, deps.clock.now());
+  await updateCopied(deps.db, copy, deps.clock.now());
 }
 
 /**
@@ -79,13 +79,13 @@ async function tell(deps: TellWalletsDeps, copy: DueCopy): Promise<void> {
  * once; the work of a killed one is repeated once its lease has expired.
  * @returns true if there may be more.
  */
-export async function tellWallets(deps: TellWalletsDeps): Promise<boolean> {
+export async function notifyWallets(deps: NotifyWalletsDeps): Promise<boolean> {
   const wallets = WALLETS.filter((wallet) => deps.passFiles[wallet] !== null);
   assert(wallets.length > 0, 'a wallet to update');
   const now = deps.clock.now();
   const due = { wallets, now, until: addMs(now, LEASE_MS), limit: BATCH };
   const copies = await takeDueCopies(deps.db, due);
-  await Promise.all(copies.map((copy) => tell(deps, copy)));
+  await Promise.all(copies.map((copy) => notifyOne(deps, copy)));
   if (copies.length === 0) await deleteErasedCopies(deps.db, now);
   return copies.length === BATCH;
 }
