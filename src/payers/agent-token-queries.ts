@@ -21,8 +21,8 @@ export const agentTokens = table(
 export type AgentTokenRow = Row<typeof agentTokens>;
 
 /**
- * Locks tokens, so that confirms with one token are decided one at a time, for any intents. Locked
- * in the order of their ids, so that no two transactions deadlock.
+ * Locks tokens in the order of their ids, so that confirms with one token are decided one at a
+ * time, for any intent, and no two transactions deadlock.
  */
 export async function lockAgentTokens(
   tx: Tx,
@@ -35,12 +35,12 @@ export async function lockAgentTokens(
   );
 }
 
-/** One of them, by its id. */
+/** Locks one agent token by its id. */
 export async function lockAgentToken(tx: Tx, id: string): Promise<AgentTokenRow | undefined> {
   return agentTokens.find(tx, 'where id = $1 for update', [id]);
 }
 
-/** A payer's agent tokens, those first that are not revoked. */
+/** Returns a payer's agent tokens; those that are not revoked come first. */
 export function selectAgentTokens(
   sql: Sql,
   payerId: string,
@@ -55,8 +55,8 @@ export function selectAgentTokens(
 }
 
 /**
- * Records that these tokens were accepted for these intents: held while they are in progress, then
- * spent.
+ * Records which intent each accepted token pays: the token is held while the intent is in progress,
+ * and spent once it is paid.
  */
 export async function updateAgentTokenIntents(
   tx: Tx,
@@ -70,7 +70,10 @@ export async function updateAgentTokenIntents(
   );
 }
 
-/** Revoking twice keeps the first time. @returns undefined if the payer has no such token. */
+/**
+ * Revokes a token. Revoking it again keeps the first time. @returns undefined if the payer has no
+ * such token.
+ */
 export async function revokeAgentTokenRow(
   tx: Tx,
   token: { readonly id: string; readonly payerId: string; readonly now: Date },

@@ -5,7 +5,7 @@ import type { AgentTokenRow } from '#payers/agent-token-queries.ts';
 export const AGENT_TOKEN_STATUSES = ['active', 'held', 'spent', 'expired', 'revoked'] as const;
 export type AgentTokenStatus = (typeof AGENT_TOKEN_STATUSES)[number];
 
-/** The use of a token by the intent that it was accepted for. */
+/** Whether a token is paying an intent or has paid one. */
 export type TokenUse = 'unused' | 'held' | 'spent';
 
 /** A spent token stays `spent` when it is revoked, because the money has moved. */

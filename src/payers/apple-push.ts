@@ -1,9 +1,15 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { AppleSigner } from '#payers/apple-pass.ts';
 
-/** For all devices of a pass together; the lease of a copy is longer (notify-wallets.ts). */
+/**
+ * The time limit for notifying all devices of a pass; shorter than the lease of a copy
+ * (notify-wallets.ts).
+ */
 const LIMIT_MS = 10_000;
-/** The device has unregistered, or the token never belonged to this pass type. */
+/**
+ * Apple's reasons for a token that is no longer usable: its device has unregistered, or the token
+ * belongs to another pass type.
+ */
 const BAD_TOKEN: ReadonlySet<string> = new Set(['BadDeviceToken', 'DeviceTokenNotForTopic']);
 
 interface PushAnswer {
@@ -20,7 +26,7 @@ function reasonOf(body: string): string {
   }
 }
 
-/** One notification, which is empty for passes. */
+/** Sends one notification. Its body is empty, as Apple requires for passes. */
 function pushOne(session: ClientHttp2Session, topic: string, token: string): Promise<PushAnswer> {
   return new Promise((resolve, reject) => {
     const request = session.request({

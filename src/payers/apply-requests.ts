@@ -4,7 +4,7 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { type RequestOutcome, updatePayerRequests } from '#payers/request-queries.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
-/** A few milliseconds of work. */
+/** Results per transaction, which takes a few milliseconds. */
 const BATCH = 100;
 
 type Kind = 'enrolment' | 'faucet' | 'transfer';

@@ -12,12 +12,12 @@ const DAY_S = 86_400;
 const POLICY_DAYS = 365;
 /** The total of the permit: a month of days at the limit. */
 const PERMIT_PERIODS = 30;
-/** Long enough to read before signing. */
+/** The signatures are valid this long, enough to read the request before signing. */
 const DEADLINE_S = 3_600;
 
 /**
- * If the token takes no permits: the transaction that the wallet sends itself, paying its own gas.
- * `null` if a permit is enough.
+ * Returns the transaction that the wallet must send itself, paying its own gas, if the token takes
+ * no permits; `null` if a permit is enough.
  */
 export function approvalToSend({ token, usdc, settlement }: NetworkConfig) {
   if (token.hasPermit) return null;
@@ -26,11 +26,14 @@ export function approvalToSend({ token, usdc, settlement }: NetworkConfig) {
   return { to: usdc, data };
 }
 
-/** The two messages to sign, and the matching body of `POST /approvals` for the signatures. */
+/**
+ * Returns the two messages to sign (permit and policy), and the body of `POST /approvals` that
+ * takes their signatures.
+ */
 export function approvalToSign(approval: {
   readonly network: NetworkConfig;
   readonly payer: Hex;
-  /** Without a nonce there is no permit to sign. */
+  /** `permit` is `null` if the token takes no permits; then only the policy is signed. */
   readonly nonces: { readonly permit: bigint | null; readonly policy: bigint };
   /** Basis points of all current fees together. */
   readonly feeRate: number;

@@ -43,7 +43,10 @@ export interface ApprovalContext {
   readonly now: Date;
 }
 
-/** A nearer deadline would pass before a slow block is mined. */
+/**
+ * A deadline must be at least this far away; otherwise it could pass before the transaction is in a
+ * block.
+ */
 const DEADLINE_MARGIN_SECONDS = 30;
 
 function isOver(unixSeconds: number, now: Date): boolean {
@@ -61,7 +64,7 @@ async function isSigned(payer: Hex, typed: object, signature: Hex): Promise<bool
   try {
     return await verifyTypedData({ ...typed, address: payer, signature } as never);
   } catch {
-    return false; // Not a valid signature at all.
+    return false; // viem throws if the text is not a signature.
   }
 }
 
@@ -74,7 +77,10 @@ function wrongSignature(param: string): Refusal {
   );
 }
 
-/** Checks everything that the contract would refuse, before it costs gas. */
+/**
+ * Checks a signed policy for everything that would make the contract revert, so that no gas is
+ * wasted.
+ */
 export async function checkPolicy(
   policy: SignedPolicy,
   { network, payer, nonces, now }: ApprovalContext,
@@ -111,7 +117,10 @@ function highestCharge({ per_payment, max_fee_rate }: SignedPolicy): bigint {
   return sale + (sale * BigInt(Math.min(max_fee_rate, HIGHEST_FEE_RATE))) / 10_000n;
 }
 
-/** The contract refuses both if the permit is too low for a payment that the policy allows. */
+/**
+ * Refuses a permit that is too low for a payment that the policy allows; the contract would refuse
+ * both.
+ */
 export function checkTogether(permit: SignedPermit, policy: SignedPolicy): Refusal | null {
   const least = highestCharge(policy);
   if (BigInt(permit.value) >= least) return null;

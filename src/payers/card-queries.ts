@@ -17,7 +17,10 @@ export const cards = table('cards', {
   created: 'timestamptz',
   last_used_at: 'timestamptz?',
   revoked_at: 'timestamptz?',
-  /** Set if the count may have been lost: since then each tap asks the payer. `null` if not. */
+  /**
+   * Set if the stored counter may be outdated after a loss of data: since then each tap needs the
+   * payer's confirmation. `null` if not.
+   */
   asks_since: 'timestamptz?',
 });
 
@@ -40,7 +43,7 @@ export async function countActiveCards(tx: Tx, payerId: string): Promise<number>
   return rows[0]?.count ?? 0;
 }
 
-/** The payers of these cards, by the card's id. */
+/** Returns the payers of these cards, by the card's id. */
 export async function selectPayersOfCards(
   sql: Sql,
   ids: readonly string[],
@@ -57,7 +60,7 @@ export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow
   return cards.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
-/** An accepted tap. */
+/** A tap of a card that was accepted, and the counter that it used. */
 export interface CardUse {
   readonly id: string;
   readonly counter: number;
@@ -65,8 +68,8 @@ export interface CardUse {
 }
 
 /**
- * Consumes the taps: a later request with one of them, or with an earlier one, is refused.
- * @returns how many cards accepted it; fewer than requested if another request was first.
+ * Consumes the taps: later requests with the same or a lower counter are refused.
+ * @returns the number of cards updated; fewer than requested if a concurrent request was first.
  */
 export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Promise<number> {
   const rows = await tx.query(
@@ -79,14 +82,17 @@ export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Pr
   return rows.length;
 }
 
-/** The payer has approved a tap: no copy of an earlier one is accepted any more. */
+/**
+ * Ends the confirmations of a card whose payer has approved a tap: its counter is current again, so
+ * no copy of an earlier tap is accepted.
+ */
 export async function endAsking(tx: Tx, id: string): Promise<void> {
   await tx.query('update cards set asks_since = null where id = $1 and asks_since is not null', [
     id,
   ]);
 }
 
-/** @returns undefined if the payer has no such card, or has deleted it. */
+/** Updates a card. @returns undefined if the payer has no such card, or has deleted it. */
 export async function updateCard(
   tx: Tx,
   card: {
@@ -105,7 +111,10 @@ export async function updateCard(
   return rows[0];
 }
 
-/** Deleting twice keeps the first time. @returns undefined if the payer has no such card. */
+/**
+ * Deletes a card. Deleting it again keeps the first time. @returns undefined if the payer has no
+ * such card.
+ */
 export async function revokeCardRow(
   tx: Tx,
   card: { readonly id: string; readonly payerId: string; readonly now: Date },
@@ -128,8 +137,9 @@ export async function isTestCard(sql: Sql, id: string): Promise<boolean> {
 }
 
 /**
- * The next count of a simulated card of the test network, and the data that the tap needs.
- * @returns undefined if there is no such card, or if its count is exhausted.
+ * Increments the counter of a simulated card of the test network, and returns it with the data of
+ * the tap.
+ * @returns undefined if there is no such card, or if its counter is exhausted.
  */
 export async function countEmulatedTap(
   tx: Tx,

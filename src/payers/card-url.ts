@@ -3,9 +3,12 @@ import type { SunMessage } from '#core/sun-message.ts';
 /** The path of a card's page below the web address. */
 export const CARD_PATH = '/card';
 
-/** The placeholder in a chip's URL: the chip writes its message over the zeros. */
+/** The placeholder in a chip's URL. The chip replaces the zeros with its message. */
 const EMPTY: SunMessage = { piccData: Buffer.alloc(16), mac: Buffer.alloc(8) };
-/** Matches only the end of the address, so that a network that has moved still takes its cards. */
+/**
+ * Matches only the end of the address, so that cards keep working after the network's address has
+ * changed.
+ */
 const PATH = /\/card\/(card_[0-9A-Za-z]{1,59})$/;
 const PICC_DATA = /^[0-9A-Fa-f]{32}$/;
 const MAC = /^[0-9A-Fa-f]{16}$/;
@@ -19,7 +22,7 @@ export function cardUrlTemplate(web: string, cardId: string): string {
   return cardUrl(web, cardId, EMPTY);
 }
 
-/** The card that the URL names, and its message; `null` for anything but such a URL. */
+/** Returns the card that the URL names and its message; `null` if it is not the URL of a card. */
 export function parseCardUrl(
   text: string,
 ): { readonly cardId: string; readonly message: SunMessage } | null {

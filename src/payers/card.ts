@@ -8,10 +8,10 @@ import type { Tx } from '#db/database.ts';
 import { type CardRow, cards } from '#payers/card-queries.ts';
 import { cardUrl } from '#payers/card-url.ts';
 
-/** 50 USDC: the most that is lost if a secretly read URL is spent. */
+/** 50 USDC: the most that a thief can take who reads a card's URL unnoticed. */
 export const DEFAULT_CARD_LIMIT = 50_000_000;
 const KEY_BYTES = 16;
-/** As hex. */
+/** The length of a key in hex digits. */
 const KEY_DIGITS = 2 * KEY_BYTES;
 
 function sealKeys(cardKey: RotatingKey, keys: CardKeys, id: string): Buffer {
@@ -26,7 +26,7 @@ export function openCardKeys(cardKey: RotatingKey, card: CardRow): CardKeys {
   };
 }
 
-/** A new card; its keys are shown only once, to be written to the chip. */
+/** Creates a card. Its keys are returned only once, to be written to the chip. */
 export async function createCard(
   tx: Tx,
   input: {
@@ -46,7 +46,10 @@ export async function createCard(
   return { row, keys };
 }
 
-/** The UID of the simulated chip in test mode: the bound one, or one derived from the card's id. */
+/**
+ * Returns the UID of the simulated chip in test mode: the stored one, or one derived from the
+ * card's id.
+ */
 function emulatedUid(card: CardRow): string {
   if (card.uid !== null) return card.uid;
   const digest = createHash('sha256').update(card.id).digest('hex').toUpperCase();
@@ -54,7 +57,7 @@ function emulatedUid(card: CardRow): string {
   return `04${digest.slice(0, 12)}`;
 }
 
-/** The URL of a card at the tap with this count. */
+/** Returns the URL that a card produces at the tap with this counter. */
 export function tapUrl(
   web: string,
   card: CardRow,

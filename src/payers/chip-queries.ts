@@ -15,12 +15,12 @@ export const chips = table('chips', {
 
 export type ChipRow = Row<typeof chips>;
 
-/** The oldest first; a payer has only a few. */
+/** Returns a payer's chips, oldest first; there are only a few. */
 export async function selectChips(sql: Sql, payerId: string): Promise<ChipRow[]> {
   return chips.list(sql, 'where payer_id = $1 order by created, id', [payerId]);
 }
 
-/** By its id or its address. */
+/** Identifies a chip by its id or by its address. */
 export interface NamedChip {
   readonly payerId: string;
   readonly name: string;
@@ -49,8 +49,8 @@ export async function deleteChip(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * The settings of these addresses by their owners. Locked, so that a block set before a tap applies
- * to it.
+ * Returns the chips with these addresses, with their owners' settings, and locks them: a block that
+ * was set before a tap applies to it.
  */
 export async function lockChipsOf(tx: Tx, addresses: readonly string[]): Promise<ChipRow[]> {
   return chips.list(tx, 'where address = any($1::text[]) order by id for update', [addresses]);

@@ -8,7 +8,7 @@ import { type ChipRow, chips, selectChips } from '#payers/chip-queries.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** As many as passes and cards. */
+/** The same limit as for passes and cards. */
 const MAX_CHIPS = 16;
 
 /**
@@ -58,7 +58,7 @@ export async function registerChip(
     ...{ per_payment_limit: limit, blocked_at: blocked ? now : null, created: now },
   };
   const row = await chips.upsert(tx, chip, 'on conflict (livemode, address) do nothing');
-  // A thief of the chip must not remove its limit by registering it to another wallet.
+  // Otherwise a thief could remove the chip's limit by registering it to another wallet.
   return row ?? refuse('unexpected_state', 'This chip is registered already.');
 }
 

@@ -8,7 +8,7 @@ import { type AgentTokenRow, agentTokens } from '#payers/agent-token-queries.ts'
 /** The lifetime of a token, in seconds (behavior.md 13.1). */
 export const AGENT_TOKEN_SECONDS = { min: 60, max: 86_400, default: 3_600 } as const;
 
-/** A token that pays this merchant this amount once; `secret` is shown only once. */
+/** Creates a token that pays this merchant this amount once. `secret` is returned only once. */
 export async function createAgentToken(
   tx: Tx,
   input: {

@@ -21,7 +21,7 @@ export interface RequestDeps {
   readonly wakeups: Wakeups;
 }
 
-/** A payer's signatures; at least one of the two. */
+/** A payer's signatures: a permit, a policy or both. */
 export interface SignedApproval {
   readonly permit: SignedPermit | null;
   readonly policy: SignedPolicy | null;
@@ -77,7 +77,10 @@ function toPayload(
   };
 }
 
-/** One request of a kind at a time, because the next signature needs the following nonce. */
+/**
+ * Creates a request if the payer has none of this kind in progress: the next signature needs the
+ * following nonce.
+ */
 async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
   deps: RequestDeps,
   request: {
@@ -130,7 +133,7 @@ export async function createApproval(
   return leaveRequest(deps, { id, kind: 'enrolment', payer, payload, now });
 }
 
-/** Test USDC for a test wallet. */
+/** Requests test USDC for a test wallet. */
 export async function askFaucet(
   deps: RequestDeps,
   request: { readonly payer: PayerRow; readonly amount: number; readonly now: Date },

@@ -6,12 +6,18 @@ import type { Tx } from '#db/database.ts';
 import { deleteOldPassCodes, insertPassCode } from '#payers/pass-code-queries.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';
 
-/** Long enough to be held to a reader. Real time, which a test clock does not move. */
+/**
+ * Lifetime of a code: enough to hold it to a reader. Measured in real time, which a test clock does
+ * not move.
+ */
 export const PASS_CODE_MS = 60_000;
 
-/** For this long a code is reported as expired or used; later it is unknown. */
+/** An expired or used code is reported as such for this long; after that it is unknown. */
 export const PASS_CODE_KEPT_MS = DAY_MS;
-/** Rows deleted per new code, so that the table cannot grow faster than it is swept. */
+/**
+ * Expired rows that each new code deletes. More than one, so that the table cannot grow without
+ * bound.
+ */
 const SWEEP = 20;
 
 /** Creates a code that pays once with the pass. Locks the payer, as revoking a pass does. */

@@ -3,9 +3,7 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { type PassRow, passes } from '#payers/payer-queries.ts';
 
-/**
- * A new pass; `secret` is the credential that its chip sends to a terminal, and is shown only once.
- */
+/** Creates a pass. `secret` is what its chip sends to a terminal; it is returned only once. */
 export async function createPass(
   tx: Tx,
   input: { readonly payerId: string; readonly label: string; readonly now: Date },

@@ -28,13 +28,16 @@ export interface SignedTransfer {
   readonly signature: string;
 }
 
-/** Each costs the operator gas: enough for a person, too few to live on. */
+/**
+ * Transfers for which the operator pays the gas, per payer and day: enough for a person, too few
+ * for a business.
+ */
 export const TRANSFERS_PER_DAY = 3;
 /** A smaller transfer would cost more gas than it is worth. */
 export const LEAST_TRANSFER_ATOMS = 1_000_000;
 /**
- * With less time, a slow block would be too late; with more, an old signature could still move
- * money.
+ * Bounds of the time left in a signature: below, a slow block would come too late; above, an old
+ * signature could still move money.
  */
 const VALID_SECONDS = { least: 30, most: 3_600 };
 
@@ -52,7 +55,7 @@ export async function transfersLeft(
   return Math.max(0, TRANSFERS_PER_DAY - made);
 }
 
-/** Refuses addresses at which the USDC would be lost, or would not move. */
+/** Refuses recipients at which the USDC would be lost, and the payer's own wallet. */
 function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkConfig) {
   const wrong = (message: string) => refuse('parameter_invalid', message, 'to');
   if (checksummed(to) === null)
@@ -67,13 +70,13 @@ function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkCon
 interface Asked {
   readonly payer: PayerRow;
   readonly network: NetworkConfig;
-  /** Atoms, as the chain has it now. */
+  /** The payer's current balance on the chain, in atoms. */
   readonly balance: bigint;
   /** True if the token has already accepted this payer's signature with this nonce. */
   readonly isUsed: (payer: Hex, nonce: Hex) => Promise<boolean>;
-  /** True if the operator has switched it on. */
+  /** True if the operator has enabled paid transfers. */
   readonly isOn: boolean;
-  /** Counts it toward the hourly limit, in the transaction that accepts it. */
+  /** Counts the transfer toward the hourly limit, in the transaction that accepts it. */
   readonly take: (tx: Tx) => Promise<Refusal | null>;
   readonly signed: SignedTransfer;
   readonly now: Date;
@@ -108,20 +111,20 @@ async function isSigned(asked: Asked): Promise<boolean> {
   try {
     return await verifyTypedData({ ...typed, address: from, signature });
   } catch {
-    return false; // Not a valid signature at all.
+    return false; // viem throws if the text is not a signature.
   }
 }
 
 /**
- * @param isPaid true if it is already on the chain: it costs the operator no gas, so limits do not
- * apply.
+ * @param isPaid true if the transfer is already on the chain. It then costs the operator no gas, so
+ * no limit applies.
  */
 async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Refusal> {
   const { payer, now } = asked;
   const payload = payloadOf(asked);
   const which = { payerId: payer.id, nonce: payload.nonce };
   await lockPayer(tx, payer.id);
-  // A repeat of a request whose response was lost: the same transfer.
+  // A client that lost the response repeats its request and gets the same transfer.
   const before = await selectTransfer(tx, which);
   if (before !== null) return before.request_id;
   if (!isPaid && (await transfersLeft(tx, { payerId: payer.id, now })) === 0) {
@@ -151,10 +154,10 @@ function checkSwitches({ payer, isOn }: Asked): Refusal | null {
 }
 
 /**
- * Sends USDC from the payer's wallet; the operator pays the gas. The same authorization again is
- * the same transfer, even after a restore of a copy that does not know it. A transfer that the
- * token has accepted is never refused, because the payer would send it again.
- * @returns the id of the request, whose result comes later.
+ * Sends USDC from the payer's wallet; the operator pays the gas. The same authorization always
+ * identifies the same transfer, even after a restored copy has lost it. A transfer that the token
+ * has already accepted is never refused; otherwise the payer would send the money again.
+ * @returns the id of the request. Its result comes later.
  */
 export async function createTransfer(deps: RequestDeps, asked: Asked): Promise<string | Refusal> {
   const { payer, signed } = asked;

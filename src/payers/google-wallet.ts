@@ -8,7 +8,7 @@ export interface GoogleSigner {
   readonly email: string;
   /** PEM. */
   readonly key: string;
-  /** The address of its access tokens. */
+  /** The URL at which the account gets its access tokens. */
   readonly tokenUrl: string;
 }
 
@@ -18,9 +18,15 @@ const SCOPE = 'https://www.googleapis.com/auth/wallet_object.issuer';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The longest lifetime that Google allows. */
 const TOKEN_S = 3_600;
-/** A token is not used in its last minute, because it must outlive its request. */
+/**
+ * A token is renewed a minute before it expires, so that it stays valid until its request has
+ * ended.
+ */
 const TOKEN_SLACK_MS = 60_000;
-/** The lease of a copy is longer than all requests of one round together: see notify-wallets.ts. */
+/**
+ * Time limit of one request to Google. All requests of one round together fit within the lease of a
+ * copy: see notify-wallets.ts.
+ */
 const REQUEST_LIMIT_MS = 8_000;
 
 function text(value: string) {
@@ -28,7 +34,7 @@ function text(value: string) {
 }
 
 function classOf(issuer: string) {
-  // Readers of this issuer get the value of the object, over an encrypted channel.
+  // Only readers of this issuer get the object's value, over an encrypted channel.
   return { id: `${issuer}.tapline`, enableSmartTap: true, redemptionIssuers: [issuer] };
 }
 
@@ -78,17 +84,15 @@ function jwt(signer: GoogleSigner, claims: object): string {
   return `${signed}.${signature}`;
 }
 
-/**
- * From Google's documentation: browsers may truncate a longer link, and the pass is then not saved.
- */
+/** Browsers may truncate longer links, according to Google, and then the pass is not saved. */
 const MAX_LINK_LENGTH = 1_800;
-/** base64url encodes three bytes as four characters. */
+/** Bytes of text per character of base64url. */
 const BYTES_PER_CHARACTER = 3 / 4;
 
 /**
- * The link that adds the pass to Google Wallet. It omits the key of the pass's codes, because links
- * stay in histories: Google receives the key by REST, together with the full name of a pass whose
- * name was too long for the link.
+ * Returns the link that adds the pass to Google Wallet. It omits the key of the pass's codes,
+ * because links stay in browser histories. Google receives the key by REST, together with the full
+ * name if the link had to shorten it.
  */
 export function googleLink(signer: GoogleSigner, pass: ShownPass, now: Date): string {
   const link = linkOf(signer, pass, now);
@@ -98,7 +102,7 @@ export function googleLink(signer: GoogleSigner, pass: ShownPass, now: Date): st
   return linkOf(signer, { ...pass, name }, now);
 }
 
-/** The name, truncated by at least so many bytes. */
+/** Returns the name, shortened by at least this many bytes. */
 function shortened(name: string, bytes: number): string {
   const size = (text: string) => Buffer.byteLength(JSON.stringify(text));
   const letters = [...name];
@@ -185,8 +189,8 @@ export function createGoogleObjects(signer: GoogleSigner, api: string) {
     if (require(await replace(), [200, 404]) === 200) return;
     require(await send('POST', 'genericClass', classOf(signer.issuer), now), [200, 409]);
     const made = require(await send('POST', 'genericObject', object, now), [200, 409]);
-    // Its owner has saved the link in the meantime, and the object made by the link lacks the key
-    // of the codes.
+    // The owner has used the link meanwhile. The object made from the link lacks the key of the
+    // codes, so replace it.
     if (made === 409) require(await replace(), [200]);
   };
 }

@@ -66,10 +66,10 @@ async function loadGoogle(wanted: NonNullable<PassFileLocations['google']>): Pro
   });
 }
 
-/** For service accounts whose file names no other address. */
+/** Used for service accounts whose file names no other address. */
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
-/** The servers of phone wallets that get changes. */
+/** The servers of phone wallets that receive changes of passes. */
 export interface WalletServers {
   readonly google: string;
   readonly apple: { readonly url: string; readonly ca?: string };

@@ -19,27 +19,29 @@ import { readShownPass } from '#payers/shown-pass.ts';
 
 export interface NotifyWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'> {
   readonly passFiles: PassFiles;
-  /** Decrypts the values of copies. */
+  /** Decrypts the values of pass copies. */
   readonly cardKey: RotatingKey;
   readonly webUrl: string;
 }
 
-/** They are sent concurrently. */
+/** Copies that are updated concurrently. */
 const BATCH = 10;
 /**
- * Longer than all requests for one copy together, so that an older state never arrives after a
- * newer one: at Google six of 8 s, at Apple one of 10 s.
+ * Longer than all requests for one copy together (Google: six of 8 s each; Apple: one of 10 s), so
+ * that an older state never arrives after a newer one.
  */
 const LEASE_MS = 90_000;
 const FIRST_RETRY_MS = 5_000;
-/** After an outage of a day, a wallet gets every change within hours of its end. */
+/**
+ * The longest pause between retries. After an outage of a day, wallets are up to date within hours.
+ */
 const LAST_RETRY_MS = 3 * HOUR_MS;
 
 function retryMs(tries: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries - 1, 20), LAST_RETRY_MS);
 }
 
-/** Sends the whole current object, so that a repeat changes nothing. */
+/** Sends the current object as a whole, so that repeating it is harmless. */
 async function notifyGoogle(deps: NotifyWalletsDeps, passId: string): Promise<void> {
   const google = present(deps.passFiles.google, 'Google Wallet');
   const walletUrl = `${deps.webUrl}/wallet`;
@@ -49,7 +51,7 @@ async function notifyGoogle(deps: NotifyWalletsDeps, passId: string): Promise<vo
   await google.put(found.pass, deps.clock.now());
 }
 
-/** Each device then fetches the pass itself: see apple-pass-service.ts. */
+/** Notifies the devices, which then fetch the pass: see apple-pass-service.ts. */
 async function notifyApple(deps: NotifyWalletsDeps, passId: string): Promise<void> {
   const apple = present(deps.passFiles.apple, 'Apple Wallet');
   const tokens = await selectPushTokens(deps.db, passId);
@@ -75,8 +77,8 @@ async function notifyOne(deps: NotifyWalletsDeps, copy: DueCopy): Promise<void> 
 }
 
 /**
- * Updates phone wallets with the changes of their passes. Any number of processes may do so at
- * once; the work of a killed one is repeated once its lease has expired.
+ * Updates phone wallets with changes of their passes. Any number of processes may run this at once;
+ * if one is killed, its work is repeated after its lease has expired.
  * @returns true if there may be more.
  */
 export async function notifyWallets(deps: NotifyWalletsDeps): Promise<boolean> {

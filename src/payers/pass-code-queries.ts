@@ -26,7 +26,7 @@ export async function insertPassCode(
   );
 }
 
-/** The payers of these codes, by the hash in hex. */
+/** Returns the payers of these codes, by the hash in hex. */
 export async function selectPayersOfCodes(
   sql: Sql,
   hashes: readonly Buffer[],
@@ -40,8 +40,8 @@ export async function selectPayersOfCodes(
 }
 
 /**
- * Locks codes, because each is worth one attempt, so that attempts with it are decided one at a
- * time.
+ * Locks codes, because each is valid for one attempt: attempts with the same code are decided one
+ * at a time.
  */
 export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<PassCodeRow[]> {
   return tx.query(
@@ -52,7 +52,7 @@ export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<
   );
 }
 
-/** Deletes up to `limit` codes that expired before `before`; they are unknown from then on. */
+/** Deletes up to `limit` codes that expired before `before`. They are then reported as unknown. */
 export async function deleteOldPassCodes(sql: Sql, before: Date, limit: number): Promise<void> {
   await sql.query(
     `delete from pass_codes where hash in (
@@ -61,7 +61,10 @@ export async function deleteOldPassCodes(sql: Sql, before: Date, limit: number):
   );
 }
 
-/** @returns how many there were; fewer than requested if another request was first. */
+/**
+ * Consumes codes. @returns how many were unused; fewer than requested if a concurrent request was
+ * first.
+ */
 export async function useUpPassCodes(
   tx: Tx,
   hashes: readonly Buffer[],

@@ -7,7 +7,7 @@ import type { PhoneKind } from '#payers/phone-tap.ts';
 export const PASS_COPIES = 'pass-copies';
 
 export const WALLETS = ['google', 'apple'] as const;
-/** A wallet that holds a copy of a pass. */
+/** A phone wallet that can hold a copy of a pass. */
 export type PassWallet = (typeof WALLETS)[number];
 
 export interface CopyOfPass {
@@ -15,7 +15,7 @@ export interface CopyOfPass {
   readonly wallet: PassWallet;
 }
 
-/** Subscribes the wallet to changes from now on; it has received none yet. */
+/** Registers a wallet's copy of a pass: from now on it gets all changes. It starts with none. */
 export async function insertPassCopy(tx: Tx, copy: CopyOfPass, now: Date): Promise<void> {
   await tx.query(
     `insert into pass_copies (pass_id, wallet, created, changed_at, next_try_at)
@@ -24,7 +24,7 @@ export async function insertPassCopy(tx: Tx, copy: CopyOfPass, now: Date): Promi
   );
 }
 
-/** Runs in the transaction of the change, so that both commit together. */
+/** Records a change of a pass, in the same transaction as the change. */
 export async function noteCopiesChanged(
   tx: Tx,
   changed: { readonly passId: string; readonly wallets: readonly PassWallet[]; readonly now: Date },
@@ -36,7 +36,10 @@ export async function noteCopiesChanged(
   );
 }
 
-/** After a loss of data, each wallet may have received a state that the ledger no longer knows. */
+/**
+ * Schedules updates after a loss of data, because wallets may hold a state that the ledger no
+ * longer knows.
+ */
 export async function noteCopiesInDoubt(
   tx: Tx,
   lost: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
@@ -54,12 +57,13 @@ export interface DueCopy {
   readonly pass_id: string;
   readonly wallet: PassWallet;
   readonly version: bigint;
-  /** Including this one. */
+  /** Attempts so far, including this one. */
   readonly tries: number;
 }
 
 /**
- * Leases up to `limit` copies until `until`, so that no other process updates their wallets before.
+ * Leases up to `limit` copies until `until`, so that no other process updates their wallets
+ * meanwhile.
  */
 export async function takeDueCopies(
   sql: Sql,
@@ -83,7 +87,7 @@ export async function takeDueCopies(
   );
 }
 
-/** Records that the wallet has the pass in the version that was read. */
+/** Records that the wallet has received the version that was read. */
 export async function updateCopied(sql: Sql, copy: DueCopy, now: Date): Promise<void> {
   await sql.query(
     `update pass_copies set copied_version = $3, tries = 0, next_try_at = $4
@@ -92,7 +96,10 @@ export async function updateCopied(sql: Sql, copy: DueCopy, now: Date): Promise<
   );
 }
 
-/** Retries at `at`, unless the pass has changed meanwhile: then its own next try stays. */
+/**
+ * Schedules a retry at `at`, unless the pass has changed meanwhile; then the time of that change's
+ * update stays.
+ */
 export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promise<void> {
   await sql.query(
     `update pass_copies set next_try_at = $4
@@ -128,10 +135,13 @@ export async function selectCopiedPass(
   return rows[0];
 }
 
-/** An erased pass becomes void in every phone that is online within this time. */
+/**
+ * Rows of erased passes are kept this long, so that each phone that goes online within it learns
+ * that its pass is void.
+ */
 const KEEP_ERASED_MS = 30 * DAY_MS;
 
-/** Deletes the remains of erased passes. */
+/** Deletes the rows of passes that were erased long ago. */
 export async function deleteErasedCopies(sql: Sql, now: Date): Promise<void> {
   await sql.query(
     `with gone as (
@@ -142,7 +152,7 @@ export async function deleteErasedCopies(sql: Sql, now: Date): Promise<void> {
   );
 }
 
-/** @returns true if the device is new to the pass. */
+/** Registers a device for a pass. @returns true if the device is new to the pass. */
 export async function upsertAppleDevice(
   sql: Sql,
   made: {
@@ -161,7 +171,7 @@ export async function upsertAppleDevice(
   return rows[0]?.is_new === true;
 }
 
-/** The number of other devices with the pass. */
+/** Returns the number of other devices with the pass. */
 export async function countOtherDevices(
   sql: Sql,
   which: { readonly device: string; readonly passId: string },
@@ -195,7 +205,7 @@ export async function deletePushTokens(sql: Sql, tokens: readonly string[]): Pro
   await sql.query('delete from apple_devices where push_token = any($1::text[])', [tokens]);
 }
 
-/** Passes of a device that changed after `since`; `null` for all. */
+/** Returns the passes of a device that changed after `since`, or all if `since` is `null`. */
 export async function selectChangedPasses(
   sql: Sql,
   wanted: { readonly device: string; readonly since: Date | null },

@@ -5,19 +5,20 @@ export interface ShownPass {
   /** The address of the wallet app. */
   readonly walletUrl: string;
   /**
-   * The value for readers, unique to this copy: see phone-pass.ts. `null` if it is not for readers.
+   * The value that phones send to readers, unique to this copy: see phone-pass.ts. `null` if this
+   * pass is not read by NFC.
    */
   readonly readerValue: string | null;
-  /** The key of its codes: see rotating-code.ts. `null` if it shows none. */
+  /** The key of the pass's changing codes: see rotating-code.ts. `null` if it shows none. */
   readonly rotatingKey: Buffer | null;
-  /** True if it was revoked or erased. */
+  /** True if the pass was revoked or erased. */
   readonly isVoid: boolean;
 }
 
 /** How an Apple phone fetches changes: see apple-pass-service.ts. */
 export interface AppleUpdates {
   readonly url: string;
-  /** The token with which the phone proves that it has the pass. */
+  /** The token that authenticates the phone when it fetches this pass. */
   readonly token: string;
 }
 
@@ -25,7 +26,7 @@ export interface AppleUpdates {
 export interface PassFiles {
   readonly apple: {
     readonly passType: string;
-    /** True if its passes are for readers, which needs Apple's permission. */
+    /** True if phones may send its passes to readers, which needs Apple's permission. */
     readonly atReaders: boolean;
     make(pass: ShownPass, updates: AppleUpdates | null): Promise<Buffer>;
     /**
@@ -37,7 +38,7 @@ export interface PassFiles {
   readonly google: {
     /** The link that adds the pass to Google Wallet. */
     link(pass: ShownPass, now: Date): string;
-    /** Creates or replaces it at Google. @throws if Google has not done so. */
+    /** Creates or replaces the pass at Google. @throws if Google has not done so. */
     put(pass: ShownPass, now: Date): Promise<void>;
   } | null;
 }

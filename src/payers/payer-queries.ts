@@ -30,19 +30,19 @@ export async function selectPayerByAddress(
 }
 
 /**
- * Locks a payer, so that decisions about one payer's money are made one at a time and concurrent
+ * Locks a payer. Decisions about one payer's money are then made one at a time, so that concurrent
  * payments cannot exceed limits and counts.
  */
 export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefined> {
   return payers.find(tx, 'where id = $1 for update', [id]);
 }
 
-/** The same for several payers in a fixed order, so that no two transactions deadlock. */
+/** Locks several payers in a fixed order, so that no two transactions deadlock. */
 export async function lockPayers(tx: Tx, ids: readonly string[]): Promise<PayerRow[]> {
   return payers.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
-/** The payers of these passes and agent tokens, by the hash of the credential in hex. */
+/** Returns the payers of these passes and agent tokens, by the hash of the credential in hex. */
 export async function selectPayersByCredential(
   sql: Sql,
   hashes: readonly Buffer[],
@@ -88,7 +88,9 @@ export async function updatePayerLimits(
   return rows[0];
 }
 
-/** `at` null unblocks. A payer that is already blocked keeps its time. */
+/**
+ * Blocks a payer, or unblocks it if `at` is `null`. A payer that is already blocked keeps its time.
+ */
 export async function updatePayerBlocked(tx: Tx, id: string, at: Date | null): Promise<boolean> {
   const rows = await tx.query(
     `update payers
@@ -108,7 +110,7 @@ export const passes = table(
     label: 'text',
     created: 'timestamptz',
     revoked_at: 'timestamptz?',
-    /** The newest refused tap by its static code, and the reason. */
+    /** The newest tap of the pass's static code that was declined: its time and reason. */
     declined_at: 'timestamptz?',
     decline_code: 'text?',
   },
@@ -132,7 +134,7 @@ export async function selectPass(sql: Sql, id: string): Promise<PassRow | undefi
   return passes.find(sql, 'where id = $1', [id]);
 }
 
-/** A payer's passes, the active ones first. */
+/** Returns a payer's passes, active ones first. */
 export function selectPasses(sql: Sql, payerId: string, page: OwnPage): Promise<PassRow[]> {
   return selectActiveFirst(sql, { table: 'passes', columns: passes.columns }, payerId, page);
 }
@@ -145,11 +147,13 @@ export async function countActivePasses(tx: Tx, payerId: string): Promise<number
   return rows[0]?.count ?? 0;
 }
 
-/** A tap by a pass's static code, which anyone who reads it can copy. */
+/**
+ * A tap of a pass's static code. Anyone who reads the code can copy it, so its payer is notified.
+ */
 export interface StaticTap {
   readonly passId: string;
   readonly payerId: string;
-  /** `null` if it pays. */
+  /** The decline code; `null` if the tap paid. */
   readonly decline: string | null;
 }
 
@@ -180,7 +184,10 @@ export async function noteStaticTaps(tx: Tx, taps: readonly StaticTap[], now: Da
   );
 }
 
-/** Revoking twice keeps the first time. @returns undefined if the payer has no such pass. */
+/**
+ * Revokes a pass. Revoking it again keeps the first time. @returns undefined if the payer has no
+ * such pass.
+ */
 export async function revokePassRow(
   tx: Tx,
   pass: { readonly id: string; readonly payerId: string; readonly now: Date },

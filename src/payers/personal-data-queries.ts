@@ -1,7 +1,10 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { PayerRequestRow } from '#payers/request-queries.ts';
 
-/** Time at which the wallet last signed for the current session; undefined if it has ended. */
+/**
+ * Returns the time at which the wallet last signed for this session; undefined if the session has
+ * ended.
+ */
 export async function selectSignedAt(sql: Sql, hash: Buffer): Promise<Date | undefined> {
   const rows = await sql.query<{ signed_at: Date }>(
     'select coalesce(signed_at, created) as signed_at from payer_sessions where hash = $1',
@@ -33,9 +36,9 @@ export async function selectRequestsOf(
 }
 
 /**
- * Deletes the payer's own data, holding the payer's lock. A token that an intent was accepted for
- * is part of that payment, so it is revoked instead. Wallet, block, payments and transfers stay,
- * because money moved.
+ * Deletes the payer's personal data while holding the payer's lock. Tokens that intents were
+ * accepted for belong to those payments, so they are revoked instead. The wallet's address, block,
+ * payments and transfers are kept, because they document moved money.
  */
 export async function erasePayerRows(
   tx: Tx,

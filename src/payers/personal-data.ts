@@ -11,8 +11,8 @@ export interface PayerSession {
 }
 
 /**
- * Erases the payer's own data; sessions, passes and tokens end with the commit. Waits for a payment
- * that is being decided, and undoes none.
+ * Erases the payer's personal data. Sessions, passes and tokens end with the commit. A payment that
+ * is being decided is finished first, and no payment is undone.
  */
 export async function erasePayer(db: Database, which: PayerSession): Promise<Refusal | null> {
   return db.transaction(async (tx) => {

@@ -10,14 +10,15 @@ export const phonePasses = table('phone_passes', {
   kind: as<PhoneKind>('text'),
   sealed: 'bytea',
   /**
-   * The time of a loss, after which it is unknown which taps were used; `null` if all are known.
+   * The time of a loss of data, after which it is unknown which taps were used; `null` if none is
+   * in doubt.
    */
   doubted_at: 'timestamptz?',
 });
 
 export type PhonePassRow = Row<typeof phonePasses>;
 
-/** A pass in a phone, with its pass. */
+/** A pass in a phone wallet, joined with its pass. */
 export interface FoundPhonePass extends PassRow {
   readonly phone_hash: Buffer;
   readonly kind: PhoneKind;
@@ -35,7 +36,7 @@ export async function selectPhonePass(
   return rows[0];
 }
 
-/** Replaces the earlier one of this pass in such a phone. */
+/** Stores the value of a pass in a phone wallet, replacing an earlier one. */
 export async function replacePhonePass(
   tx: Tx,
   made: {
@@ -56,7 +57,7 @@ export async function replacePhonePass(
   );
 }
 
-/** Their payers, by the hash of the value in hex. */
+/** Returns the payers of these phone passes, by the hash of the value in hex. */
 export async function selectPayersOfPhones(
   sql: Sql,
   hashes: readonly Buffer[],
@@ -70,8 +71,7 @@ export async function selectPayersOfPhones(
 }
 
 /**
- * Locks them in the order of their hashes, so that taps of one phone's pass are decided one at a
- * time.
+ * Locks phone passes in the order of their hashes, so that taps of one are decided one at a time.
  */
 export async function lockPhonePasses(
   tx: Tx,
@@ -86,7 +86,10 @@ export async function lockPhonePasses(
   );
 }
 
-/** The used ones among these taps, in hex. Read it while holding the locks of their passes. */
+/**
+ * Returns those of these taps that were already used, in hex. Call it while holding the locks of
+ * their passes.
+ */
 export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise<Set<string>> {
   const rows = await tx.query<{ hash: Buffer }>(
     'select hash from phone_taps where hash = any($1::bytea[])',
@@ -100,13 +103,16 @@ export interface UsedTap {
   readonly hash: Buffer;
   readonly phonePass: Buffer;
   /**
-   * From this time on the tap would be refused anyway, so its row can be deleted; `null` to keep
-   * it.
+   * The time from which the tap is refused for its age, so that its row can be deleted; `null` to
+   * keep the row.
    */
   readonly sweptFrom: Date | null;
 }
 
-/** @returns how many were new; fewer than requested if another request was first. */
+/**
+ * Records used taps. @returns how many were new; fewer than requested if a concurrent request was
+ * first.
+ */
 export async function insertUsedTaps(tx: Tx, taps: readonly UsedTap[], now: Date): Promise<number> {
   const rows = await tx.query(
     `insert into phone_taps (hash, phone_pass, used_at, swept_from)
@@ -132,7 +138,7 @@ export async function sweepUsedTaps(tx: Tx, now: Date, limit: number): Promise<v
   );
 }
 
-/** True if the pass belongs to the network on which customers can be simulated. */
+/** True if the pass belongs to the test network, on which customers can be simulated. */
 export async function isTestPass(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql.query<{ known: boolean }>(
     `select exists (
@@ -144,8 +150,8 @@ export async function isTestPass(sql: Sql, id: string): Promise<boolean> {
 }
 
 /**
- * The time of the next simulated tap: now, or a second after the last one, because two taps within
- * a second would count as one.
+ * Returns the time of the next simulated tap: now, or a second after the previous one, because two
+ * taps within one second would count as one.
  */
 export async function takePlayedSecond(
   tx: Tx,

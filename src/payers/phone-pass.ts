@@ -7,19 +7,20 @@ import { replacePhonePass, selectPhonePass } from '#payers/phone-pass-queries.ts
 import { type PhoneKind, SECRET_KINDS } from '#payers/phone-tap.ts';
 
 /**
- * A phone's clock may differ by this much in either direction; an Apple tap is valid for as long.
+ * How much a phone's clock may deviate in either direction. An Apple tap is valid for the same
+ * time.
  */
 export const VAS_MS = 60_000;
 
-/** Binds the encryption to the pass and to one of its wallets. */
+/** Binds the encryption to the pass and to the kind of phone wallet. */
 function contextOf({ passId, kind }: { readonly passId: string; readonly kind: PhoneKind }) {
   return `${kind} ${passId}`;
 }
 
 /**
- * The value of the pass in such a phone. It is the same each time, so that a pass added to a second
- * phone is the same pass. After a loss of data it changes, because it is unknown which taps of the
- * previous value were used. Locks the payer, as revoking a pass does.
+ * Returns the value of the pass in such a phone. It stays the same, so that a pass added to a
+ * second phone is the same pass. After a loss of data it changes, because it is unknown which taps
+ * of the previous value were used. Locks the payer, as revoking a pass does.
  */
 export async function issuePhonePass(
   tx: Tx,

@@ -8,20 +8,20 @@ export type PhoneKind = (typeof PHONE_KINDS)[number];
 /** The parsed message that a reader got from a phone. */
 export interface PhoneTap {
   readonly kind: PhoneKind;
-  /** The hash by which the pass in the phone is found; `null` if its checksum is invalid. */
+  /** The hash that finds the pass; `null` if the checksum of the value is invalid. */
   readonly valueHash: Buffer | null;
-  /** The hash of the whole message, the same for the same tap. */
+  /** The hash of the whole message. Repeating a tap gives the same hash. */
   readonly tapHash: Buffer;
-  /** The cell that made the pass; `null` in the same cases as `valueHash`. */
+  /** The cell that created the pass; `null` whenever `valueHash` is `null`. */
   readonly cell: number | null;
   /** The whole message, as the reader sent it. */
   readonly text: string;
-  /** The phone's time; `null` if its protocol has a nonce instead. */
+  /** The phone's time; `null` if the protocol uses a nonce instead. */
   readonly at: Date | null;
 }
 
 const FORMAT = 1;
-/** Drawn by the phone for one conversation. */
+/** Length of the random value that the phone draws for each tap. */
 const NONCE_BYTES = 32;
 /** Unix seconds. */
 const TIME_BYTES = 4;
@@ -29,7 +29,7 @@ const TIME_BYTES = 4;
 const MAX_VALUE_BYTES = 256;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** The kind of the pass's value. */
+/** The kind of secret that each phone wallet holds. */
 export const SECRET_KINDS = { smart_tap: 'smartTap', apple_vas: 'appleVas' } as const;
 
 const HEAD_BYTES = { smart_tap: NONCE_BYTES, apple_vas: TIME_BYTES } as const;
@@ -50,12 +50,12 @@ export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
   return { kind, valueHash, tapHash, cell, text, at };
 }
 
-/** Encodes a phone's response as the reader does: see `tapline-reader`. */
+/** Encodes a phone's response in the same form as `tapline-reader`. */
 export function writePhoneTap(value: string, head: Buffer): string {
   return Buffer.concat([Buffer.from([FORMAT]), head, Buffer.from(value)]).toString('base64url');
 }
 
-/** The time of a tap, as an Apple phone encodes it. */
+/** Encodes the time of a tap as an Apple phone does. */
 export function timeHead(at: Date): Buffer {
   const head = Buffer.alloc(TIME_BYTES);
   head.writeUInt32BE(Math.floor(at.getTime() / 1000));

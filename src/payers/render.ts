@@ -50,7 +50,10 @@ const REQUEST_OBJECTS = {
   transfer: 'transfer',
 } as const;
 
-/** For a failed request. Nothing was moved or allowed, whatever the failure code. */
+/**
+ * The failure code of each kind of request, whatever the reason on the chain. Nothing was moved or
+ * approved.
+ */
 const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
   enrolment:
     'The chain rejected the approval: the wallet used another one in the meantime, or this one ' +
@@ -61,7 +64,7 @@ const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
     'Nothing was sent. Sign again.',
 };
 
-/** A payer's job on the chain: an approval, test funds, or a transfer. */
+/** Renders a payer's request: an approval, test funds, or a transfer. */
 export function renderPayerRequest(request: PayerRequestRow, livemode: boolean) {
   return {
     id: request.id,

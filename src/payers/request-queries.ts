@@ -40,7 +40,7 @@ export interface RequestOutcome {
   readonly tx_hash: string | null;
 }
 
-/** Requests without a payer's own row (demo data) need no update. */
+/** Stores the results of requests. Demo data has requests without a row, which need no update. */
 export async function updatePayerRequests(
   tx: Tx,
   outcomes: readonly RequestOutcome[],
@@ -56,7 +56,10 @@ export async function updatePayerRequests(
   );
 }
 
-/** `null` if this wallet has not submitted an authorization with this nonce. */
+/**
+ * Returns the transfer with this authorization's nonce; `null` if this wallet has not submitted
+ * one.
+ */
 export async function selectTransfer(
   sql: Sql,
   wanted: { readonly payerId: string; readonly nonce: string },

@@ -35,7 +35,7 @@ test('five wrong codes block a pass for ten minutes', () => {
 test('a block from a clock that was a day ahead does not outlast the step back', () => {
   const ahead = addMs(now, 86_400_000);
   assert.equal(judgeCode(afterWrong(NEW, 5, ahead), rightAt(now)).decline, null);
-  // Wrong codes with future times do not count, and are dropped.
+  // Wrong guesses whose time lies in the future are dropped.
   const after = afterWrong(afterWrong(NEW, 4, ahead), 1, now);
   assert.deepEqual([after.wrong_at, after.blocked_until], [[now], null]);
 });

@@ -15,16 +15,22 @@ import {
 
 /**
  * Codes of a pass that change every half minute (RFC 6238, HMAC-SHA-1, eight digits), so that a
- * phone without a network can show them. Steps are real time, which a test clock does not move.
+ * phone can show them without a network. Steps follow real time, which a test clock does not move.
  */
 
 export const STEP_MS = 30_000;
 export const CODE_DIGITS = 8;
 /** As RFC 4226 recommends for HMAC-SHA-1. */
 const KEY_BYTES = 20;
-/** Accepts the previous code, which may change while the phone is held to the camera. */
+/**
+ * The previous code is accepted too, because the code may change while the phone is held to the
+ * camera.
+ */
 const STEPS_BACK = 1;
-/** Among a hundred million codes, five guesses in ten minutes would need decades. */
+/**
+ * Wrong codes allowed in ten minutes. At this rate, guessing one of a hundred million codes takes
+ * decades.
+ */
 const WRONG_ALLOWED = 5;
 const WRONG_WINDOW_MS = 600_000;
 const BLOCKED_MS = 600_000;
@@ -55,13 +61,13 @@ export function openRotatingKey(
   return Buffer.from(decrypt(cardKey, row.key, row.pass_id), 'hex');
 }
 
-/** The verdict on a code, and the row after the attempt that presented it. */
+/** The verdict on a code, and the row as it must be stored afterwards. */
 export interface JudgedCode {
   readonly decline: 'pass_code_expired' | 'pass_code_used' | null;
   readonly after: RotatingKeyRow;
 }
 
-/** Finds the step of the code, searched from the newest; `null` if it is not valid now. */
+/** Returns the step of the code, searching from the newest; `null` if the code is not valid now. */
 function stepOf(key: Buffer, code: string, now: Date): number | null {
   const newest = stepAt(now);
   const presented = Buffer.from(code);
@@ -81,13 +87,17 @@ function afterWrong(row: RotatingKeyRow, now: Date): RotatingKeyRow {
 }
 
 /**
- * Ignores a block that ends later than one starting now could: the clock has stepped back since.
+ * True if a block is active. One that ends later than any block starting now could is ignored,
+ * because then the clock was set back.
  */
 function isBlocked({ blocked_until: until }: RotatingKeyRow, now: Date): boolean {
   return until !== null && until > now && until <= addMs(now, BLOCKED_MS);
 }
 
-/** Pure. `row` is locked, and includes what earlier taps of the same batch have used. */
+/**
+ * Judges a code, without side effects. `row` is locked, and includes what earlier taps of the same
+ * batch have used.
+ */
 export function judgeCode(
   row: RotatingKeyRow,
   presented: { readonly code: string; readonly key: Buffer; readonly now: Date },
@@ -141,8 +151,8 @@ export async function ensureRotatingKey(
 }
 
 /**
- * The key of a pass of the test network, created if the pass has none. Concurrent calls get the
- * same one. `null` if there is no such active pass.
+ * Returns the key of a pass of the test network, and creates it if necessary. Concurrent calls get
+ * the same key. `null` if there is no such active pass.
  */
 export async function testRotatingKey(
   tx: Tx,
@@ -153,7 +163,7 @@ export async function testRotatingKey(
   if (pass === undefined) return null;
   if (pass.key === null) {
     await ensureRotatingKey(tx, { passId, cardKey, now });
-    // A separate statement sees the key of a concurrent call that was first.
+    // A concurrent call has created the key; only a new statement sees it.
     pass = await selectTestRotating(tx, passId);
   }
   return openRotatingKey(cardKey, { pass_id: passId, key: present(pass?.key, 'rotating key') });

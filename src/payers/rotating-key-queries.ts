@@ -14,7 +14,7 @@ export const rotatingKeys = table('rotating_keys', {
 
 export type RotatingKeyRow = Row<typeof rotatingKeys>;
 
-/** A new key starts with nothing used; a block of the pass outlives its key. */
+/** Stores a new key with nothing used. A block stays in force, because it belongs to the pass. */
 export async function upsertRotatingKey(
   tx: Tx,
   made: { readonly passId: string; readonly key: Buffer; readonly now: Date },
@@ -27,7 +27,7 @@ export async function upsertRotatingKey(
   );
 }
 
-/** The first key of a pass; of two that are created at once the first stays. */
+/** Stores the first key of a pass. If two are created concurrently, the first stays. */
 export async function insertFirstRotatingKey(
   tx: Tx,
   made: { readonly passId: string; readonly key: Buffer; readonly now: Date },
@@ -39,7 +39,7 @@ export async function insertFirstRotatingKey(
   );
 }
 
-/** The payers of these passes, by the pass's id; only for passes with such codes. */
+/** Returns the payers of these passes by the pass's id, for passes with such codes. */
 export async function selectPayersOfRotating(
   sql: Sql,
   passIds: readonly string[],
@@ -66,7 +66,7 @@ export async function lockRotatingKeys(
 }
 
 /**
- * Writes the used step or the wrong guess of an attempt. A step never goes back. @returns rows
+ * Stores the used step or the wrong guess of an attempt. The step never decreases. @returns rows
  * written.
  */
 export async function updateRotatingKey(tx: Tx, row: RotatingKeyRow): Promise<number> {
@@ -78,7 +78,7 @@ export async function updateRotatingKey(tx: Tx, row: RotatingKeyRow): Promise<nu
   return rows.length;
 }
 
-/** A pass of the test network and its key; undefined if there is no such active pass. */
+/** Returns a pass of the test network and its key; undefined if there is no such active pass. */
 export async function selectTestRotating(
   sql: Sql,
   passId: string,

@@ -12,7 +12,7 @@ export async function insertNonce(
   ]);
 }
 
-/** Consumes the nonce, so that it works once. @returns true if it existed and was in time. */
+/** Consumes the nonce, which is valid once. @returns true if it existed and had not expired. */
 export async function takeNonce(tx: Tx, hash: Buffer, now: Date): Promise<boolean> {
   const rows = await tx.query<{ expires_at: Date }>(
     'delete from payer_nonces where hash = $1 returning expires_at',
@@ -49,7 +49,7 @@ export async function insertSession(
   );
 }
 
-/** Records a new signature of the wallet. @returns true if the session still exists. */
+/** Records that the wallet has signed again. @returns true if the session still exists. */
 export async function renewSignature(
   sql: Sql,
   session: { readonly hash: Buffer; readonly payerId: string; readonly now: Date },
@@ -69,7 +69,7 @@ export async function deleteSession(sql: Sql, hash: Buffer): Promise<void> {
 /** A payer, with the time of the wallet's latest signature for this session. */
 export type SessionPayerRow = PayerRow & { signed_at: Date };
 
-/** The payer of this session, unless it has ended. */
+/** Returns the payer of this session; undefined if the session has ended. */
 export async function selectSessionPayer(
   sql: Sql,
   hash: Buffer,

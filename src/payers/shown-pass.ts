@@ -14,7 +14,10 @@ export const READER_KINDS: Readonly<Record<PassWallet, PhoneKind>> = {
   apple: 'apple_vas',
 };
 
-/** The current content of a wallet's copy of a pass, and since when; undefined if there is none. */
+/**
+ * Returns the current content of a wallet's copy of a pass and the time of its last change;
+ * undefined if there is none.
+ */
 export async function readShownPass(
   sql: Sql,
   wanted: {

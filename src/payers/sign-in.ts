@@ -21,17 +21,20 @@ export interface SignInDeps {
   readonly db: Database;
   /** Chain ids of the networks that are served, with their modes. */
   readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];
-  /** True if a message for this domain (host, with its port) is for this service. */
+  /** True if the message's domain (host with port) is one of this service. */
   readonly isOwnDomain: (domain: string) => boolean;
 }
 
-/** Long enough to switch to the wallet, short enough to be useless later. */
+/** Lifetime of a nonce: enough to switch to the wallet and sign. */
 const NONCE_SECONDS = 300;
-/** A wallet signs in again every day. */
+/** A session lasts a day; then the wallet signs in again. */
 const SESSION_SECONDS = 86_400;
 /** 22 base62 digits: 131 bits. EIP-4361 requires at least 8 alphanumeric characters. */
 const NONCE_LENGTH = 22;
-/** Rows deleted per new nonce, so that the tables cannot grow faster than they are swept. */
+/**
+ * Expired rows that each new nonce deletes. More than one, so that the tables cannot grow without
+ * bound.
+ */
 const SWEEP = 20;
 
 export interface Nonce {
@@ -39,7 +42,7 @@ export interface Nonce {
   readonly expiresAt: Date;
 }
 
-/** A nonce for one sign-in message. */
+/** Creates a nonce for one sign-in message. */
 export async function createNonce(db: Database, now: Date): Promise<Nonce> {
   const nonce = base62(BigInt(`0x${randomBytes(24).toString('hex')}`), NONCE_LENGTH);
   const expiresAt = addSeconds(now, NONCE_SECONDS);
@@ -54,7 +57,7 @@ export interface SignedMessage {
   readonly signature: Hex;
 }
 
-/** The claim of a message, once its text has been checked. */
+/** What a sign-in message claims. Its text has been checked, its signature has not. */
 interface Claim {
   readonly address: Hex;
   readonly nonce: string;
@@ -95,15 +98,15 @@ async function isSignedBy(address: Hex, { message, signature }: SignedMessage): 
   try {
     return await verifyMessage({ address, message, signature });
   } catch {
-    return false; // Not a valid signature at all.
+    return false; // viem throws if the text is not a signature.
   }
 }
 
-/** As long as a second factor counts as fresh in the dashboard. */
+/** The same time as for a fresh second factor in the dashboard. */
 const FRESH_MS = 5 * 60_000;
 
 /**
- * Requires a recent signature of the wallet, because a session token alone could have been stolen.
+ * Refuses if the wallet has not signed recently: a stolen session token alone must not be enough.
  */
 export function signatureRefusal(signedAt: Date | null | undefined, now: Date): Refusal | null {
   if (signedAt != null && addMs(signedAt, FRESH_MS) > now) return null;
@@ -121,7 +124,7 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
-/** Verifies who has just signed. The attempt consumes the nonce, whatever its result. */
+/** Verifies a message and its signature. Each attempt consumes the nonce, whatever its result. */
 async function verifyClaim(
   deps: SignInDeps,
   signed: SignedMessage,
@@ -138,8 +141,8 @@ async function verifyClaim(
 }
 
 /**
- * Signs a wallet in on the network of the message's chain; an unknown wallet becomes a payer.
- * `sign_in_failed` otherwise.
+ * Signs a wallet in on the network of the message's chain. An unknown wallet becomes a payer.
+ * Refuses with `sign_in_failed`.
  */
 export async function signIn(
   deps: SignInDeps,
@@ -160,9 +163,9 @@ export async function signIn(
 }
 
 /**
- * The wallet signs again for its existing session, which then allows requests that need a fresh
- * signature. The token stays valid, and so does everything bound to the session. `sign_in_failed`
- * for another wallet.
+ * Records a new signature of the wallet for its existing session, so that requests that need a
+ * fresh signature are allowed. The token and everything bound to the session stay valid. Refuses
+ * another wallet with `sign_in_failed`.
  */
 export async function signAgain(
   deps: SignInDeps,

@@ -10,8 +10,9 @@ import { checkTip } from '#payments/tip.ts';
 import { hourIsFull } from '#settlement/ceiling.ts';
 
 /**
- * Asks the chain before the transaction begins. `null` if that is pointless, because the credential
- * is unknown, the intent has ended or the tip is not allowed.
+ * Returns the chain's verdict on a payment, requested before the transaction begins. `null` if the
+ * chain need not be asked: the credential is unknown, the intent has ended or the tip is not
+ * allowed.
  */
 export async function askChain(
   preflight: Preflight,
@@ -23,8 +24,8 @@ export async function askChain(
   const { merchantNumber } = intent;
   const { status } = asOf(intent, request.now);
   if (status === 'succeeded' || status === 'canceled') return null;
-  // The tip is refused later. It must not be encoded, because the contract's fields do not hold
-  // every amount.
+  // The tip will be refused anyway, and an amount too large for the contract's fields cannot be
+  // encoded.
   if (checkTip(intent, request.tip) !== null) return null;
   if (payer.livemode !== tenant.livemode) return { ok: true };
   const signed = signedOf(request.presented, intent);
@@ -38,7 +39,7 @@ export async function askChain(
   });
 }
 
-/** Returns the refusal if the chain cannot take such a payment now. */
+/** Returns the refusal for a payment that the chain cannot take now. */
 export function notNow(why: 'unavailable' | 'hour_full', livemode: boolean): Refusal {
   return why === 'hour_full' ? hourIsFull(livemode) : serviceUnavailable();
 }

@@ -32,14 +32,14 @@ const intent: PaymentIntent = {
   status: 'requires_payment_method',
 };
 
-/** The possible faults of a payment, one switch each, in the order of behavior.md 12.1. */
+/** The possible faults of a payment, one flag each, in the order of behavior.md 12.1. */
 interface Faults {
   readonly credential: boolean;
   readonly payerBlocked: boolean;
   readonly chain: boolean;
   readonly card: boolean;
   readonly copied: boolean;
-  /** The card's count may have been lost with the database. */
+  /** True if the card's counter may be outdated after a loss of data. */
   readonly lost: boolean;
   readonly perPayment: boolean;
   readonly perDay: boolean;
@@ -50,7 +50,7 @@ interface Faults {
 function factsWith(faults: Faults): PaymentFacts {
   return {
     intent,
-    // With the tip, as rules see it.
+    // Includes the tip, as risk rules see the amount.
     amount: atoms(1_000),
     payer: {
       id: 'pyr_1',

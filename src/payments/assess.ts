@@ -21,35 +21,34 @@ import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 export type Checked = { readonly ok: true } | { readonly ok: false; readonly decline: Decline };
 
 /**
- * Also covers the cases in which the chain takes no payments now, and so gives no verdict on this
- * one.
+ * `unavailable` and `hour_full`: the chain takes no payments now, so it has not judged this one.
  */
 export type PreflightResult = Checked | 'unavailable' | 'hour_full';
 
-/**
- * All facts on which the decision about a payment depends, read while holding the locks of intent
- * and payer.
- */
+/** The facts that decide about a payment, read while holding the locks of intent and payer. */
 export interface PaymentFacts {
   readonly intent: PaymentIntent;
   /** The sum of sale and tip. */
   readonly amount: Atoms;
   readonly payer: PayerRow;
   readonly credentialProblem: Decline | null;
-  /** The tapped card, if the credential is one. `per_payment_limit` is `null` for no limit. */
+  /**
+   * The tapped card, if the credential is a card. `per_payment_limit` is `null` if its owner set
+   * none.
+   */
   readonly card:
     | (Pick<CardRow, 'asks_since'> & { readonly per_payment_limit: bigint | null })
     | null;
   /**
-   * The terms on which the payer must confirm because the credential can be copied; `null` if it
+   * The terms on which the payer must confirm, because the credential can be copied; `null` if it
    * cannot be copied.
    */
   readonly copied: StaticPassTerms | null;
   /** The owner's settings of the signing address, if it is a registered chip. */
   readonly chip?: Pick<ChipRow, 'per_payment_limit' | 'blocked_at'> | null;
   /**
-   * Set if a loss of data makes it unknown which taps of this credential were used. Its payer is
-   * then asked.
+   * The time of a loss of data after which it is unknown which taps of this credential were used.
+   * Its payer must then confirm.
    */
   readonly doubtedAt?: Date | null;
   readonly preflight: Checked;
@@ -75,8 +74,8 @@ export interface Candidate {
 }
 
 /**
- * Reads the policy and sums that the rules need, one per candidate. Call it after the payers are
- * locked.
+ * Reads the policy and sums that the rules need, in the order of the candidates. Call it after
+ * locking the payers.
  */
 export async function readActivities(
   tx: Tx,
@@ -111,8 +110,8 @@ export async function readActivities(
 }
 
 /**
- * Checks the payer's own limits: per payment and card, and per UTC day including payments in
- * progress.
+ * True if the payment exceeds the payer's own limits: per payment, per card, and per UTC day,
+ * payments in progress included.
  */
 function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean {
   const { limit_per_payment: perPayment, limit_per_day: perDay } = payer;
@@ -125,8 +124,8 @@ function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean
 
 /**
  * Runs the checks of behavior.md 12.1 in their order; the first that fails decides. A payer's
- * signature overrides the limits, which payers set for passes and tokens, and satisfies rules that
- * would ask for a confirmation. A chip's address follows the settings of its owner.
+ * signature overrides the limits that payers set for passes and tokens, and stands in for a
+ * confirmation. For a chip's address, its owner's settings apply.
  */
 export function assessPayment(facts: PaymentFacts): Assessment {
   const { amount, payer, credentialProblem, preflight, settings, activity } = facts;
@@ -140,7 +139,7 @@ export function assessPayment(facts: PaymentFacts): Assessment {
   const chipLimit = chip?.per_payment_limit ?? null;
   const exceeds = isSigned ? chipLimit !== null && amount > chipLimit : exceedsLimits(facts);
   if (exceeds) return { kind: 'decline', decline: 'limit_exceeded' };
-  // Rejected confirmations do not count against a payer who signs each payment.
+  // Rejected confirmations do not count against payers who sign each payment.
   const refusals = isSigned
     ? { ofPayer: 0, ofAll: 0 }
     : { ofPayer: activity.refused_within_hour, ofAll: activity.refused_here_within_hour };
@@ -154,8 +153,8 @@ export function assessPayment(facts: PaymentFacts): Assessment {
     copied: facts.copied,
     refusals,
   });
-  // The database's count of the card's taps may be outdated after a loss, so the payer, who knows
-  // of each tap, must be asked.
+  // After a loss, the stored counter of the card may be outdated. Only the payer knows the taps, so
+  // the payer must confirm.
   const doubtedAt = facts.card?.asks_since ?? facts.doubtedAt ?? null;
   if (verdict.kind !== 'block' && doubtedAt !== null) {
     if (isRefusedOften({ refusals })) {

@@ -10,7 +10,7 @@ export interface Tipping {
 
 /** The payer's credential: what was tapped or sent. */
 export type Credential = (Tapped | AgentToken | Signed | Unknown) & {
-  /** The cell that issued it, if it was another one; then no row here belongs to it. */
+  /** The cell that issued the credential, if it is another one. This cell then has no row of it. */
   readonly home?: number;
 };
 

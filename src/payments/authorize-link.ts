@@ -41,11 +41,13 @@ export interface Signed {
   readonly gone?: AbortSignal;
 }
 
-/** The owner of these idempotency keys, which is neither a merchant nor a terminal. */
+/**
+ * Owner of the idempotency keys of pay links, which belong to neither a merchant nor a terminal.
+ */
 const CALLER = 'pay_link';
 const PATH = '/api/pay/v1/{token}/authorization';
 
-/** Identifies the request: the same signature of the same wallet is the same request. */
+/** Identifies a request: the same signature of the same wallet is the same request. */
 function requestOf(
   { webUrl }: AuthorizeDeps,
   link: PayLink,
@@ -58,11 +60,10 @@ function requestOf(
 }
 
 /**
- * Pays an intent with a wallet's signature. Returns the intent, as a tap does. The signature is
- * checked first, so that a caller without the wallet's key learns nothing about the payment and can
- * change nothing. A wallet that the chain would refuse gets its decline. If the link is a static
- * tag, the decline is not stored, because anyone with a photo of the tag can create any number of
- * wallets.
+ * Pays an intent with a wallet's signature, and returns the intent, as a tap does. The signature is
+ * checked first, so that a caller without the wallet's key learns nothing about the payment and
+ * changes nothing. A payment that the chain would refuse is declined. For a static tag, the decline
+ * is not stored, because anyone with a photo of the tag can create any number of wallets.
  */
 export async function authorizeLink(
   deps: AuthorizeDeps,
@@ -85,8 +86,8 @@ export async function authorizeLink(
   const { livemode } = link.intent.tenant;
   const unable = link.bindsOrder ? null : await whyUnable(deps, link, { from, signature, terms });
   if (unable !== null) {
-    // A concurrent identical request may have used this signature already; then the chain refuses
-    // it. Return that request's result.
+    // A concurrent identical request may have used this signature, so the chain refuses it now.
+    // Then return the response of that request.
     const first = await findReplay(deps.db, idempotency, now);
     if (first !== null) return answerOfFirst(deps, request, { link, idempotency, replay: first });
     return isRefusal(unable) ? unable : declined(link, unable.decline, now);
@@ -108,7 +109,7 @@ export async function authorizeLink(
     ...(request.gone === undefined ? {} : { gone: request.gone }),
   });
   if (!isUnderWay(answer)) return answer;
-  // An identical request at this node was decided first: return its result.
+  // A concurrent identical request on this node was decided first. Return its response.
   const first = await findReplay(deps.db, idempotency, now);
   return first === null
     ? answer
@@ -158,8 +159,7 @@ function isUnderWay(answer: Answer | Refusal): boolean {
 }
 
 /**
- * Waits for the first request's response, because that one may still be running, here or on another
- * node.
+ * Waits for the response to the first request, which may still be running here or on another node.
  */
 async function answerOfFirst(
   deps: AuthorizeDeps,

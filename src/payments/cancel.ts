@@ -13,7 +13,7 @@ import { checkLedger } from '#settlement/ledger-gate.ts';
 export interface CancelRequest {
   readonly tenant: Tenant;
   readonly intentId: string;
-  /** Set to restrict it to this terminal's intents. */
+  /** If set, only this terminal's intents can be canceled. */
   readonly terminalId?: string;
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
@@ -21,8 +21,8 @@ export interface CancelRequest {
 }
 
 /**
- * Cancels an unpaid intent; canceling a canceled one returns it unchanged. Refuses with
- * `payment_intent_unexpected_state` once its settlement has been requested.
+ * Cancels an unpaid intent. Canceling again returns it unchanged. Refuses with
+ * `payment_intent_unexpected_state` once its settlement was requested.
  */
 export async function cancelIntent(
   deps: { readonly db: Database; readonly wakeups: Wakeups },

@@ -22,7 +22,7 @@ import {
 } from '#testing/store.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
-/** An amount above the policy's 50 USDC for a first payment. */
+/** Above the 50 USDC from which a first payment needs confirmation. */
 const HIGH = 50_000_000;
 
 let clock: FakeClock;
@@ -44,7 +44,7 @@ interface Asked {
   readonly pass: string;
 }
 
-/** Asks a payer for confirmation at noon. */
+/** Makes a payment at noon that its payer must confirm. */
 async function ask(options: { expiresIn?: number } = {}): Promise<Asked> {
   const { pass, payer, passId } = await addPayer(store);
   const intentId = await addIntent(store, { amount: HIGH, ...options });
@@ -250,7 +250,7 @@ describe('an approval', () => {
 });
 
 describe('a payer who does not answer', () => {
-  // Gives each test its own store and account, because time never goes back.
+  // Each test has its own store and account, because test clocks cannot be set back.
   beforeEach(async () => {
     await store.close();
     await open();

@@ -24,18 +24,18 @@ export interface ConfirmDeps {
 /** A payer's answer to the confirmation. */
 export interface ConfirmationAnswer {
   readonly intentId: string;
-  /** True if the person who answers may do so. */
+  /** Returns true if the caller may answer for this intent's payer. */
   readonly mayAnswer: (intent: PaymentIntent) => boolean;
   readonly approve: boolean;
   readonly now: Date;
 }
 
-/** Returns the payer who pays, or who is asked; `null` if there is none. */
+/** Returns the payer who pays or must confirm; `null` if there is none. */
 export function payerOf(intent: PaymentIntent): string | null {
   return 'attempt' in intent ? intent.attempt.payerId : null;
 }
 
-/** Returns the merchant number; `null` if the account takes no payments. */
+/** Returns the account's merchant number; `null` if it takes no payments. */
 async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint | null> {
   const { accountId, livemode } = intent.tenant;
   const merchants = await selectMerchants(tx, [accountId]);
@@ -44,8 +44,8 @@ async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint
 }
 
 /**
- * True if the same answer was already given: an app that lost the response to its approval sends it
- * again, which changes nothing.
+ * True if the same answer was already given. An app that lost the response sends it again, which
+ * changes nothing.
  */
 function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
   return approve && (intent.status === 'processing' || intent.status === 'succeeded');
@@ -68,7 +68,7 @@ async function noteAnswer(
 
 interface Answered {
   readonly intent: PaymentIntent;
-  /** The payer whose app must reload. */
+  /** The payer whose wallet app must refresh. */
   readonly payerId: string | null;
   readonly deliveries: number;
 }
@@ -110,16 +110,16 @@ async function answer(
     const terms = { merchantNumber: number, settleWithinS: deps.settleWithinS };
     await requestSettlement(tx, intent, terms, now);
   }
-  // This comes last, because it locks the account's order until the commit.
+  // Last, because it locks the account's order until the commit.
   const deliveries = await saveSteps(tx, [{ before, steps }], now);
   return { intent, payerId, deliveries };
 }
 
 /**
- * Takes a payer's approval or rejection. An approval starts the settlement, unless one of the tap's
- * checks fails now. Refuses with `resource_missing` (this payer was not asked),
- * `payment_intent_unexpected_state` (too late, or answered the other way) and, for an approval,
- * `service_unavailable` (nothing settles now).
+ * Applies a payer's approval or rejection. An approval starts the settlement, unless a check of the
+ * tap now fails. Refuses with `resource_missing` (this payer was not asked),
+ * `payment_intent_unexpected_state` (too late, or already answered differently) and, for an
+ * approval, `service_unavailable` (the network settles nothing now).
  */
 export async function answerConfirmation(
   deps: AnnounceDeps & ConfirmDeps,

@@ -43,7 +43,7 @@ import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { areStale, type DrawnNumber } from '#settlement/numbers.ts';
 
-/** The rows that decide about a batch, read while holding the locks of the accounts' orders. */
+/** The rows from which a batch is decided, read while holding the locks of the accounts' orders. */
 interface Found {
   readonly keys: KnownKeys;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
@@ -53,16 +53,18 @@ interface Found {
   readonly prices: readonly (Price | Refusal)[];
   /** One order id per request. */
   readonly orderIds: readonly ChosenOrderId[];
-  /** Order ids that intents of this batch have taken. */
+  /** Order ids taken by other intents of this batch. */
   readonly taken: Set<string>;
 }
 
 /** The result of a request that was not refused. */
 interface Made extends Done {
-  /** The new intent; `null` if it existed before, was lost by the database, and was rebuilt. */
+  /**
+   * The new intent; `null` if an intent lost with the database was rebuilt and is returned again.
+   */
   readonly created: {
     readonly intent: PaymentIntent;
-    /** The object as the response and the event show it. */
+    /** The intent as in the response and the event. */
     readonly object: ReturnType<typeof renderIntent>;
     readonly stamp: Stamp;
   } | null;
@@ -82,8 +84,8 @@ function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant):
 }
 
 /**
- * Returns the refusal for an order id that is in use. If the sale may have been paid already, the
- * message does not advise creating another one.
+ * Returns the refusal for an order id that is in use. Its message advises another id only if the
+ * sale cannot have been paid already.
  */
 function orderIdInUse({ text, takenBy }: ChosenOrderId): Refusal {
   const advice =
@@ -103,8 +105,8 @@ interface Deciding {
 }
 
 /**
- * Returns the refusal for an impossible price, which is an error of the request. A missing rate is
- * not.
+ * Returns the refusal for a price that is an error of the request. A missing exchange rate is not
+ * one.
  */
 function checkPrice(price: Price | Refusal): Refusal | null {
   return isRefusal(price) && price.code === 'parameter_invalid' ? price : null;
@@ -123,7 +125,7 @@ function decide(
     (orderId.rebuilt === null ? checkPrice(price) : null) ??
     checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
-  // Check this before the price: after a loss, a missing exchange or tax rate must not lead to a
+  // Checked before the price: after a loss, a missing exchange or tax rate must not lead to a
   // second charge for a paid sale.
   if (orderId.rebuilt !== null) {
     const answer = answerWith(201, renderIntent(asOf(orderId.rebuilt, request.now)));
@@ -146,7 +148,7 @@ function decide(
 const NO_RATES: ReadonlyMap<string, RateRow> = new Map();
 const NO_TAXES: ReadonlyMap<string, TaxSettings> = new Map();
 
-/** Reads rates and taxes only if a request has a price, or lines, that depend on them. */
+/** Reads rates and taxes if at least one request needs them. */
 async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
   const currencies: string[] = [];
   const accountIds: string[] = [];
@@ -191,12 +193,12 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
 
 interface Batch {
   readonly requests: readonly CreateRequest[];
-  /** One number per request. */
+  /** Drawn settlement numbers, one per request. */
   readonly drawn: readonly DrawnNumber[];
 }
 
 /**
- * Writes the decisions.
+ * Writes the decisions of a batch.
  * @returns the number of webhook deliveries.
  */
 async function writeDecided(
@@ -257,14 +259,14 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
 }
 
 /**
- * The drawn numbers became invalid. Nothing was written, so the batch can be tried again with new
- * ones.
+ * A recovery has raised the settlement numbers since these were drawn. Nothing was written, so the
+ * batch is repeated with new ones.
  */
 class StaleNumbers extends Error {
   override name = 'StaleNumbers';
 }
 
-/** Tries per batch. A recovery raises the numbers once, so a second try succeeds. */
+/** Tries per batch. A recovery raises the numbers once, so the second try succeeds. */
 const MAX_TRIES = 3;
 
 export interface CreateDeps extends IntentIds {
@@ -272,7 +274,7 @@ export interface CreateDeps extends IntentIds {
 }
 
 /**
- * Decides each request in one transaction, holding the locks of all their accounts' orders.
+ * Decides all requests in one transaction, while holding the order locks of their accounts.
  * @returns one result per request.
  */
 export async function createBatch(

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** Holds the order lock of this store's account in another transaction. */
+/** Holds the order lock of this store's account in a separate transaction. */
 function holdOrder() {
   return underWay(store.db, (tx) => stampOrder(tx, store.merchant.tenant, clock.now(), 1));
 }

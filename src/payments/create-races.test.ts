@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => shared.close());
 
-/** Opens the same store as in another process, with separate connections and batches. */
+/** Opens the same store as a second process would, with its own connections and batches. */
 function otherNode(t: TestContext, store: TestStore): TestStore {
   const db = openDatabase({ url: store.database.url, maxConnections: 4 });
   t.after(() => db.close());
@@ -38,7 +38,7 @@ function otherNode(t: TestContext, store: TestStore): TestStore {
  */
 const TIMEOUT_MS = 60_000;
 
-/** True while the loop should continue: for this long, and then until enough was met. */
+/** Returns a function that is true for this long, and afterwards until `isEnough`. */
 function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
   const begun = performance.now();
   return () => {
@@ -47,7 +47,7 @@ function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
   };
 }
 
-/** Creates intents with this many callers on each node until it is stopped. */
+/** Creates intents with this many callers per node until it is stopped. */
 function keepCreating(nodes: readonly TestStore[], callers: number) {
   let stopped = false;
   const caller = async (create: (request: CreateRequest) => Promise<unknown>, shop: TestStore) => {
@@ -128,7 +128,7 @@ test('a poller that reads forward misses nothing that two nodes and others write
     for (let n = 0; writing; n++) await work(n);
   };
   const nodes = [store, otherNode(t, store)].map((node) => createIntentCreator(node));
-  // Offsets of the clocks of two machines.
+  // Offsets of two machines' clocks, in milliseconds.
   const offMs = [0, 10];
   const creating = nodes.map((create, node) =>
     loop(async () => {
@@ -191,7 +191,7 @@ interface Place {
   readonly position: bigint;
 }
 
-/** Does what a client does that requests only rows newer than the last one it has seen. */
+/** Polls like a client that requests rows newer than the last one it has seen. */
 function readNewer(store: TestStore, table: string, last: Place | undefined): Promise<Place[]> {
   return store.db.query<Place>(
     `select created, position from ${table}
@@ -281,7 +281,7 @@ describe('a connection that breaks', () => {
       await wire.close();
     });
     const lost = requests.map((request) => create(request).catch((error) => error as Error));
-    // Waits until both are in one batch, which has sent its commit and waits for the key.
+    // Waits until both requests are in one batch, whose commit waits for the locked key.
     await waitingForLocks(shared.db, 1);
     wire.onClientBytes = () => 'cut';
     wire.cutAll();

@@ -14,7 +14,7 @@ import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 
 /** The validated request of a merchant's server, or of a cashier. */
 export interface NewIntent {
-  /** Atoms, or the price in the shop's currency (`AskedPresentment`). */
+  /** Atoms, or the price in the shop's currency. */
   readonly amount: number | AskedPresentment;
   /** The items of the sale at that price; `null` if the request has none. */
   readonly lines: AskedLines | null;
@@ -46,14 +46,14 @@ export interface Price {
   readonly lines: SaleLines | null;
 }
 
-/** Data other than the request on which its price depends. */
+/** What the price depends on besides the request. */
 export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
-  /** Tax settings by account id, for accounts whose lines depend on them. */
+  /** Tax settings by account id, for the accounts that need them. */
   readonly taxes: ReadonlyMap<string, TaxSettings>;
 }
 
-/** For accounts whose lines specify all taxes themselves. */
+/** Used for accounts whose lines state all taxes themselves. */
 const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true };
 
 export function priceOf(
@@ -69,7 +69,7 @@ export function priceOf(
   return isRefusal(quoted) ? quoted : { ...quoted, lines };
 }
 
-/** Estimates the amount of a new intent, to recognize a rebuilt one; `null` if unknown. */
+/** Estimates the amount of a new intent, to recognize a rebuilt one; `null` if it is unknown. */
 export function worthOf(
   { input: { amount } }: CreateRequest,
   { rates }: PriceContext,
@@ -77,7 +77,7 @@ export function worthOf(
   return typeof amount === 'number' ? BigInt(amount) : lastWorth(amount, rates);
 }
 
-/** An intent and its event take a position each. */
+/** The intent and its event each take a position in the account's order. */
 export const PLACES_PER_CREATE = 2;
 
 /** The key from which the ids of new intents are derived. */
@@ -87,8 +87,8 @@ export interface IntentIds {
 }
 
 /**
- * Returns the order id that the request names, or the one derived from its Idempotency-Key, which
- * stays the same if the request is repeated after a loss of data.
+ * Returns the order id of the request, or the one derived from its Idempotency-Key. A derived one
+ * is the same when the request is repeated after a loss of data.
  */
 export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, clash = 0): string {
   return input.orderId ?? derivedOrderId(idKey, idempotency, clash);

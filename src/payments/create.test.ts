@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** Sends all in one event-loop turn, so that they share one batch. */
+/** Sends all requests in one event-loop turn, so that they share a batch. */
 async function createAll(requests: readonly CreateRequest[], by: CreateIntent = create) {
   return (await Promise.all(requests.map((request) => by(request)))).map(see);
 }
@@ -116,7 +116,7 @@ test('response, row, event and later read match, for any texts', async () => {
     assert.ok(shown !== null);
     const later = JSON.stringify(renderIntent(shown));
     assert.deepEqual(JSON.parse(later), JSON.parse(body));
-    // Ignores those with metadata, whose keys jsonb orders differently.
+    // Skips requests with metadata, because jsonb orders their keys differently.
     if (requests[item]?.input.metadata !== METADATA) assert.equal(later, body);
   }
 });

@@ -11,16 +11,14 @@ export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>
 
 const BATCHES = {
   /**
-   * Batches of one account run one after the other, so several at once only serve other accounts.
+   * Batches that run concurrently. Those of one account run one after the other, so concurrency
+   * serves other accounts.
    */
   maxInFlight: 3,
   maxItems: 64,
 } as const;
 
-/**
- * Call it after the commit: notifies terminals of their intents, and streams and webhook workers of
- * events.
- */
+/** Wakes terminals, streams and webhook workers. Call it after the commit. */
 function wake(
   wakeups: Wakeups,
   requests: readonly CreateRequest[],
@@ -45,8 +43,8 @@ export function createIntentCreator(
 ): CreateIntent {
   const batcher = createBatcher<CreateRequest, Created>({
     ...BATCHES,
-    // A batch locks its accounts, so a second batch with one of them would only wait; queue by
-    // account.
+    // Queues by account: a batch locks its accounts, so a second one with the same account would
+    // only wait.
     queueOf: ({ merchant }) => tenantKey(merchant.tenant),
     run: async (requests) => {
       const written = await createBatch(deps, requests);

@@ -13,8 +13,8 @@ import { rotatingCode } from '#payments/credentials/rotating-code.ts';
 import { visiting } from '#payments/credentials/visiting.ts';
 
 /**
- * The kinds of credential that terminals read. Each is a module of `credentials`. A kind that is
- * added here is found, verified and consumed like the others; no other code needs to know it.
+ * The kinds of credential that terminals read, one module each in `credentials`. Adding a kind here
+ * is enough for it to be found, verified and consumed.
  */
 const TAPPED = {
   nfc_id: nfcId,
@@ -32,7 +32,7 @@ type Parts<K> = K extends CredentialKind<infer P, infer F> ? { presented: P; fou
 
 /** A credential as it was tapped on a terminal, or sent by a merchant's server. */
 export type Presented = Parts<Kinds[keyof Kinds]>['presented'];
-/** A known credential, whether or not it is still valid. */
+/** A known credential, valid or not. */
 export type Found = Parts<Kinds[keyof Kinds]>['found'];
 
 /** The types that a terminal can read. */
@@ -51,7 +51,10 @@ export function tappedKindOf({ type }: Presented): TappedKind<Presented, Found> 
   return type in TAPPED ? TAPPED[type as TappedType] : null;
 }
 
-/** Parses the terminal's reading. Refuses values that only an error of its software can produce. */
+/**
+ * Parses what the terminal has read. Refuses values that only a fault of the terminal's software
+ * can produce.
+ */
 export function readTapped(tapped: {
   readonly type: TappedType;
   readonly value: string;
@@ -65,7 +68,7 @@ export function credentialKey(presented: Presented): string {
   return kindOf(presented).key(presented);
 }
 
-/** Groups the credentials by kind, in the order of the list. */
+/** Groups credentials by kind, keeping the order of kinds. */
 function byKind<T extends { readonly type: Type }>(all: readonly T[]): (readonly [Kind, T[]])[] {
   const shares = Map.groupBy(all, ({ type }) => type);
   return (Object.keys(KINDS) as Type[]).flatMap((type) => {
@@ -95,14 +98,14 @@ export async function lockCredentials(
 
 /** Locks the credential of an attempt in progress. Lock its payer afterwards. */
 export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
-  // No payer is asked about a payment that was signed, or rebuilt from the chain.
+  // Payments that were signed, or rebuilt from the chain, need no confirmation.
   if (!(credential.type in KINDS)) return null;
   return (await KINDS[credential.type as Type].lockAgain?.(tx, credential)) ?? null;
 }
 
 /**
- * Verifies a credential. `found` is its locked state, including what the batch has already consumed
- * of it.
+ * Verifies a credential. `found` is its locked state, including what earlier payments of the batch
+ * consumed.
  */
 export function verify(found: Found, presented: Presented, by: VerifyBy): Verified<Found> {
   return kindOf(presented).verify?.(found, presented, by) ?? { decline: null, after: found };

@@ -11,36 +11,35 @@ import { chargeOf } from '#payments/tip.ts';
 export type Asked = PaymentIntent & { readonly status: 'requires_action' };
 
 /**
- * Decides a payer's approval. Changes since the payer was asked may still stop the payment. Locks
- * in the order of a tap: the intent, the credential, the payer.
+ * Decides a payer's approval. Facts that have changed since the payer was asked may still stop the
+ * payment. Locks in the same order as a tap: intent, credential, payer.
  */
 export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
   const { attempt } = intent;
-  // A credential of another cell was verified at the tap, and its payer is approving right now, so
-  // no row is needed.
+  // A credential of another cell has no row here. Its cell verified it at the tap.
   const isVisiting = attempt.credential.home !== undefined;
   const found = isVisiting ? null : await lockCredential(tx, attempt.credential);
-  // The payer erased the credential and then approved.
+  // The payer has erased the credential since the tap, and then approved.
   if (found === null && !isVisiting) return { type: 'reject', decline: 'pass_revoked' };
-  // Do this even if the payment fails: the payer has confirmed this tap, so the card's count is up
-  // to date again.
+  // Done even if the payment fails: the payer has confirmed this tap, so the card's counter is
+  // current again.
   if (found?.type === 'nfc_sun') await endAsking(tx, found.card.id);
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
-  // A token that expired while its payer was asked was still valid when it was sent.
+  // The token was valid when it was sent, even if it has expired since.
   const sentAt = confirmationAskedAt(intent.confirmBy);
   const [facts] = await readActivities(tx, [{ intent, payer }], now);
   const { settings, activity } = present(facts, 'facts of a payment');
   const paying = { intent, payerLivemode: payer.livemode, now: sentAt };
   const assessment = assessPayment({
     settings,
-    // An approval: earlier rejections do not count against it.
+    // The payer approves, so earlier rejections do not count.
     activity: { ...activity, refused_within_hour: 0, refused_here_within_hour: 0 },
     intent,
     amount: chargeOf(intent),
     payer,
     credentialProblem: found === null ? null : kindOf(found).check(found, paying),
     card: found?.type === 'nfc_sun' ? found.card : null,
-    // The payer is approving right now, so a copied credential needs no further confirmation.
+    // The payer is approving, so a copied credential needs no other confirmation.
     copied: null,
     preflight: { ok: true },
   });

@@ -1,8 +1,8 @@
 import type { FailureReason } from '#settlement/requests.ts';
 
 /**
- * The reasons of declines (behavior.md 5.8), each with a message for developers and one for the
- * customer at the counter. The list may grow.
+ * The decline codes (behavior.md 5.8), each with a message for developers and one for the customer
+ * at the counter. More may be added.
  */
 export const DECLINES = {
   pass_unknown: {
@@ -80,7 +80,7 @@ export const DECLINES = {
 
 export type Decline = keyof typeof DECLINES;
 
-/** The decline for each failure reason of the chain. */
+/** The decline code for each reason for which the chain refuses a payment. */
 export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   insufficient_funds: 'insufficient_funds',
   approval_insufficient: 'approval_insufficient',
@@ -106,7 +106,7 @@ export const CEILING_REACHED = 'CEILING_REACHED';
 /** `reason_code` if the cell that issued the credential could not be reached. */
 export const HOME_CELL_AWAY = 'HOME_CELL_AWAY';
 
-/** Messages of reasons that are more specific than their decline code. */
+/** Messages for reasons that are more specific than a decline code. */
 const REASON_WORDS: Readonly<
   Record<string, { readonly message: string; readonly customer: string }>
 > = {
@@ -130,7 +130,7 @@ export interface PaymentError {
   /** The decline code in upper case, the risk rule's name, or a more specific reason. */
   readonly reason_code: string;
   readonly message: string;
-  /** Missing in rows of earlier releases. */
+  /** Missing in rows written by earlier releases. */
   readonly customer_message?: string;
   readonly created: string;
 }

@@ -15,8 +15,9 @@ function hasten(intent: PaymentIntent, now: Date): PaymentIntent {
 }
 
 /**
- * Ends an unpaid intent as if its time had passed: open ones expire, asked payers count as not
- * confirmed. A canceled one is returned unchanged; a paid or processing one is refused.
+ * Ends an unpaid intent as if its time had passed: an open one expires, and an unanswered
+ * confirmation counts as not given. A canceled intent is returned unchanged; a paid or processing
+ * one is refused.
  */
 export async function expireNow(
   deps: { readonly db: Database; readonly wakeups: Wakeups },

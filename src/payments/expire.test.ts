@@ -24,7 +24,7 @@ before(async () => {
 beforeEach(async () => {
   clock = new FakeClock();
   store = await addStore(shared, clock);
-  // Ends other intents first: those left open by earlier tests would end as well.
+  // Expires the intents of earlier tests first, so that they do not end during this one.
   const now = addSeconds(clock.now(), 1_000_000);
   while (await expireIntents({ ...store, clock: new FakeClock(now) }));
 });
@@ -44,7 +44,7 @@ async function written(id: string): Promise<string | undefined> {
   return rows[0]?.status;
 }
 
-/** Adds an intent whose payer has been asked and does not answer. */
+/** Adds an intent whose payer was asked and does not answer. */
 async function addAsked(expiresIn: number): Promise<string> {
   const { pass, payer } = await addPayer(store);
   await store.db.query('update payers set confirm_first_payment = true where id = $1', [payer.id]);

@@ -9,8 +9,8 @@ import { type Change, saveSteps } from '#payments/save.ts';
 const BATCH = 200;
 
 /**
- * Writes the effects of time: open intents past their expiry, missing confirmations. Readers
- * already see them (see `asOf`); this makes them durable and sends the events.
+ * Writes the effects of time: open intents that expired, confirmations that were not given. Readers
+ * already see them (`asOf`); this stores them and sends the events.
  * @returns true if there may be more.
  */
 export async function expireIntents(deps: {
@@ -20,7 +20,7 @@ export async function expireIntents(deps: {
 }): Promise<boolean> {
   const now = deps.clock.now();
   const { changes, deliveries } = await deps.db.transaction(async (tx) => {
-    // An intent that the chain paid in the lost period must not be reported as expired.
+    // Skips networks in recovery, whose intents the chain may have paid in the lost period.
     const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
     const intents = await lockOverdueIntents(tx, { now, modes, limit: BATCH });
     const changes = intents.flatMap((before): Change[] => {

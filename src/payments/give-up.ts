@@ -10,7 +10,7 @@ import { dropUnsignedPayments } from '#settlement/requests.ts';
 
 /** Rows per transaction. */
 const BATCH = 200;
-/** Ends an attempt whose request was dropped. */
+/** Ends an attempt whose settlement job was canceled. */
 const DROPPED: IntentCommand = {
   type: 'not_settled',
   decline: FAILURE_DECLINES.settlement_failed,
@@ -19,7 +19,7 @@ const DROPPED: IntentCommand = {
 
 function giveUp(before: PaymentIntent, now: Date): Change {
   const ended = transition(before, { type: 'give_up' }, now);
-  // An intent that was tapped while this waited for its lock is processing, and remains so.
+  // An intent that was tapped while this waited for the lock is processing, and stays so.
   return { before, steps: isRefusal(ended) ? [] : ended };
 }
 
@@ -31,9 +31,9 @@ function giveUpDropped(before: PaymentIntent, now: Date): Change {
 }
 
 /**
- * Cancels unpaid intents that are older than a loss of data, because their cancellation may have
- * been lost. The decline of an unsigned attempt may have been lost too, so it is no longer signed.
- * @returns the locked ones; empty if none is left.
+ * Cancels unpaid intents from before a loss of data, because their cancellation may have been lost.
+ * Attempts that were not signed yet are declined, because their decline may have been lost.
+ * @returns the locked intents; empty if none is left.
  */
 export async function giveUpUnpaid(
   tx: Tx,

@@ -20,16 +20,16 @@ export interface Asked {
 }
 
 /**
- * From this fraction of its share on, an account's payments are decided one batch after the other.
- * Below it, a few concurrent batches cannot exceed the share.
+ * When an account has used all but this fraction of its share, its payments are decided one batch
+ * at a time. Before that, a few concurrent batches cannot exceed the share.
  */
 const ONE_BY_ONE_FROM = 4n;
 
 /**
- * Reads what is left of these accounts' shares of the contract's hourly ceiling. If one account may
- * use the whole ceiling, nothing is read: the contract decides. Near the end of a share it takes
- * the accounts' locks, which the payments take later anyway, so that no two batches count on the
- * same remainder. Call it after everything else is locked, with every account of the transaction,
+ * Reads the remainder of these accounts' shares of the contract's hourly ceiling. Reads nothing if
+ * one account may use the whole ceiling, because then the contract decides. Near the end of a share
+ * it takes the accounts' locks, which the payments take later anyway, so that no two batches count
+ * on the same remainder. Call it after all other locks, with every account of the transaction,
  * because these locks are taken in a fixed order.
  */
 export async function readShares(

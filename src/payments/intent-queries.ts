@@ -7,10 +7,10 @@ import { type IntentRow, paymentIntents, toIntent, toStateColumns } from '#payme
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * SQL: the merchant number that the contract pays for an intent (`i`): the account's number when
- * the intent was created. An account that moves to the next contract takes a position in its order
- * first, so every attempt to pay one intent goes to one contract, which settles it once:
- * contract-versions.md.
+ * SQL: the merchant number that the contract pays for an intent (`i`), which is the account's
+ * number when the intent was created. An account that moves to the next contract first takes a
+ * position in its order, so every attempt to pay one intent goes to the same contract, which
+ * settles it once: contract-versions.md.
  */
 export const MERCHANT_OF_INTENT = `coalesce(
   (select f.merchant_number from former_merchants f
@@ -46,8 +46,7 @@ export async function selectIntent(
 }
 
 /**
- * Locks the intent until the end of the transaction, so that decisions about it are made one at a
- * time.
+ * Locks the intent until the transaction ends, so that decisions about it are made one at a time.
  */
 export async function lockIntent(
   tx: Tx,
@@ -111,8 +110,8 @@ export async function lockOverdueIntents(
 }
 
 /**
- * Locks a network's unpaid intents that were created before that time, oldest expiry first.
- * Excludes those whose number the chain has settled, because a payer was charged for them.
+ * Locks a network's unpaid intents created before that time, oldest expiry first. Intents whose
+ * number the chain has settled are excluded, because their payers were charged.
  */
 export async function lockUnpaidIntents(
   tx: Tx,
@@ -140,7 +139,7 @@ export async function lockUnpaidIntents(
 }
 
 /**
- * Records that these intents and their payments were rebuilt from the chain, with these numbers.
+ * Records that these intents and their payments were rebuilt from the chain under these numbers.
  */
 export async function markRecovered(
   tx: Tx,
@@ -168,7 +167,7 @@ export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
-/** Returns the oldest open intent of each terminal, for all terminals polling concurrently. */
+/** Returns the oldest open intent of each of these terminals, which poll concurrently. */
 export async function selectNextForTerminals(
   sql: Sql,
   terminalIds: readonly string[],
@@ -186,9 +185,9 @@ export async function selectNextForTerminals(
 }
 
 /**
- * Records that the terminal has picked up the intent. Only the first time counts. An earlier tap,
- * from a test helper or a request that overtook the terminal's, counts as the pick-up. `now` is the
- * service's time; the stored time is the account's.
+ * Records that the terminal has picked up the intent. Only the first time counts; an earlier tap,
+ * from a test helper or a request that overtook the terminal's, counts too. `now` is the service's
+ * time; the stored time is the account's.
  * @returns the time; undefined if the terminal has no such intent.
  */
 export async function updatePickedUp(
@@ -283,7 +282,7 @@ export async function updateIntentStates(
   assert(updated.length === rows.length, 'an intent changed under its lock');
 }
 
-/** The columns that show which intent has an order id. */
+/** The columns that identify the intent with an order id. */
 const ORDER_ID = paymentIntents.pick([
   'account_id',
   'livemode',
@@ -299,7 +298,7 @@ export async function selectOrderIdsInUse(
   tx: Tx,
   wanted: readonly { readonly tenant: Tenant; readonly orderId: string }[],
 ): Promise<OrderIdRow[]> {
-  // Each is one look-up by the whole unique key: see `plan-shapes.ts`.
+  // One look-up by the whole unique key per order id: see `plan-shapes.ts`.
   return tx.query(
     `select i.* from unnest($1::text[], $2::boolean[], $3::text[])
          as wanted (account_id, livemode, order_id)
@@ -318,7 +317,7 @@ export async function selectOrderIdsInUse(
   );
 }
 
-/** The data that a create needs of its terminal. */
+/** What a create must know about its terminal. */
 export interface TerminalStatusRow {
   id: string;
   account_id: string;

@@ -13,7 +13,7 @@ import type {
 import type { SaleLines } from '#prices/lines.ts';
 import type { Quote } from '#prices/quote.ts';
 
-/** An attempt as JSON. An attempt without a tip has the form from before tips existed. */
+/** An attempt as stored JSON. Without a tip it has the form of releases before tips. */
 export type StoredAttempt = Omit<Attempt, 'tip'> & { readonly tip?: string };
 
 export function toStoredAttempt({ tip, ...attempt }: Attempt): StoredAttempt {

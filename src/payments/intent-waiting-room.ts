@@ -5,8 +5,8 @@ import { selectIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * Long-poll registry of requests that wait for an intent: keyed by its id, notified by the topic
- * `intent`.
+ * Long-poll registry of requests that wait for an intent, by its id; the topic `intent` notifies
+ * them.
  */
 export function createIntentRoom(deps: {
   readonly db: Database;

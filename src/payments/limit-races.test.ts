@@ -108,7 +108,7 @@ describe('an agent token', () => {
       const { token } = await mint();
       const ids = await inParallel(5, () => addIntent(store));
       const settling = keepSettling(store);
-      // Confirms each intent at its own node, so that only the token connects them.
+      // Each confirm goes to its own node, so that only the token connects them.
       const confirms = Array.from({ length: 20 }, (_, index) => {
         const at = index % ids.length;
         return pay(course.nodeOf(at), { intentId: ids[at] ?? '', token });
@@ -151,7 +151,7 @@ describe('an agent token', () => {
     await course.checkMoney();
   });
 
-  /** Returns a token whose payer was asked about one intent, and another intent of that amount. */
+  /** Returns a token whose payer was asked about one intent, and a second intent of that amount. */
   async function ask() {
     const minted = await mint(HIGH);
     const [first, second] = [
@@ -199,7 +199,7 @@ describe('an agent token', () => {
       };
       const inTurn = start === 'the approval' ? Object.values(work) : Object.values(work).reverse();
       const under: Promise<unknown>[] = [];
-      // Lets both proceed as far as their locks allow, before either may count the payer's money.
+      // Lets both proceed until their locks stop them, before either counts the payer's money.
       await db.transaction(async (tx) => {
         await lockPayer(tx, payerId);
         for (const begin of inTurn) {

@@ -42,7 +42,7 @@ const sells = (
 
 const COFFEE = { name: 'Coffee', quantity: 2, unit_amount: 350, tax_rate: 'Drinks' };
 const HAM = { name: 'Ham', quantity: '0.350', unit_amount: 1_290, tax_rate: 700, discount: 2 };
-/** Lines: coffee 700 minus 30; ham 450 minus 20, plus 30 of tax. */
+/** Coffee: 700 minus 30. Ham: 450 minus 20, plus 30 tax. */
 const EUROS = { currency: 'eur', amount: 1_130 };
 
 test("lines are stored as they were sent, with the account's settings at that time", async () => {

@@ -11,8 +11,7 @@ import type { PayRequest } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * The data about a payment that is read before anything is locked, enough to ask the chain about
- * it.
+ * Facts about a payment that are read before anything is locked, so that the chain can be asked.
  */
 export interface Outlook {
   /** The stored response, if the key was used before. */
@@ -49,7 +48,7 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
   });
 }
 
-/** Creates a look-ahead that serves all concurrent requests with three statements. */
+/** Creates a function that reads ahead for all concurrent requests with three statements. */
 export function createLookAhead(db: Sql): LookAhead {
   const batcher = createBatcher<PayRequest, Outlook>({
     run: (requests) => lookAhead(db, requests),

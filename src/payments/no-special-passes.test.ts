@@ -5,14 +5,14 @@ import { test } from 'node:test';
 import { TEST_WALLETS } from '#sandbox/demo-wallets.ts';
 
 /**
- * The demo passes are real wallets in the real state that their names describe. So nothing outside
- * the sandbox may know their names, their labels, or that demo data exists at all.
+ * Demo passes are real wallets in the state that their names describe. Code outside the sandbox
+ * must not know their names or labels, or that demo data exists.
  */
 
 const SOURCE = path.join(import.meta.dirname, '..');
-/** The folders that create demo data and support tests. */
+/** Folders that create demo data or support tests. */
 const MAY_KNOW = new Set(['sandbox', 'testing']);
-/** Names that are also domain terms: only their use as a pass's name counts. */
+/** Names that are also terms of the domain: only their use as a pass's name counts. */
 const LABEL =
   /['"`](?:Demo )?(?:ok_2|over_limit|no_approval)\b|Demo (?:ok|confirm|revoked|blocked)/;
 const LOOKS_AT_A_LABEL = /pass\w*\.label\s*(?:===|!==|\.startsWith|\.includes)/i;

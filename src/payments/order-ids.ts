@@ -11,15 +11,15 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 /** The order id that a request's intent gets. */
 export interface ChosenOrderId {
   readonly text: string;
-  /** The intent that has it. */
+  /** The intent that already has it; `null` if it is free. */
   readonly takenBy: OrderIdRow | null;
-  /** The rebuilt intent that the request creates once more. */
+  /** The rebuilt intent that this request created before the loss; `null` if none. */
   readonly rebuilt: PaymentIntent | null;
 }
 
 /**
- * How often a key can be reused: after 48 hours it takes the next derived order id. Two keys
- * practically never derive the same one.
+ * How often an idempotency key can be reused: after 48 hours it takes the next derived order id.
+ * Two keys practically never derive the same id.
  */
 const MAX_CLASHES = 1_000;
 
@@ -51,8 +51,8 @@ async function selectInUse(
 }
 
 /**
- * Chooses each request's order id. An omitted one is derived from the request's key; if another
- * intent, or another request of the batch, has it, the next one is derived, at the cost of a second
+ * Chooses each request's order id. If it is omitted, it is derived from the Idempotency-Key; if
+ * another intent or request of the batch has it, the next one is derived, which costs a second
  * look-up. A request with a known key is a replay and needs none.
  */
 export async function chooseOrderIds(
@@ -61,7 +61,7 @@ export async function chooseOrderIds(
   batch: {
     readonly requests: readonly CreateRequest[];
     readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
-    /** One per request: its atoms at the last known rate; `null` if no rate is known. */
+    /** The value of each request in atoms at the last known rate; `null` if none is known. */
     readonly worths: Promise<readonly (bigint | null)[]>;
   },
 ): Promise<ChosenOrderId[]> {
@@ -98,16 +98,14 @@ export async function chooseOrderIds(
 }
 
 /**
- * How much a rebuilt intent's amount may differ: its quote is lost, and today's rate may be another
- * one. Within the minutes in which a create is repeated, a rate never moves by more: see
- * `MAX_JUMP_PERCENT`.
+ * How much a rebuilt intent's amount may differ: its quote is lost, and today's rate may differ.
+ * Within the minutes in which a create is repeated, no rate moves further: see `MAX_JUMP_PERCENT`.
  */
 const LOST_RATE_PERCENT = 10n;
 
 /**
- * True if the amounts match. A rebuilt intent has the chain's amount, which may be the sale plus a
- * tip. If no rate is known, an order id that was derived from the Idempotency-Key is enough: no
- * other request has it.
+ * True if the amounts match. A rebuilt intent has the chain's amount, which may include a tip. If
+ * no rate is known, the derived order id alone identifies the request.
  */
 function isAmountOf(
   { amount }: OrderIdRow,
@@ -120,7 +118,7 @@ function isAmountOf(
   return amount * 100n >= worth * (100n - percent) && amount * 100n <= most * (100n + percent);
 }
 
-/** Reads the whole intents for requests that create a rebuilt one again. */
+/** Reads the rebuilt intents that requests create again. */
 async function withRebuilt(
   tx: Tx,
   chosen: readonly {

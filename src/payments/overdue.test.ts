@@ -14,7 +14,7 @@ import {
 } from '#testing/store.ts';
 import { eventTypes, findPayment } from '#testing/store-payments.ts';
 
-/** The column rounds to milliseconds, so that `now()` itself may be half a millisecond ahead. */
+/** Columns round to milliseconds, so `now()` may be half a millisecond ahead. */
 const OVER = `deadline = now() - interval '1 second'`;
 
 let store: TestStore;
@@ -151,7 +151,7 @@ describe('a payment that was signed once', () => {
 });
 
 describe('a payment that the chain settles after it was declined', () => {
-  /** Writes what the relayer does when it finds the event: see followChain. */
+  /** Simulates a relayer that finds the event of a declined attempt: see followChain. */
   async function settleAfterDecline(intentId: string): Promise<void> {
     await store.db.query(
       `update chain_requests r set status = 'succeeded', applied_at = null,
@@ -205,7 +205,7 @@ describe('a payment that the chain settles after it was declined', () => {
     const { intentId } = await declined();
     const { pass } = await addPayer(store);
     await pay(store, { intentId, pass, hangUp: true });
-    // The number is used on the chain, so the second attempt fails at the same time.
+    // The number is already used on the chain, so the second attempt also fails.
     await store.db.query(
       `update chain_requests set status = 'failed', applied_at = null,
          outcome = '{"succeeded": false, "reason": "settlement_failed", "txHash": null}'

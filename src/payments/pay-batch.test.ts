@@ -34,7 +34,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** One payment of a plan: its intent, its credential, and the chain's verdict before. */
+/** A planned payment: its intent, its credential, and the chain's verdict. */
 interface Planned {
   readonly intent: number;
   readonly credential: number;
@@ -43,7 +43,7 @@ interface Planned {
   readonly tip?: number;
 }
 
-/** Intents of a merchant that allows two payments per payer and hour, and their possible payers. */
+/** Intents of a merchant that allows two payments per payer and hour, with possible payers. */
 interface Scene {
   readonly counter: Counter;
   readonly intents: readonly string[];
@@ -117,7 +117,7 @@ function toItems(scene: Scene, plan: readonly Planned[]): PayItem[] {
   }));
 }
 
-/** Returns what remains, by intent: its status and the types of its events, in order. */
+/** Returns the final state by intent: its status and the types of its events, in order. */
 async function remains(scene: Scene): Promise<string[]> {
   const rows = await store.db.query<{ id: string; left: string }>(
     `select i.id, i.status || ' ' || (
@@ -148,9 +148,7 @@ function each(...pairs: readonly (readonly [intent: number, credential: number])
   return pairs.map(([intent, credential]) => ({ intent, credential, chain: 'ok' }));
 }
 
-/**
- * Plans whose later payments depend on earlier ones, so that the test need not find them by chance.
- */
+/** Plans whose later payments depend on earlier ones, because random plans rarely do. */
 const EXAMPLES: [Planned[]][] = [
   [each([0, 0], [1, 0], [2, 0])],
   [each([0, 1], [1, 1])],
@@ -181,8 +179,7 @@ test('payments in one transaction end as they would have one after the other', a
     }),
     { numRuns: 40, examples: EXAMPLES },
   );
-  // The examples must reach the outcomes that a batch can get wrong, which depend on earlier
-  // payments.
+  // The examples must include the results that depend on earlier payments of the batch.
   for (const outcome of [
     'limit_exceeded',
     'risk_blocked',
@@ -195,8 +192,7 @@ test('payments in one transaction end as they would have one after the other', a
 
 test('a pass that was created after the chain was asked does not pay yet', async () => {
   const scene = await openScene();
-  // The check before the batch found no such pass, so the chain was not asked whether its payer can
-  // pay.
+  // The read before the batch found no such pass, so the chain was not asked about its payer.
   const items = toItems(scene, each([0, 0])).map((item) => ({ ...item, preflight: null }));
   const { paid } = await store.db.transaction((tx) => payBatch(tx, items, store.pay));
   assert.deepEqual(

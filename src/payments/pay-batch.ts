@@ -47,9 +47,9 @@ export interface Paid {
 }
 
 /**
- * Pays several intents in one transaction: keys, intents, events, deliveries and settlement jobs of
- * all of them commit together. Each gets the response that it would have got alone, in order: its
- * credential is verified, its payment decided, and the next one sees what it consumes.
+ * Pays several intents in one transaction: keys, intents, events, deliveries and settlement jobs
+ * commit together. Each payment gets the response that it would have got alone: they are decided in
+ * order, and each sees what the previous ones consumed.
  */
 export async function payBatch(
   tx: Tx,
@@ -91,7 +91,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   if (forbidden !== null) return forbidden;
   const current = intentOf(context, request);
   if (current === null) return resourceMissing('payment intent');
-  // Its tap was lost with the database, so the next tap gets the stored result.
+  // The tap was lost with the database, so the next tap of this intent gets the stored result.
   const isRebuilt = current.status === 'succeeded' && current.attempt.credential.type === 'unknown';
   const verified = verifyIn(context, request);
   if (isRebuilt) {
@@ -115,7 +115,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   return present(steps.at(-1), 'step of a payment').intent;
 }
 
-/** Verifies the credential, including what the batch has already consumed of it. */
+/** Verifies the credential, including what earlier payments of the batch consumed. */
 function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | null {
   const found = credentialOf(context, request);
   if (found === null) return null;
@@ -124,8 +124,8 @@ function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | n
 }
 
 /**
- * Returns the time of the tap by the account's clock; never before the intent was picked up, even
- * if nodes' clocks differ.
+ * Returns the time of the tap by the account's clock, but not before the intent was picked up:
+ * nodes' clocks may differ.
  */
 function tapTime(intent: PaymentIntent, now: Date): Date {
   const at = byAccountClock(intent, now);
@@ -151,8 +151,7 @@ function command(
   }
   if (found === null || verified === null)
     return { type: 'decline', decline: context.ofUnknown(presented, intent.tenant.livemode) };
-  // The credential or intent appeared after looking ahead, so the chain has not been asked about
-  // the payment.
+  // The credential or intent was created after the read ahead, so the chain was not asked.
   if (preflight === null) return serviceUnavailable();
   const payer = present(context.payers.get(found.payerId), 'payer of a credential');
   const { settings, activity } = present(context.facts[considered.index], 'facts of a payment');
@@ -231,15 +230,15 @@ async function persist(
   const [, , deliveries] = await Promise.all([
     requestPayments(tx, settlements, now),
     insertKeys(tx, stored),
-    // This comes last, because it locks the accounts' order until the commit.
+    // Last, because it locks the accounts' order until the commit.
     saveSteps(tx, [...context.changes.values()] satisfies Change[], now),
   ]);
   return deliveries;
 }
 
 /**
- * The taps of static passes that payers are notified of. Payers who are asked get a notification
- * for that; a tap of another payer's code belongs to no one.
+ * Returns the taps of static passes that payers are notified of. Payers who must confirm are
+ * notified of that instead. A declined tap with the code of another payer concerns nobody's wallet.
  */
 function staticTaps(
   context: PayContext,

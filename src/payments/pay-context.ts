@@ -29,13 +29,13 @@ export interface PayItem {
 }
 
 /**
- * The state on which the decisions of a batch are based, read while holding its locks. Each
- * decision changes it, so that later ones see it as if it had been committed.
+ * The state from which a batch is decided, read while holding its locks. Each decision updates it,
+ * so that the next one sees it as if committed.
  */
 export interface PayContext {
   readonly watch: DatabaseWatch;
   readonly keys: KnownKeys;
-  /** Tells whether the callers' API keys and device keys have ended meanwhile. */
+  /** Knows if callers' API keys and device keys have ended meanwhile. */
   readonly ends: CredentialEnds;
   /** The intents, as locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
@@ -119,7 +119,7 @@ export async function readContext(
   return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, shareLeft, ...rest };
 }
 
-/** Adds the batch's own payments to those that were already in progress. */
+/** Adds the batch's own payments to those already in progress. */
 export function withBatch(
   activity: PaymentFacts['activity'],
   context: PayContext,
@@ -150,7 +150,7 @@ export function checkShare(
   return context.shareLeft(tenant, add(amount, tip, ...mine.map(({ intent }) => chargeOf(intent))));
 }
 
-/** Records what the answered attempt has consumed, for the rest of the batch. */
+/** Records what an answered attempt consumed, for the rest of the batch. */
 export function consume(context: PayContext, request: PayRequest, after: Found | null): void {
   if (after === null || after === credentialOf(context, request)) return;
   const key = credentialKey(request.presented);

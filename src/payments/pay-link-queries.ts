@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { MERCHANT_OF_INTENT } from '#payments/intent-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The terms that a wallet was asked to sign, in addition to the intent. */
+/** The terms that a wallet signed or may sign, besides the intent. */
 export interface PayTerms {
   readonly salt: Hex;
   /** Unix seconds. */
@@ -23,11 +23,11 @@ export interface PayLinkRow {
   terminal_status: 'active' | 'inactive';
   /** The terms, oldest first; empty until the link is opened. */
   terms: readonly PayTerms[];
-  /** Number of the requesting wallet's authorizations that were answered. */
+  /** How many authorizations of the requesting wallet were answered. */
   answers: number;
 }
 
-/** Reads a pay link. `address`: the requesting wallet, with its checksum; `null` for none. */
+/** Reads a pay link. `address` is the requesting wallet, checksummed; `null` for none. */
 export async function selectPayLink(
   sql: Sql,
   { intentId, address }: { readonly intentId: string; readonly address: Hex | null },
@@ -47,12 +47,12 @@ export async function selectPayLink(
   return rows[0];
 }
 
-/** Number of terms that are kept, because wallets may still be signing older ones. */
+/** How many terms are kept, because wallets may still be signing older ones. */
 const KEPT_TERMS = 4;
 
 /**
  * Adds terms, unless others were added since `seen` was read.
- * @returns the resulting terms.
+ * @returns the stored terms.
  */
 export async function addPayTerms(
   sql: Sql,
@@ -80,7 +80,7 @@ export async function addPayTerms(
   return only(rows, 'pay link').terms;
 }
 
-/** Counts answered authorizations, so that these wallets sign different terms the next time. */
+/** Counts answered authorizations, so that these wallets sign other terms next time. */
 export async function countPayLinkAnswers(
   tx: Tx,
   answered: readonly { readonly intentId: string; readonly address: Hex }[],

@@ -33,15 +33,15 @@ export interface PayLink {
   readonly merchant: MerchantAccount;
   /** The terms, oldest first. */
   readonly terms: readonly PayTerms[];
-  /** Number of the requesting wallet's authorizations that were answered; each changes the salt. */
+  /** How many authorizations of the requesting wallet were answered; each changes the salt. */
   readonly answers: number;
-  /** The reason why it cannot be paid now; `null` if it is open. */
+  /** The reason why the link cannot be paid now; `null` if it can. */
   readonly closed: Refusal | null;
 }
 
 /**
  * Returns the token of an intent's pay link; `null` for intents of an earlier release. It is
- * derived from the same facts as the intent's id, so creating an intent writes nothing for it.
+ * derived from the same facts as the intent's id, so nothing is stored for it.
  */
 export function payToken(
   idKey: IdKey,

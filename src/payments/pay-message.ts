@@ -11,8 +11,8 @@ export function ratesOf({ acquirer, protocol, cashback }: PayTerms): FeeRates {
 }
 
 /**
- * Returns the terms that one wallet signs after this many of its authorizations were answered.
- * Other wallets' actions do not change them, and reading them stores nothing.
+ * Returns the terms that a wallet signs after this many of its authorizations were answered. They
+ * do not depend on other wallets, and reading them stores nothing.
  */
 export function termsAfter(
   terms: PayTerms,
@@ -22,7 +22,7 @@ export function termsAfter(
   return { ...terms, salt: keccak256(concat([terms.salt, address, toHex(answers, { size: 4 })])) };
 }
 
-/** Returns sale and tip: the merchant's amount, from which the fees are computed. */
+/** Returns sale plus tip, from which the fees are computed. */
 export function sumOf({ intent, tip }: PayLink): Atoms {
   return tip === null ? intent.amount : add(intent.amount, tip);
 }

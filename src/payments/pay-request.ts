@@ -13,7 +13,7 @@ import type { Hex } from '#settlement/requests.ts';
 export interface PayRequest {
   readonly merchant: MerchantAccount;
   readonly intentId: string;
-  /** Set to restrict it to this terminal's intents. */
+  /** If set, only this terminal's intents can be paid. */
   readonly terminalId?: string;
   readonly presented: Presented;
   /** The tip on top of the sale; `null` if none was given. */
@@ -27,7 +27,7 @@ export interface PayRequest {
 }
 
 /**
- * Asks the chain if a payment would settle now. This is a network call, so never make it in a
+ * Asks the chain if a payment would settle now. A network call, so it must not be made within a
  * transaction.
  */
 export type Preflight = (payment: {
@@ -41,9 +41,9 @@ export type Preflight = (payment: {
 }) => Promise<PreflightResult>;
 
 /**
- * Asks another cell about its credential. This is a network call, so never make it in a
+ * Asks another cell to verify its credential. A network call, so it must not be made within a
  * transaction.
- * @returns `null` if it belongs to this cell, or to no known one.
+ * @returns `null` if the credential belongs to this cell, or to no known one.
  */
 export type AskHome = (
   tap: Pick<PayRequest, 'presented' | 'merchant' | 'intentId'>,

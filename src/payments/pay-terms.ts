@@ -29,7 +29,7 @@ export async function openPayLink(
   return found === null ? payLinkMissing() : openLink(deps, found, asked);
 }
 
-/** Does the same for a link that was already read, as `asked.address` sees it. */
+/** As {@link openPayLink}, for a link that was already read for `asked.address`. */
 export async function openLink(
   deps: PayLinkDeps,
   found: PayLink,
@@ -39,7 +39,7 @@ export async function openLink(
   if (isRefusal(link)) return link;
   try {
     const terms = await presentTerms(deps, link);
-    // While the token's name is unknown, the token would refuse a wallet's signature.
+    // Without the token's name, no valid message can be built.
     const isNamed = link.chain.config.token.domainProblem === null;
     if (link.closed === null && !isNamed) return serviceUnavailable();
     return { link, terms: termsAfter(terms, { address: asked.address, answers: link.answers }) };
@@ -50,8 +50,8 @@ export async function openLink(
 }
 
 /**
- * Returns the terms that wallets sign now. Every caller gets the same terms until the rates change,
- * because the server chooses the salt. A closed link shows the last terms.
+ * Returns the terms that wallets sign now. They are the same for every caller until the rates
+ * change, because the server chooses the salt. A closed link shows its last terms.
  */
 async function presentTerms(
   deps: Pick<PayLinkDeps, 'db' | 'settleWithinS'>,
@@ -67,7 +67,7 @@ async function presentTerms(
   ]);
   const until = Math.ceil(intent.expiresAt.getTime() / 1000) + deps.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
-  // Advancing a test clock moves the end closer; a signature with a later end is still valid.
+  // Advancing a test clock brings the end closer, but a signature with a later end stays valid.
   const isGood = last !== undefined && last.valid_before >= until;
   if (isGood && sameRates(ratesOf(last), rates)) return last;
   const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
@@ -76,7 +76,7 @@ async function presentTerms(
   return written.at(-1) ?? added;
 }
 
-/** The salt of a link that was never opened while it could be paid. */
+/** The salt of a link that was not opened while it could be paid. */
 const NO_SALT: Hex = `0x${'0'.repeat(64)}`;
 
 /** The rates of one chain are cached for this long. */

@@ -20,12 +20,9 @@ export interface PayDeps extends AnnounceDeps, AwaitDeps, PayTerms {
 
 export type PayIntent = (request: PayRequest) => Promise<Answer | Refusal>;
 
-/**
- * Batches in flight: while one commits, another one is decided; more would only wait for the same
- * locks.
- */
+/** Batches in flight: while one commits, another is decided. More would wait for the same locks. */
 const MAX_IN_FLIGHT = 3;
-/** Payments per batch: with more, a batch's duration shows in the latency of its first payment. */
+/** Payments per batch. In larger batches the first payment waits noticeably longer. */
 const MAX_ITEMS = 64;
 
 async function runBatch(deps: PayDeps, items: readonly PayItem[]): Promise<readonly Paid[]> {
@@ -38,9 +35,9 @@ async function runBatch(deps: PayDeps, items: readonly PayItem[]): Promise<reado
 
 /**
  * Pays intents with tapped passes and with agent tokens. Returns the intent: succeeded, processing
- * (the chain is slow), requires_action (its payer is asked), or requires_payment_method with
- * `last_payment_error` (declined, nothing charged). By group commit: requests that arrive while
- * earlier batches run share one transaction.
+ * (the chain is slow), requires_action (the payer must confirm), or requires_payment_method with
+ * `last_payment_error` (declined, nothing charged). Uses group commit: requests that arrive while a
+ * batch runs share the next transaction.
  */
 export function createIntentPayer(deps: PayDeps): PayIntent {
   const lookAhead = createLookAhead(deps.db);
@@ -73,7 +70,7 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
   };
 }
 
-/** Asks another cell to verify its credential, once the intent can be paid. */
+/** Asks another cell to verify its credential, if the intent can be paid. */
 async function visitHome(
   { askHome }: PayDeps,
   request: PayRequest,
@@ -91,8 +88,8 @@ async function visitHome(
 }
 
 /**
- * Starts the span of a tap. It joins the sale's trace, which the merchant's server began; otherwise
- * it starts one.
+ * Starts the span of a tap. It joins the trace of the sale if the merchant's server began one;
+ * otherwise it starts a trace.
  */
 function startPaySpan(intent: PaymentIntent | null): Span | null {
   if (!isTracing()) return null;

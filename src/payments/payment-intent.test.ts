@@ -33,7 +33,7 @@ import {
 
 type CommandName = keyof typeof COMMANDS;
 
-/** Returns the events of the steps in short, and the reason of a cancellation. */
+/** Returns the events of the steps in short form, and the reason of a cancellation. */
 function outcomeOf(result: Transition): string {
   if (isRefusal(result)) return 'refused';
   if (result.length === 0) return 'unchanged';
@@ -54,7 +54,7 @@ const ALL_REFUSED = {
   reject: 'refused',
   settled: 'refused',
   not_settled: 'refused',
-  // The chain has settled it, so ledger and clock do not matter.
+  // The chain has settled it; the stored state and the clock do not matter.
   rebuild: 'succeeded',
   settled_after_decline: 'succeeded',
 } as const;
@@ -312,7 +312,7 @@ function commandAt(name: CommandName, now: Date): IntentCommand {
     : COMMANDS[name];
 }
 
-/** Plays the moves as the service would: it writes what is not refused. */
+/** Plays the moves as the service would, and writes those that are not refused. */
 function play(sequence: readonly { readonly name: CommandName; readonly waitMs: number }[]) {
   const history: { before: PaymentIntent; now: Date; steps: readonly Step[] }[] = [];
   let intent = OPEN;

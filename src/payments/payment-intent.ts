@@ -17,20 +17,22 @@ export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
 /** The data of an intent in any status. */
 interface IntentFacts extends Traced {
   readonly id: string;
-  /** Its bit in the contract's replay guard; `null` for an intent of an earlier release. */
+  /** Its bit in the contract's replay guard; `null` for intents of an earlier release. */
   readonly settlementNumber: bigint | null;
   /**
-   * The merchant number on the contract, if the intent was read to be paid and its account is live.
+   * The merchant number on the contract; set if the intent was read to be paid and its account is
+   * live.
    */
   readonly merchantNumber?: bigint;
   /** True if it was rebuilt from the chain after the database had lost it. */
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
-  /** By the account's clock, like every time of an event in this file. */
+  /** By the account's clock, like all event times in this file. */
   readonly created: Date;
   /**
-   * How far that clock is ahead of the service's clock, which `expiresAt` and `confirmBy` follow.
+   * How far the account's clock is ahead of the service's clock, which `expiresAt` and `confirmBy`
+   * use.
    */
   readonly aheadSeconds: number;
   readonly amount: Atoms;
@@ -67,8 +69,8 @@ export type IntentState =
       readonly canceledAt: Date;
       readonly cancellationReason: CancellationReason;
       /**
-       * The attempt whose payer was being asked when the intent ended: the payer's wallet reads the
-       * result.
+       * The attempt that was waiting for confirmation when the intent ended. The payer's wallet
+       * shows the result.
        */
       readonly asked?: Attempt;
     };
@@ -86,7 +88,7 @@ export const INTENT_STATUSES = [
   'canceled',
 ] as const satisfies readonly IntentStatus[];
 
-/** Everything that can happen to an intent. Checks that need I/O are done before: see `pay.ts`. */
+/** Everything that can happen to an intent. Checks with I/O are made before: see `pay.ts`. */
 export type IntentCommand =
   /** A tap or confirm passed every check: settle now. */
   | { readonly type: 'settle'; readonly attempt: Attempt }
@@ -95,7 +97,10 @@ export type IntentCommand =
   /** A tap or confirm failed a check. */
   | { readonly type: 'decline'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'approve' }
-  /** The payer rejects the payment, or approves one that can no longer be made, for that reason. */
+  /**
+   * The payer rejects the payment, or approves one that can no longer be made; `decline` is the
+   * reason.
+   */
   | { readonly type: 'reject'; readonly decline?: Decline; readonly rule?: string }
   /** The settlement contract has settled it. */
   | { readonly type: 'settled'; readonly paymentId: string; readonly txHash: string }
@@ -109,17 +114,19 @@ export type IntentCommand =
       readonly paymentId: string;
       readonly txHash: string;
     }
-  /** The chain reported that nothing moved. */
+  /** The chain reports that nothing moved. */
   | { readonly type: 'not_settled'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'cancel' }
-  /** After a loss of data: the contract settled it, but the ledger has lost the details. */
+  /** After a loss of data: the contract has settled it, but the ledger has lost the details. */
   | {
       readonly type: 'rebuild';
       readonly attempt: Attempt;
       readonly paymentId: string;
       readonly txHash: string;
     }
-  /** After a loss of data: it was unpaid before the loss, and its end may have been lost. */
+  /**
+   * After a loss of data: the intent was unpaid before the loss, and its end may have been lost.
+   */
   | { readonly type: 'give_up' }
   /** Time has passed: an open intent has expired, or a confirmation was not given in time. */
   | { readonly type: 'time_passed' };
@@ -209,7 +216,7 @@ function cancel(intent: PaymentIntent, cancellationReason: CancellationReason, a
   return { intent: { ...factsOf(intent), ...state }, event: 'payment_intent.canceled' };
 }
 
-/** Reopens the intent, so that another tap may follow; past its expiry it ends instead. */
+/** Reopens the intent, so that another tap can follow; after its expiry, ends it instead. */
 function declineSteps(
   intent: PaymentIntent,
   decline: Decline,
@@ -317,7 +324,8 @@ function whenProcessing(
   switch (command.type) {
     case 'settled':
       return succeed(intent, intent.attempt, command);
-    case 'settled_after_decline': // The chain first reports the attempt in progress.
+    case 'settled_after_decline': // A second settlement of an intent in progress is booked after the result of the attempt in
+      // progress.
       return unexpectedState(intent, 'settled by another attempt');
     case 'not_settled':
       return declineSteps(intent, command.decline, now, command.rule);
@@ -326,7 +334,7 @@ function whenProcessing(
     case 'cancel':
     case 'give_up':
       return unexpectedState(intent, 'canceled');
-    case 'rebuild': // The caller has ended the attempt in progress.
+    case 'rebuild': // The caller has already ended the attempt in progress.
       return succeed(intent, command.attempt, command);
     case 'settle':
     case 'ask_payer':
@@ -389,19 +397,19 @@ function last(steps: readonly Step[], intent: PaymentIntent): PaymentIntent {
   return steps.at(-1)?.intent ?? intent;
 }
 
-/** Applies the effects of time alone on the intent by `now` (never a refusal). */
+/** Applies the effects of time by `now`; never refuses. */
 function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
   const first = step(intent, { type: 'time_passed' }, now) as readonly Step[];
   if (first.length === 0) return first;
-  // Reopening after a confirmation timed out may leave an intent that has expired since.
+  // An intent reopened by a confirmation's time-out may have expired since.
   const second = step(last(first, intent), { type: 'time_passed' }, now) as readonly Step[];
   return [...first, ...second];
 }
 
 /**
- * Decides a command: first the effects of time, then the command itself. A refusal does not include
- * the effects of time, which the worker that watches the clock writes. A settlement on the chain
- * counts as earlier, whatever the clock says now.
+ * Decides a command: first the effects of time, then the command. A refusal does not include the
+ * effects of time; the expiry worker writes them. A settlement on the chain counts as earlier,
+ * whatever the clock shows.
  */
 export function transition(intent: PaymentIntent, command: IntentCommand, now: Date): Transition {
   if (command.type === 'rebuild' || command.type === 'settled_after_decline') {
@@ -413,12 +421,15 @@ export function transition(intent: PaymentIntent, command: IntentCommand, now: D
   return 'refused' in steps ? steps : [...passed, ...steps];
 }
 
-/** Returns the intent as every reader must see it at `now`, even before a worker has written it. */
+/**
+ * Returns the intent as readers must see it at `now`, even if no worker has written the effects of
+ * time.
+ */
 export function asOf(intent: PaymentIntent, now: Date): PaymentIntent {
   return last(passTime(intent, now), intent);
 }
 
-/** Returns the refusal, or `null` if a payer can be charged for it at `now`. */
+/** Returns the reason why the intent cannot be charged at `now`; `null` if it can. */
 export function canBePaid(intent: PaymentIntent, now: Date): Refusal | null {
   const current = asOf(intent, now);
   return current.status === 'requires_payment_method' ? null : unpayable(current);

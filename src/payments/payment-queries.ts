@@ -32,8 +32,8 @@ export interface PaymentFilters {
 }
 
 /**
- * SQL by status: it is derived from the amounts, so its filter is a condition on them, with an
- * index.
+ * SQL conditions by status. The status is derived from the amounts, so each filter is a condition
+ * on them, with an index.
  */
 const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
   succeeded: { conditions: ['amount_refunded = 0'] },
@@ -48,8 +48,8 @@ const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
 };
 
 /**
- * Finds payments through the intent, whose order id is unique. An own index would have to be
- * written with every payment.
+ * Finds payments through the intent, whose order id is unique. Another index would cost a write per
+ * payment.
  */
 const ORDER_KEY = wholeKey(['order_id', 'account_id', 'livemode'], ['?', '$1', '$2']);
 const OF_ORDER = `id = any(array(

@@ -23,7 +23,7 @@ export type PaymentMethod =
   | { readonly type: 'wallet'; readonly credential: 'authorization' | 'chip' }
   | { readonly type: 'unknown'; readonly credential: 'unknown' };
 
-/** A settled payment: facts of the chain, and its refunded amount. */
+/** A settled payment: facts from the chain, and its refunded amount. */
 export interface Payment {
   readonly id: string;
   /** True if it was rebuilt from the chain after the database had lost it. */
@@ -32,14 +32,16 @@ export interface Payment {
   readonly position: bigint;
   /** By the account's clock, like `settledAt`. */
   readonly created: Date;
-  /** How far that clock is ahead of the service's clock, which `refundableUntil` follows. */
+  /** How far the account's clock is ahead of the service's clock, which `refundableUntil` uses. */
   readonly aheadSeconds: number;
   readonly paymentIntentId: string;
   readonly terminalId: string;
   readonly payerId: string;
   readonly payerAddress: string;
   readonly orderId: string;
-  /** `<prefix>-<n>` of its terminal's series; `null` if it was booked before numbers existed. */
+  /**
+   * `<prefix>-<n>` of its terminal's series; `null` if booked by a release without receipt numbers.
+   */
   readonly receiptNumber: string | null;
   readonly splitGroup: string | null;
   readonly method: PaymentMethod;
@@ -107,7 +109,10 @@ export const payments = table('payments', {
 
 export type PaymentRow = Row<typeof payments>;
 
-/** Returns the status. It is derived, never stored, so that it cannot contradict the amounts. */
+/**
+ * Returns the status, which is derived rather than stored, so that it cannot contradict the
+ * amounts.
+ */
 export function paymentStatus(amount: bigint, refunded: bigint): PaymentStatus {
   if (refunded === 0n) return 'succeeded';
   return refunded < amount ? 'partially_refunded' : 'refunded';

@@ -14,14 +14,12 @@ import {
 
 let store: TestStore;
 before(async () => {
-  // Uses one connection, so that its statistics cover how each statement was planned.
+  // One connection, so that its statistics show how each statement was planned.
   store = await openStore({ maxConnections: 1 });
 });
 after(() => store.close());
 
-/**
- * Number of sales: more than PostgreSQL's default number of plans before it keeps a generic one.
- */
+/** More sales than the executions after which PostgreSQL may choose a generic plan. */
 const SALES = 8;
 
 test('a sale and its lists plan no statement again', async () => {

@@ -11,10 +11,10 @@ import { applySettlements } from '#payments/settle.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { addIntent, addPayer, openStore, pay, summaryOf, type TestStore } from '#testing/store.ts';
 
-/** The same races as in races.test.ts with a real contract, node and relayer. */
+/** The races of races.test.ts with a real contract, node and relayer. */
 
 const AMOUNT = 2_500_000n;
-/** Fees of the test network: 30 and 20 basis points, 5 of them back. */
+/** Fees of the test network: 30 and 20 basis points, of which 5 are paid back. */
 const PULLED = AMOUNT + (AMOUNT * 30n) / 10_000n + (AMOUNT * 20n) / 10_000n - 1250n;
 
 let world: RelayerWorld;

@@ -39,9 +39,9 @@ function cancel(intentId: string, counter: Counter = store) {
 }
 
 /**
- * Makes both reach the intent's lock at the same time: the cancel starts when the tap has asked the
- * chain, in every other race one statement later. The settlement is not awaited, because the tap's
- * decision is what counts.
+ * Makes both reach the intent's lock at the same time. The cancel starts once the tap has asked the
+ * chain; in every second race, one statement later. The race does not wait for the settlement,
+ * because the tap's decision is tested.
  */
 async function tapAgainstCancel({
   intentId,
@@ -74,7 +74,7 @@ function approve(intentId: string, now: Date = NOON) {
 
 describe('exactly one outcome', () => {
   test('when a cancel meets a tap, hundreds of times', async () => {
-    // Number of races. The long run has ten thousand.
+    // Number of races; the long run makes ten thousand.
     const races = Number(process.env.RACES ?? 200);
     const create = intentMaker(store);
     const passes = await inParallel(64, () => addPayer(store));
@@ -182,7 +182,7 @@ describe('exactly one outcome', () => {
 });
 
 describe('a payer who is asked', () => {
-  /** Returns intents that wait for their payers, one per counter in turn. */
+  /** Returns intents that wait for their payers, cycling through the counters. */
   async function asked(index: number): Promise<{ intentId: string; counter: Counter }> {
     const counter = course.counterOf(index);
     const { pass } = await addPayer(store);

@@ -37,7 +37,7 @@ export interface LostPayment {
   readonly orderId: string;
   /** The intent's id, if the ledger has the intent: open or canceled. */
   readonly intentId: string | null;
-  /** The terminal to record for an intent that no longer exists. */
+  /** The terminal recorded for intents that no longer exist. */
   readonly terminalId: string;
   readonly facts: OutcomeFacts['payment'];
 }
@@ -45,11 +45,11 @@ export interface LostPayment {
 export interface Rebuilt {
   readonly intents: readonly PaymentIntent[];
   /**
-   * Rebuilt intents whose order ids other intents now have: a search by order id does not find
+   * Rebuilt intents whose order ids now belong to other intents: a search by order id does not find
    * them.
    */
   readonly displaced: readonly PaymentIntent[];
-  /** The creation time of the oldest of the intents. */
+  /** The creation time of the oldest of these intents. */
   readonly oldest: Date | null;
   readonly deliveries: number;
 }
@@ -60,10 +60,10 @@ interface Deps {
   readonly now: Date;
 }
 
-/** The intent, the payment, and at most four of their events. */
+/** Positions taken by an intent, its payment, and at most four events. */
 const PLACES = 6;
 
-/** Builds the intent as it was before it was paid, as far as the chain shows. */
+/** Builds the intent as it was before the payment, as far as the chain shows it. */
 function emptyIntent(
   lost: LostPayment,
   orderId: string,
@@ -120,8 +120,8 @@ function createdDraft(intent: PaymentIntent, stamp: Stamp): EventDraft {
 }
 
 /**
- * Chooses the order ids of rebuilt intents: their own, if it is free. A merchant may have reused
- * one before the rebuild; the payment keeps it anyway, because it is on the chain.
+ * Chooses the order ids of rebuilt intents: their own if free. A merchant may have reused one
+ * meanwhile; the payment keeps it anyway, because it is on the chain.
  */
 async function chooseOrderIds(
   tx: Tx,
@@ -180,7 +180,7 @@ async function prepare(
     const known = found && { ...found, recovered: true };
     const before = known ?? emptyIntent(one, orderId, stamp, idKey);
     const steps = transition(before, toCommand(one, idKey), now);
-    // The intent's settlement was booked normally in the meantime.
+    // The settlement was booked normally meanwhile.
     if (isRefusal(steps)) continue;
     const after = steps.at(-1)?.intent;
     if (after?.status !== 'succeeded') continue;

@@ -5,19 +5,16 @@ import type { Tx } from '#db/database.ts';
 
 export type ReceiptKind = 'payment' | 'refund';
 
-/**
- * Letters and digits that are easy to read from paper and type: no vowels, and no characters that
- * resemble each other.
- */
+/** Easy to read from paper and to type: no vowels, no look-alikes. */
 const LETTERS = '23456789BCDFGHJKMNPQSTVWXZ';
 const PREFIX_LENGTH = 5;
-/** Only refunds' numbers begin with it, so that a refund's receipt is not mistaken for a sale's. */
+/** Only receipt numbers of refunds begin with it, so they cannot be mistaken for those of sales. */
 const REFUND_LETTER = 'R';
 
 /**
  * Draws a prefix: 26^5 for sales, 26^4 for refunds, per account and mode. A taken one fails the
- * transaction, which is retried. A prefix from a period lost by a restore recurs once in millions
- * of losses.
+ * transaction, which is retried. A prefix that was used in a period lost by a restore recurs once
+ * in millions of losses.
  */
 function drawPrefix(kind: ReceiptKind): string {
   const first = kind === 'refund' ? REFUND_LETTER : '';
@@ -48,9 +45,9 @@ const GIVE = `
   returning terminal_id, prefix, given`;
 
 /**
- * Gives each of these the next number of its terminal, with one statement for all. Call it after
- * stamping the accounts' orders: their locks make transactions of one terminal run one after the
- * other, without deadlocks.
+ * Assigns the next numbers of their terminals to these objects, with one statement for all. Call it
+ * after stamping the accounts' orders, whose locks serialize transactions of one terminal without
+ * deadlocks.
  * @returns a function that returns a terminal's next number at each call.
  */
 export async function giveReceiptNumbers(
@@ -92,9 +89,9 @@ export async function giveReceiptNumbers(
 }
 
 /**
- * After a loss of data, receipts of the lost period exist on paper with unknown numbers. So every
- * series of the mode ends, and its terminal begins another one. Call it while holding the order
- * locks of the mode's accounts. Repeating it for the same loss does nothing.
+ * Ends every receipt series of the mode after a loss of data, because receipts of the lost period
+ * exist on paper with unknown numbers. Each terminal then begins a new series. Call it while
+ * holding the order locks of the mode's accounts. Repeating it for the same loss has no effect.
  */
 export async function beginSeriesAnew(
   tx: Tx,

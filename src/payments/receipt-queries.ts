@@ -37,7 +37,7 @@ export interface Receipt {
   readonly description: string | null;
   /** `null` if no fiscal signer was asked to sign it. */
   readonly fiscal: Fiscal | null;
-  /** The account's time zone, because a customer expects the shop's local time. */
+  /** The account's time zone: receipts show the shop's local time. */
   readonly timeZone: string;
   /** The refunds, oldest first. */
   readonly refunds: readonly RefundOnReceipt[];
@@ -91,7 +91,7 @@ export interface RefundReceipt {
   readonly amount: bigint;
   readonly receipt_number: string | null;
   readonly tx_hash: string;
-  /** The time when it reached the customer. */
+  /** The time at which the refund reached the customer. */
   readonly updated: Date;
   readonly reason: string | null;
   readonly presentment: PastQuote | null;
@@ -175,7 +175,7 @@ export const RECEIPT_MAILS = 3;
 
 /**
  * Counts a mail of this payment's receipt.
- * @returns its ordinal number; `null` if the limit is reached.
+ * @returns its number; `null` if the limit is reached.
  */
 export async function countReceiptMail(tx: Tx, paymentId: string): Promise<number | null> {
   const rows = await tx.query<{ sent: number }>(

@@ -17,7 +17,7 @@ export interface ReceiptPages {
 
 /**
  * Returns the URL of the public page that shows a payment and its proof. It is derived from the
- * same facts as the payment's id, so nothing is stored for it, and it cannot be guessed.
+ * same facts as the payment's id: nothing is stored, and it cannot be guessed.
  */
 export function receiptUrl(
   { tenant, settlementNumber: number }: Pick<Payment, 'tenant' | 'settlementNumber'>,

@@ -26,8 +26,7 @@ function nextAction(intent: ShownIntent): Json {
 
 function lastError(error: PaymentError | null): Json {
   if (error === null) return null;
-  // A later release may have written a code that this one does not know, but it also stored the
-  // message.
+  // A later release may have stored an unknown code; it also stored the message.
   return { customer_message: DECLINES[error.decline_code]?.customer ?? '', ...error };
 }
 
@@ -38,7 +37,7 @@ const CUSTOMER_MESSAGES: Readonly<Record<PaymentStatus, string>> = {
   refunded: 'The whole amount was sent back to your wallet.',
 };
 
-/** Only rebuilt objects have the field. (An empty spread in every object would cost 0.5 us.) */
+/** Only rebuilt objects have the field. (Spreading an empty object into each would cost 0.5 us.) */
 function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boolean }) {
   return recovered ? { ...shown, recovered } : shown;
 }

@@ -48,9 +48,9 @@ export async function saveStates(tx: Tx, changes: readonly Change[]): Promise<vo
 }
 
 /**
- * Writes decided steps: the last state of each intent, and one event per step with the state of
- * that step. The intents must be locked by this transaction.
- * @returns the number of deliveries: wake the webhook worker after the commit if it is > 0.
+ * Writes decided steps: the last state of each intent, and one event per step with its state. The
+ * intents must be locked by this transaction.
+ * @returns the number of deliveries. If it is above 0, wake the webhook worker after the commit.
  */
 export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): Promise<number> {
   const effective = changes.filter((change) => change.steps.length > 0);
@@ -59,7 +59,7 @@ export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): 
     tenant: before.tenant,
     count: steps.length,
   }));
-  // Sent together; the last one locks the accounts' order until the commit.
+  // Sent together. The stamp comes last, because it locks the accounts' order until the commit.
   const [, stampOf] = await Promise.all([saveStates(tx, effective), stampOrders(tx, wanted, now)]);
   const drafts = effective.flatMap((change) => stepDrafts(change, stampOf(change.before.tenant)));
   return appendEvents(tx, drafts);

@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 after(() => shared.close());
 
-/** Adds an intent that was tapped and waits for the chain; its client has disconnected. */
+/** Adds an intent that was tapped and waits for the chain. Its client has disconnected. */
 async function addProcessing(expiresIn = 120) {
   const { pass, payer } = await addPayer(store);
   const intentId = await addIntent(store, { expiresIn });
@@ -103,7 +103,7 @@ test('where blocks share a second it settles when its block was seen, after its 
     return payment?.settledAt;
   };
   assert.deepEqual(await settledAt(addMs(tappedAt, 123)), addMs(tappedAt, 123));
-  // Settles it with a worker whose clock is behind.
+  // Settles it by a worker whose clock is behind.
   assert.deepEqual(await settledAt(addMs(tappedAt, -5_000)), tappedAt);
 });
 
@@ -132,7 +132,7 @@ test('receipts count from 1 at each terminal, without gaps, under concurrency', 
   for (let round = 0; round < 3; round++) {
     await addProcessing();
     await addProcessing();
-    // A decline takes no number.
+    // A decline gets no receipt number.
     if (round === 1) await playChain(store, 'insufficient_funds');
     else await playChain(store);
     await Promise.all([applySettlements(deps), applySettlements(deps)]);
@@ -159,7 +159,7 @@ test('after a loss the next receipt is number 1 of another series', async () => 
   const now = store.clock.now();
   const lost = { livemode: false, before: new Date(now.getTime() + 1), now };
   await store.db.transaction((tx) => beginSeriesAnew(tx, lost));
-  // Another process continues the same recovery: nothing begins a second time.
+  // A second process continues the same recovery, which must not begin another series.
   await store.db.transaction((tx) => beginSeriesAnew(tx, { ...lost, before: now }));
   const [after = '', first] = (await numberOfNext()).split('-');
   assert.deepEqual([count, first], ['1', '1']);
@@ -177,7 +177,7 @@ test('a result is applied once, for any number of workers', async () => {
   await answerAll(NOT_SETTLED);
   const deps = { ...store, log: silentLog };
   const runs = Array.from({ length: 5 }, () => applySettlements(deps));
-  // A batch that is not full was the last one, so no worker may poll again at once.
+  // A batch that was not full was the last one, so no worker may poll again immediately.
   assert.deepEqual([...new Set(await Promise.all(runs))], [false]);
   assert.equal(await applySettlements(deps), false);
   const failed = (await eventTypes(store)).filter((type) => type.endsWith('payment_failed'));

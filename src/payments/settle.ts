@@ -42,12 +42,9 @@ export interface SettleDeps extends LoopDeps {
   readonly receipts: ReceiptPages;
 }
 
-/**
- * Results per transaction: as many as one settlement batch; a transaction of this size takes a few
- * milliseconds.
- */
+/** Results per transaction: as many as one settlement batch, which takes a few milliseconds. */
 const BATCH = 200;
-/** The payment itself and at most two of its events take a position each. */
+/** The payment and at most two events each take a position. */
 const PLACES_PER_PAYMENT = 3;
 
 /** A result, its intent, and the changes that follow. */
@@ -65,7 +62,7 @@ function toCommand(outcome: Outcome<'payment'>, idKey: IdKey): IntentCommand {
     const numbered = { livemode, number: BigInt(settlementNumber) };
     const paid = { paymentId: numberedId(idKey, 'payment', numbered), txHash };
     if (result.afterDecline === undefined) return { type: 'settled', ...paid };
-    // The API wrote these fields into the request: see settlementOf.
+    // The API wrote these fields into the settlement job: see settlementOf.
     return {
       type: 'settled_after_decline',
       attempt: toAttempt(result.afterDecline as StoredAttempt),
@@ -81,8 +78,8 @@ function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
 }
 
 /**
- * Decides what a result changes. `null` if it does not match its intent's state, since only a
- * result ends `processing`.
+ * Decides what a result changes. `null` if the intent is not `processing`; nothing but a result
+ * ends that status.
  */
 function decide(
   outcome: Outcome<'payment'>,
@@ -166,8 +163,8 @@ export function newPayment(
 }
 
 /**
- * Returns the time of payment. If several blocks share a second, it is the time when a worker saw
- * the block, so that it is after the tap.
+ * Returns the time of payment. If several blocks share a second, the time at which a worker saw the
+ * block is used, so that it is after the tap.
  */
 function paidAt(
   { tappedAt }: Pick<PaymentIntent, 'tappedAt'>,
@@ -178,7 +175,7 @@ function paidAt(
   return seenAt !== undefined && tappedAt !== null && tappedAt > at ? tappedAt : at;
 }
 
-/** Returns the amount that the payment uses of the contract's hourly ceiling. */
+/** Returns what the payment uses of the contract's hourly ceiling. */
 export function toSale({ tenant, settledAt, aheadSeconds, amount }: Payment) {
   return { tenant, minedAt: addSeconds(settledAt, -aheadSeconds), amount };
 }
@@ -225,8 +222,7 @@ async function prepare(
   const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
   const paid = decided.filter(isPaid).map(({ after }) => after);
-  // One connection runs these in this order, which matters because numbers are given while holding
-  // the order locks.
+  // One connection runs these in this order: numbers are given while holding the order locks.
   const [stampOf, rows, numberOf] = await Promise.all([
     stampOrders(tx, wanted, now),
     selectMerchants(tx, accountIds),
@@ -253,7 +249,7 @@ async function prepare(
 }
 
 /**
- * True if a payment that was declined and then settled must wait for the result of a later attempt.
+ * True if a payment that was settled after its decline must wait for the result of a later attempt.
  */
 function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
   const isLate = result.succeeded && result.afterDecline !== undefined;
@@ -288,7 +284,7 @@ async function applyBatch(
     else decided.push(one);
   }
   // Statements that need no position are sent first, because the order's lock is held until the
-  // commit. One connection runs them one after the other; only the round trips are saved.
+  // commit. One connection runs them one after the other, so this saves round trips only.
   const [, , , { payments, drafts, toSign }] = await Promise.all([
     saveStates(
       tx,
@@ -299,7 +295,7 @@ async function applyBatch(
       due.map((outcome) => outcome.requestId),
       now,
     ),
-    // A caller that tapped or confirmed, and whose process died, gets this response when it
+    // A client whose tap or confirm was interrupted by a killed process gets this response when it
     // retries.
     updateWaiting(
       tx,
@@ -317,8 +313,8 @@ async function applyBatch(
 }
 
 /**
- * Applies the chain's results of settlements: payment, intent, events, deliveries and the responses
- * of waiting requests, in one transaction.
+ * Applies the chain's results of settlements: payments, intents, events, deliveries and the
+ * responses of waiting requests, in one transaction.
  * @returns true if there may be more.
  */
 export function applySettlements(deps: SettleDeps): Promise<boolean> {
@@ -327,7 +323,7 @@ export function applySettlements(deps: SettleDeps): Promise<boolean> {
 
 /**
  * Declines payments that were not signed by their deadline. Every process does this, so that it
- * also happens while no worker of their network is running.
+ * happens even if no worker of their network runs.
  * @returns true if there may be more.
  */
 export function declineOverdue(deps: SettleDeps): Promise<boolean> {

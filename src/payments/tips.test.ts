@@ -29,7 +29,7 @@ const TIPPING = { percentages: [10, 15, 20] };
 
 let clock: FakeClock;
 let store: TestStore;
-/** The amounts for which the chain was asked before each tap. */
+/** The amounts about which the chain was asked before each tap. */
 const asked: bigint[] = [];
 
 before(async () => {

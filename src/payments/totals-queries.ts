@@ -16,10 +16,7 @@ export interface TotalsRow {
   readonly refunds: number;
   readonly refunded: bigint;
   readonly declines: number;
-  /**
-   * The currency of sales that the shop priced in its own currency; null for the row of all other
-   * sales.
-   */
+  /** The currency of sales priced by the shop; `null` for the row of all other sales. */
   readonly currency: string | null;
   /** The sum of `currency` sales in minor units. */
   readonly priced_sales: bigint;

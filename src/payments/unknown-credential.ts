@@ -9,9 +9,9 @@ import { selectLossesSince } from '#settlement/network-recovery-queries.ts';
 export type UnknownDecline = (presented: Presented, livemode: boolean) => Decline;
 
 /**
- * Returns the decline for unknown credentials. A code that was created in the lost period is
- * unknown now, but its wallet is not: the payer is asked to show a new code, for as long as the old
- * one would have been stored.
+ * Returns the decline for unknown credentials. A code created in the lost period is unknown, but
+ * its wallet exists, so the payer is asked to show a new code for as long as the old one would have
+ * been stored.
  * @param found Known credentials by {@link credentialKey}.
  */
 export async function readUnknownDecline(

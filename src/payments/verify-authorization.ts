@@ -8,10 +8,10 @@ import { messageOf, termsAfter } from '#payments/pay-message.ts';
 import { verifySignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Number of a wallet's latest answers whose terms it may still be signing. */
+/** Answers of a wallet whose terms it may still be signing: the latest ones. */
 const KEPT_ANSWERS = 3;
 
-/** Returns all terms that a wallet may recently have been asked to sign, the newest first. */
+/** Returns all terms that a wallet may recently have been asked to sign, newest first. */
 function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
   const since = Math.max(0, answers - KEPT_ANSWERS);
   const counts = Array.from({ length: answers - since + 1 }, (_, back) => answers - back);

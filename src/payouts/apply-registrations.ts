@@ -6,14 +6,14 @@ import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 const BATCH = 20;
 
 /**
- * The account in a registration's subject, `<account id>:<network>`, followed by the contract
- * version.
+ * Returns the account of a registration. The subject is `<account id>:<network>`, followed by the
+ * contract version.
  */
 function accountOf(outcome: Outcome<'merchant_registration'>): string {
   return outcome.subjectId.split(':')[0] ?? '';
 }
 
-/** Applies one result; the dashboard's request that waits for it, if there is one, ends. */
+/** Applies one result. A dashboard request that waits for it gets its response. */
 async function applyRegistration(
   tx: Tx,
   outcome: Outcome<'merchant_registration'>,
@@ -47,7 +47,7 @@ export async function applyRegistrations(deps: LoopDeps): Promise<boolean> {
   const now = deps.clock.now();
   const outcomes = await deps.db.transaction(async (tx) => {
     const taken = await takeOutcomes(tx, 'merchant_registration', BATCH);
-    // In the order in which others lock accounts.
+    // Accounts are locked in the same order everywhere.
     const inOrder = taken.toSorted((a, b) => (accountOf(a) < accountOf(b) ? -1 : 1));
     for (const outcome of inOrder) await applyRegistration(tx, outcome, deps);
     const ids = taken.map((outcome) => outcome.requestId);

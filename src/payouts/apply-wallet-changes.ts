@@ -21,15 +21,16 @@ type WalletDeps = Omit<FollowWalletsDeps, 'chain'> & { readonly chains: readonly
 
 const BATCH = 20;
 /**
- * Block times lag behind ours; after this much longer the contract agrees that the wait has ended.
+ * Block times lag behind our clock. After this margin, the contract agrees that the waiting period
+ * has ended.
  */
 const MARGIN_MS = 15_000;
 
 type Succeeded = Extract<Outcome<'wallet_change'>['result'], { succeeded: true }>;
 
 /**
- * Records the effect of one of our steps on the contract. If the rows already follow a later block
- * (`follow-wallets.ts`), their status shows it, and nothing is left to do.
+ * Updates the rows after one of our own steps on the contract. If the rows already reflect a later
+ * block (`follow-wallets.ts`), they are left as they are.
  */
 async function follow(
   tx: Tx,
@@ -49,7 +50,7 @@ async function follow(
     }
     return moveWalletChange(tx, row, { status: 'applied', now });
   }
-  // The contract holds only one announcement, so an earlier one has ended.
+  // The contract holds one announcement at a time, so any earlier one has ended.
   for (const other of await lockOpenWalletChanges(tx, { accountId, livemode })) {
     if (other.status !== 'announced' || other.merchant_number !== merchantNumber) continue;
     await moveWalletChange(tx, other, { status: 'canceled', now });
@@ -59,7 +60,8 @@ async function follow(
 }
 
 /**
- * A refused application is retried: the wallet waits on the chain until it is applied.
+ * Applies the result of one step. A refused application is retried, because the wallet stays
+ * announced until it is applied.
  * @returns a change that the contract no longer knows.
  */
 async function applyStep(
@@ -85,8 +87,8 @@ async function applyStep(
 }
 
 /**
- * Ends a change that no longer waits on the contract: it is in force, was canceled by another key,
- * or has expired. If no node responds, reconciliation finds out.
+ * Ends a change that the contract no longer holds: it was applied, canceled by another key, or has
+ * expired. If no node responds, reconciliation does this later.
  */
 async function followContract(deps: WalletDeps, gone: WalletChangeRow): Promise<void> {
   if (gone.merchant_number === null) return;
@@ -102,7 +104,7 @@ async function followContract(deps: WalletDeps, gone: WalletChangeRow): Promise<
 /** Applies the chain's results of wallet changes. @returns true if there may be more. */
 export async function applyWalletOutcomes(deps: WalletDeps): Promise<boolean> {
   const { outcome, gone } = await deps.db.transaction(async (tx) => {
-    // One at a time, because each outcome goes into a different account's audit log.
+    // One result per transaction, because each is recorded in another account's audit log.
     const [outcome] = await takeOutcomes(tx, 'wallet_change', 1);
     if (outcome === undefined) return { outcome, gone: null };
     const gone = await applyStep(tx, outcome, deps);

@@ -12,7 +12,7 @@ import {
 import { alarmUnfit } from '#settlement/alarms.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
-/** Withdrawals are rare; this many take a few milliseconds. */
+/** Results per transaction. Withdrawals are rare; this many take a few milliseconds. */
 const BATCH = 20;
 
 function tenantOf(row: WithdrawalRow) {

@@ -17,9 +17,9 @@ import { requestOnChain } from '#settlement/requests.ts';
 type CancelDeps = PayoutDeps & Omit<FollowWalletsDeps, 'chain'>;
 
 /**
- * Cancels an announced wallet of any origin: the contract's state is read first. The result
- * follows within seconds. While no node responds, the announcements in the rows are canceled. An
- * already canceled one counts as success.
+ * Cancels an announced wallet, whoever announced it: the contract's state is read first. The result
+ * follows within seconds. If no node responds, the announcements in the rows are canceled.
+ * Canceling one that is already canceled succeeds.
  */
 export async function cancelWalletChange(
   deps: CancelDeps,
@@ -42,8 +42,8 @@ export async function cancelWalletChange(
 }
 
 /**
- * The announcements in the rows, in the caller's transaction. A repeated request is carried out
- * once.
+ * Cancels the announcements in the rows, in the caller's transaction. A repeated request takes
+ * effect once.
  */
 export async function cancelAnnounced(
   tx: Tx,

@@ -48,7 +48,7 @@ async function announceWallet(
   const payload = { step: 'propose', merchantNumber, wallet, deadline, signature } as const;
   const subjectId = `${id}:propose`;
   await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
-  // Sent while the change can still be canceled.
+  // Mails the owners while the change can still be canceled.
   await mailAboutWallet(tx, announced.people, {
     accountId,
     proposed: { livemode, merchantNumber: signed.merchantNumber, wallet },
@@ -74,8 +74,8 @@ async function announceWallet(
 }
 
 /**
- * Announces another settlement wallet, with the consent of that wallet. The contract makes it wait;
- * owners are notified at once and can cancel. @throws RpcUnavailable
+ * Announces another settlement wallet, with that wallet's consent. The contract delays the change;
+ * owners are notified at once and can cancel it. @throws RpcUnavailable
  */
 export async function changeWallet(
   deps: ChangeWalletDeps,
@@ -84,7 +84,7 @@ export async function changeWallet(
 ): Promise<WalletChangeRow | Refusal> {
   const signed = await readSignedWallet(deps, ref.tenant, { consent, now: ref.now });
   if (isRefusal(signed)) return signed;
-  // The wallet may have been announced on the contract, without this service.
+  // Another wallet may have been announced on the contract directly.
   const found = await readEverywhere(deps, ref.tenant);
   if (isRefusal(found)) return found;
   const chain = chainOf(deps.chains, ref.tenant.livemode);

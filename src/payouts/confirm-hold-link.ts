@@ -84,15 +84,15 @@ function aboutOf(link: HoldLinkRow): string {
 }
 
 /**
- * Anyone can put an announced wallet into force once it has waited, so it is canceled, too. One
- * that another party has announced may have no row here yet, and is canceled by its merchant's
- * number. The contract refuses that if nothing is announced any more.
+ * Anyone can apply an announced wallet once its delay has passed, so it is canceled as well. If
+ * another party has announced it, there may be no row yet, so it is canceled by its merchant's
+ * number; the contract refuses that if nothing is announced.
  */
 async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> {
   const stopped: WalletChangeRow[] = [];
   for (const livemode of MODES) {
     const tenant = { accountId: link.account_id, livemode };
-    // Refused if none is announced.
+    // Returns a refusal if none is announced.
     const rows = await cancelAnnounced(tx, { tenant, actor: ACTOR, now });
     if (!isRefusal(rows)) stopped.push(...rows);
   }
@@ -105,7 +105,8 @@ async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> 
     const payload = { step: 'cancel', merchantNumber: merchant_number.toString() } as const;
     await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
   }
-  // If a thief has used the registrar's key, its sender is stopped; the watchtower has its own key.
+  // If a thief uses the registrar's key, its sender is stopped; then the watchtower cancels with
+  // its own key.
   const reason = `link in a mail ${subjectId}`;
   await askWatchtower(tx, { livemode, merchantNumber: merchant_number, reason, now });
 }

@@ -35,7 +35,7 @@ export interface FollowWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'
   readonly people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 }
 
-/** Merchants that are read together: well within the lease of a recovery. */
+/** Merchants per portion. Reading one takes much less time than the lease of a recovery. */
 const PORTION = 500;
 
 /**
@@ -59,10 +59,9 @@ export async function followAllWallets(
 }
 
 /**
- * The contract is authoritative for a merchant's current and announced wallets: the rows follow it,
- * no matter who called the contract. Owners get a mail about changes that their dashboard did not
- * request. Reads of a block that the rows already follow change nothing, because a lagging node is
- * no evidence.
+ * Updates a merchant's rows from the contract, which is authoritative for its current and announced
+ * wallets, whoever called it. Owners get a mail about changes that were not requested in their
+ * dashboard. Data from a block that the rows already reflect is ignored, because a node may lag.
  */
 export async function followWallets(
   deps: FollowWalletsDeps,
@@ -94,8 +93,8 @@ function isNews(row: KnownWalletRow, { wallet, announced, blockNumber }: WalletO
 }
 
 /**
- * A reorganization can undo a registration and give its number to another account. Then the
- * number's data on the contract does not belong to this account, and an operator must check it.
+ * True if the number on the contract still belongs to this account. A reorganization can undo a
+ * registration and give the number to another account; then an operator must check it.
  */
 async function isOurs(
   { chain, db, clock, log }: FollowWalletsDeps,
@@ -142,7 +141,7 @@ async function followIn(
   await followWallet(tx, deps, followed, open);
 }
 
-/** Makes one row announced if the contract has announced a wallet, and none if it has not. */
+/** Makes the rows agree with the contract: one announced change if it holds one, otherwise none. */
 async function followAnnouncement(
   tx: Tx,
   { people }: FollowWalletsDeps,
@@ -181,7 +180,7 @@ async function followAnnouncement(
 
 interface FoundChange {
   readonly merchantNumber: bigint;
-  /** The new one, announced or in force. */
+  /** The new wallet, announced or in force. */
   readonly wallet: string;
 }
 

@@ -9,7 +9,7 @@ import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 
 type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
-/** Notifies owners at once, with a link that cancels it. */
+/** Notifies owners at once of a wallet announced by another party, with a link that cancels it. */
 export function mailProposal(people: MailDeps) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
@@ -28,7 +28,7 @@ export function mailProposal(people: MailDeps) {
   };
 }
 
-/** A merchant's own wallet has announced another one on the contract. */
+/** Notifies owners that their own wallet has announced another one on the contract. */
 export function mailOwnProposal(people: MailDeps) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
@@ -46,7 +46,7 @@ export function mailOwnProposal(people: MailDeps) {
   };
 }
 
-/** The wallet has already changed, without an announcement in the dashboard. */
+/** Notifies owners that the wallet has changed without an announcement in the dashboard. */
 export async function mailWalletChanged(
   tx: Tx,
   people: MailDeps,
@@ -69,7 +69,7 @@ export async function mailWalletChanged(
   });
 }
 
-/** A mail lists this many; the operators' alarm has the rest. */
+/** A mail lists at most this many; the alarm for operators lists all. */
 const NAMED = 20;
 
 /** Notifies owners of their payments, refunds and withdrawals that this service did not make. */

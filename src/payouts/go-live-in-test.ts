@@ -9,7 +9,7 @@ import type { GoLiveRow } from '#payouts/go-live-queries.ts';
 import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
 
 /**
- * Goes live in test mode with a generated wallet that signs at once. Its key is not stored: only
+ * Goes live in test mode with a generated wallet that signs at once. Its key is discarded: only
  * test money is paid to it, and mainnet requires a real wallet.
  */
 export async function goLiveInTest(

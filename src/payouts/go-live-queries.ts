@@ -22,7 +22,7 @@ export const goLiveRequests = table(
 
 export type GoLiveRow = Row<typeof goLiveRequests>;
 
-/** The newest attempt of the account and mode. */
+/** Returns the newest attempt of the account and mode. */
 export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow | undefined> {
   return goLiveRequests.find(
     sql,
@@ -32,7 +32,7 @@ export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow 
   );
 }
 
-/** Ends the waiting attempt, if the dashboard has one. */
+/** Ends the pending attempt that was started in the dashboard, if there is one. */
 export async function updateGoLiveEnded(
   tx: Tx,
   end: {
@@ -53,9 +53,10 @@ export async function updateGoLiveEnded(
 }
 
 /**
- * From here on the account takes payments in this mode on the contract that has just registered it.
- * Its earlier registration stays recorded: intents up to the current position in its order still
- * settle there, and payments made there are refunded and withdrawn there.
+ * Switches the account to the contract that has just registered it: it now takes payments there in
+ * this mode. Its earlier registration stays recorded. Intents up to the current position in its
+ * order still settle on the previous contract, and payments made there are refunded and withdrawn
+ * there.
  */
 export async function updateLive(
   tx: Tx,
@@ -68,7 +69,7 @@ export async function updateLive(
   },
 ): Promise<void> {
   const { accountId, livemode } = change.tenant;
-  // Locked, so that no intent gets a position in the order meanwhile.
+  // Locks the row, so that no intent gets a position in the order meanwhile.
   await tx.query('select from account_modes where account_id = $1 and livemode = $2 for update', [
     accountId,
     livemode,
@@ -89,7 +90,7 @@ export async function updateLive(
   );
 }
 
-/** The numbers among these that no account has or had. */
+/** Returns those of these numbers that no account has or had. */
 export async function selectUnknownMerchants(
   sql: Sql,
   livemode: boolean,
@@ -104,7 +105,7 @@ export async function selectUnknownMerchants(
   return rows.map((row) => row.number);
 }
 
-/** Wallets that an owner has named for the account's money, in lowercase. */
+/** Returns the wallets that an owner has named for the account's money, in lowercase. */
 export async function selectNamedWallets(sql: Sql, tenant: Tenant): Promise<string[]> {
   const rows = await sql.query<{ wallet: string }>(
     `select lower(settlement_wallet) as wallet from account_modes
@@ -121,7 +122,7 @@ export const goLivePreparations = table(
   'go_live_preparations',
   {
     wallet: 'text',
-    /** Unix seconds: the signature is invalid after that. */
+    /** Unix seconds. The signature is invalid after that. */
     deadline: as<number>('bigint'),
     signature: as<Hex>('text'),
     prepared_by: 'text',
@@ -132,7 +133,7 @@ export const goLivePreparations = table(
 
 export type PreparationRow = Row<typeof goLivePreparations>;
 
-/** Replaces the previous one, if there is one. */
+/** Stores a signed consent, replacing the previous one. */
 export async function replacePreparation(
   tx: Tx,
   { accountId, livemode }: Tenant,
@@ -147,7 +148,7 @@ export async function replacePreparation(
   );
 }
 
-/** The prepared wallet that an owner can still confirm. */
+/** Returns the prepared wallet that an owner can still confirm. */
 export async function selectPreparation(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly now: Date },

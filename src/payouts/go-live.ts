@@ -17,14 +17,14 @@ import { mailOwners } from '#people/owner-mail.ts';
 import { currentContractVersion } from '#settlement/contract-versions.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
-/** The wallet of a mode on the contract that merchants join now, its consent checked. */
+/** The wallet of a mode on the contract that new merchants join. Its consent has been checked. */
 interface FirstWallet extends GoLiveInput {
   readonly wallet: Hex;
   readonly contractVersion: number;
   readonly secretKey: Buffer;
 }
 
-/** One registration for each account, network and contract. */
+/** Returns the settlement job's subject: one registration per account, network and contract. */
 function subjectOf({ accountId, livemode }: Tenant, contractVersion: number): string {
   const first = `${accountId}:${networkOf(livemode)}`;
   return contractVersion === 0 ? first : `${first}:${contractVersion}`;
@@ -87,7 +87,10 @@ function firstWalletMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
   };
 }
 
-/** A wallet that an admin has prepared; it takes effect only when an owner confirms it. */
+/**
+ * Returns the mail about a wallet that an admin has prepared. It takes effect only when an owner
+ * confirms it.
+ */
 function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
   return {
     subject: 'A settlement wallet waits for your decision',
@@ -103,7 +106,7 @@ type GoLiveWork = PayoutDeps & { readonly secretKey: Buffer };
 /**
  * Registers the account on the settlement contract of the mode's network, with the consent of the
  * wallet that will receive its money. Returns `pending`; the chain's result follows within seconds.
- * The caller has checked that an owner with a fresh factor requests it.
+ * The caller must have checked that an owner with a fresh factor makes the request.
  */
 export async function goLive(deps: GoLiveWork, wish: GoLiveInput): Promise<GoLiveRow | Refusal> {
   const wallet = await readConsent(deps, wish);
@@ -147,7 +150,7 @@ export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promis
   return refused;
 }
 
-/** Goes live with the wallet that an admin has prepared: exactly the one that the owner saw. */
+/** Goes live with the wallet that an admin has prepared, exactly as the owner saw it. */
 export async function confirmGoLive(
   deps: GoLiveWork,
   wish: Omit<GoLiveInput, 'consent'> & { readonly wallet: string },

@@ -35,7 +35,7 @@ export async function checkMayChange(
   return previous;
 }
 
-/** Only one wallet can be announced at a time. */
+/** Refuses if a wallet is already announced; the contract holds one at a time. */
 export async function checkNoneAnnounced(sql: Sql, tenant: Tenant): Promise<Refusal | null> {
   const open = await selectWalletChange(sql, tenant);
   return open?.status === 'pending' || open?.status === 'announced' ? otherAnnounced() : null;

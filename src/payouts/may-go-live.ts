@@ -11,7 +11,7 @@ import { contractVersionOf } from '#settlement/contract-versions.ts';
 import { WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { allWorkersKnow } from '#settlement/readiness-queries.ts';
 
-/** Everyone who can create keys and move money must sign in with more than a password. */
+/** Refuses if a user who can create keys or move money signs in with a password alone. */
 async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal | null> {
   const members = await selectMembers(tx, accountId);
   const without = members.filter((row) => hasRole(row.role, 'admin') && !row.two_factor);
@@ -30,8 +30,8 @@ export interface Joining {
 }
 
 /**
- * A live account joins the contract after its own. With real money its wallet stays the same: a new
- * one must wait for its delay (`change-wallet.ts`), and a move must not bypass that.
+ * Checks a live account's move to the next contract. In live mode its wallet must stay the same: a
+ * new one must wait for its delay (`change-wallet.ts`), and a move must not bypass that.
  */
 function checkMove(
   mode: ModeRow,
@@ -50,7 +50,7 @@ function checkMove(
   );
 }
 
-/** Checks if the account may go live, or move to the next contract, now. Locks its row. */
+/** Checks that the account may go live, or move to the next contract, now. Locks its row. */
 export async function checkMayGoLive(
   tx: Tx,
   tenant: Tenant,

@@ -8,16 +8,16 @@ import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { selectSpokenFor } from '#payouts/withdrawal-queries.ts';
 import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
 
-/** Returns the refusal while the contract does not pay a new merchant yet. */
+/** Returns the refusal during the time in which the contract pays out nothing to a new merchant. */
 function heldByContract(until: Date): Refusal {
   const time = until.toISOString();
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');
 }
 
 /**
- * While another wallet is announced the contract pays nothing out, because the current wallet's key
- * may have been stolen. The contract's state decides. That none is announced counts only in a block
- * later than the one in which the ledger saw it announced.
+ * Refuses while another wallet is announced: the current wallet's key may have been stolen, so the
+ * contract pays nothing out. The contract's state decides. An announcement counts as gone only in a
+ * block later than the one in which the ledger saw it.
  */
 async function checkNoWalletAnnounced(
   tx: Tx,
@@ -35,7 +35,7 @@ async function checkNoWalletAnnounced(
   );
 }
 
-/** Another party has settled for this merchant with a key of the network. */
+/** Returns the refusal if another party has used a key of the network for this merchant. */
 function heldForForeign(left: bigint): Refusal {
   return refuse(
     'payouts_held',
@@ -46,8 +46,8 @@ function heldForForeign(left: bigint): Refusal {
 }
 
 /**
- * Checks if this amount can be withdrawn now. The account's row is locked, so the result stays
- * valid.
+ * Checks that this amount can be withdrawn now. The account's row stays locked, so the result
+ * remains valid.
  */
 export async function checkMayWithdraw(
   tx: Tx,

@@ -30,7 +30,7 @@ export function notLive(): Refusal {
   );
 }
 
-/** The chain's data about the merchant, all from one block. */
+/** The merchant's data on the chain, all from one block. */
 export interface MerchantOnChain extends WalletOnChain {
   readonly available: bigint;
   readonly heldUntil: Date | null;
@@ -38,8 +38,8 @@ export interface MerchantOnChain extends WalletOnChain {
 }
 
 /**
- * Returns the contract from which a withdrawal of this amount is paid: the oldest one that holds
- * it, so that previous contracts are emptied; if none does, the one that holds the most.
+ * Returns the contract from which a withdrawal of this amount is paid: the oldest one with enough
+ * balance, so that previous contracts are emptied; otherwise the one with the largest balance.
  */
 export async function readPayable(
   deps: Pick<PayoutDeps, 'db' | 'chains'>,
@@ -52,7 +52,7 @@ export async function readPayable(
   return found.find((one) => one.available >= amount && one.heldUntil === null) ?? most;
 }
 
-/** On each contract that the account has joined, the oldest first. */
+/** Returns the merchant's data on each contract that the account has joined, oldest first. */
 export async function readEverywhere(
   { db, chains }: Pick<PayoutDeps, 'db' | 'chains'>,
   tenant: Tenant,

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-// The ledger's view of the wallets that the contracts hold for merchants. The contract is
-// authoritative; these rows follow it (`follow-wallets.ts`).
+// Rows that mirror the wallets of merchants on the contracts. The contract is authoritative;
+// `follow-wallets.ts` updates the rows.
 
 /** A merchant of one contract, and its wallet according to the ledger. */
 export interface KnownWalletRow {
@@ -11,11 +11,11 @@ export interface KnownWalletRow {
   /** The announced wallet; `null` if there is none. */
   readonly announced: string | null;
   readonly applicable_at: Date | null;
-  /** The newest block that the rows are known to agree with. */
+  /** The newest block that the rows reflect. */
   readonly block_number: bigint | null;
 }
 
-/** For every merchant of the network, or for these numbers. */
+/** Returns the known wallets of every merchant of the network, or of these numbers. */
 export async function selectKnownWallets(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly merchantNumbers: readonly bigint[] | null },
@@ -41,8 +41,8 @@ interface Place {
 }
 
 /**
- * Makes the rows follow this block. @returns false if they already follow it or a later one, so
- * that this read has nothing new.
+ * Records that the rows now reflect this block. @returns false if they already reflect it or a
+ * later one, so that the data just read is not newer.
  */
 export async function advanceWalletBlock(
   tx: Tx,
@@ -59,7 +59,7 @@ export async function advanceWalletBlock(
   return rows.length > 0;
 }
 
-/** On the account's current contract, or on one that it has left. */
+/** Updates the wallet on the account's current contract or on a previous one. */
 export async function updateSettlementWallet(
   tx: Tx,
   { livemode, merchantNumber, wallet }: Place & { readonly wallet: string },

@@ -4,7 +4,7 @@ import { updateWalletChange, type WalletChangeRow } from '#payouts/wallet-change
 
 const ACTOR = { type: 'system', name: 'settlement' } as const;
 
-/** Writes a change's new status, with its entry in the account's audit log. */
+/** Writes a change's new status, with an entry in the account's audit log. */
 export async function moveWalletChange(
   tx: Tx,
   row: WalletChangeRow,
@@ -18,7 +18,7 @@ export async function moveWalletChange(
   await recordWalletChange(tx, { ...row, status, failure_reason: failureReason }, now);
 }
 
-/** The entry for a change that now has this status. */
+/** Records the audit entry of a change that now has this status. */
 export async function recordWalletChange(tx: Tx, row: WalletChangeRow, now: Date): Promise<void> {
   await recordEntry(tx, {
     auditLog: row.account_id,

@@ -19,11 +19,11 @@ const CHANGE = ownerChanges.pick({ kind: 'kind', subject: 'email' }, 'c');
 type AnyLink = Row<typeof payoutHoldLinks> & Row<typeof NAME>;
 type Wallet = 'livemode' | 'merchant_number' | 'wallet';
 
-/** A valid link, and the change of owners that it belongs to. */
+/** A valid link, and the change of owners that it is about. */
 export type OwnersLinkRow = Omit<AnyLink, 'change_id' | Wallet> &
   Row<typeof CHANGE> & { change_id: string };
 
-/** A valid link, and the announced wallet. */
+/** A valid link, and the announced wallet that it is about. */
 export type WalletLinkRow = Omit<AnyLink, 'change_id' | Wallet> & {
   [N in Wallet]: NonNullable<AnyLink[N]>;
 } & { change_id: null };
@@ -45,7 +45,7 @@ export async function selectHoldLink(
   return rows[0];
 }
 
-/** Consumes the link; false if it was used, or has expired. */
+/** Consumes the link. @returns false if it was used or has expired. */
 export async function takeHoldLink(
   tx: Tx,
   wanted: { readonly hash: Buffer; readonly now: Date },
@@ -58,13 +58,13 @@ export async function takeHoldLink(
   return rows.length === 1;
 }
 
-/** False if the account's payouts are already held. */
+/** Holds the account's payouts. @returns false if they are already held. */
 export async function insertHold(
   tx: Tx,
   hold: {
     readonly id: string;
     readonly accountId: string;
-    /** `null` if it comes from a link about a person. */
+    /** `null` if the link was about a person. */
     readonly changeId: string | null;
     readonly heldBy: string;
     readonly now: Date;

@@ -15,7 +15,7 @@ import { accountInMail } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 
-/** A link that is neither used nor expired; otherwise undefined, for any reason. */
+/** Returns a link that is neither used nor expired; otherwise undefined, whatever the reason. */
 export async function findHoldLink(
   sql: Sql,
   wanted: { readonly token: string; readonly now: Date },
@@ -24,7 +24,7 @@ export async function findHoldLink(
   return selectHoldLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
 }
 
-/** No money moves while a hold lasts. Call it with the account's row locked. */
+/** Refuses if the account's payouts are held. Call it with the account's row locked. */
 export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal | null> {
   const hold = await selectOpenHold(sql, accountId);
   if (hold === undefined) return null;
@@ -35,7 +35,10 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
   );
 }
 
-/** The owners and the person who held the payouts, unless that person has been erased. */
+/**
+ * Returns the mail addresses of the owners and of the person who held the payouts, unless that
+ * person was erased.
+ */
 export async function mailedTo(
   tx: Tx,
   hold: { readonly accountId: string; readonly heldBy: string },
@@ -44,7 +47,9 @@ export async function mailedTo(
   return new Set(hold.heldBy.includes('@') ? [...owners, hold.heldBy] : owners);
 }
 
-/** Ends the hold. The caller has checked that it is an owner with a fresh factor. */
+/**
+ * Ends the hold. The caller must have checked that an owner with a fresh factor makes the request.
+ */
 export async function liftHold(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey'>,

@@ -4,7 +4,7 @@ import type { Tx } from '#db/database.ts';
 import { selectNamedWallets, updateLive } from '#payouts/go-live-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A registration on a contract that the ledger lacks. */
+/** A registration on a contract that the ledger has lost. */
 export interface LostRegistration {
   readonly tenant: Tenant;
   readonly merchantNumber: bigint;
@@ -12,10 +12,10 @@ export interface LostRegistration {
 }
 
 /**
- * Puts an account on the contract that registered it in the lost period. Every intent that the
- * ledger still has was created before that, so it settles on the earlier contract. In live mode a
- * wallet from the chain is accepted only if the owner had named it to this service before, because
- * a stolen registrar's key could also make a registration.
+ * Switches an account to the contract that registered it in the lost period. Every intent that the
+ * ledger still has was created before that, so it settles on the earlier contract. In live mode, a
+ * wallet on the chain is accepted only if the owner had named it to this service before, because a
+ * thief of the registrar's key could make a registration, too.
  * @returns true if the account is on that contract now.
  */
 export async function rebuildRegistration(

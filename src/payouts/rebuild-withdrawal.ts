@@ -7,7 +7,7 @@ import { appendEvents } from '#events/append.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { markRecovered, updateWithdrawalEnded, withdrawals } from '#payouts/withdrawal-queries.ts';
 
-/** A withdrawal on the chain that the ledger lacks. */
+/** A withdrawal on the chain that the ledger has lost. */
 export interface LostWithdrawal {
   readonly tenant: Tenant;
   readonly number: bigint;
@@ -16,7 +16,7 @@ export interface LostWithdrawal {
   readonly txHash: string;
 }
 
-/** The requester is lost. */
+/** The person who requested it was lost with the database. */
 const REQUESTED_BY = 'unknown';
 
 /**

@@ -19,8 +19,7 @@ export async function requestWithdrawal(
   found: MerchantOnChain,
 ): Promise<WithdrawalRow | Refusal> {
   const { tenant, amount, actor, now } = request;
-  // The account's row serializes its withdrawals, so that two at once cannot both count on one
-  // balance.
+  // The account's row is locked, so that two concurrent withdrawals cannot use the same balance.
   await lockOwnAccount(tx, tenant.accountId);
   const named = await findNumber(tx, idKey, request);
   if (isRefusal(named) || 'status' in named) return named;

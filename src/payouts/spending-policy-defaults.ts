@@ -24,7 +24,7 @@ const BUILT_IN: PolicyDefaults = {
   max_fee_rate: 100,
 };
 
-/** The policy that the payer app of a network currently proposes. */
+/** Returns the policy that the payer app of a network currently proposes. */
 export async function readPolicyDefaults(sql: Sql, livemode: boolean): Promise<VersionedDefaults> {
   return (await selectPolicyDefaults(sql, livemode)) ?? { ...BUILT_IN, version: 0 };
 }
@@ -40,7 +40,7 @@ export function policyDefaultsObject(defaults: VersionedDefaults): { [key: strin
   };
 }
 
-/** Changes the proposed policy; signed policies stay as they are. */
+/** Changes the proposed policy. Policies that were already signed stay unchanged. */
 export async function savePolicyDefaults(
   tx: Tx,
   ref: { readonly livemode: boolean; readonly actor: Actor; readonly now: Date },

@@ -27,7 +27,9 @@ export async function selectPolicyDefaults(
   return rows[0];
 }
 
-/** Writes them if they are still at `version`; `null` if they were changed since. */
+/**
+ * Stores the defaults if they are still at `version`. @returns `null` if they were changed since.
+ */
 export async function upsertPolicyDefaults(
   tx: Tx,
   livemode: boolean,

@@ -54,7 +54,7 @@ export async function walletChangeConsent(
 }
 
 /**
- * A wallet that has signed to receive a merchant's money, and the data that the contract will
+ * A wallet that has signed to receive a merchant's money, with the data that the contract will
  * check.
  */
 export interface SignedWallet {
@@ -85,7 +85,8 @@ export async function readSignedWallet(
   const terms = { merchantNumber, wallet, deadline: consent.deadline };
   const typedData = await consentOf(chain, terms);
   const forged = await checkConsent(chain, { wallet, typedData, signature: consent.signature });
-  // Announcing another wallet has used the signed nonce, so the refusal names that reason first.
+  // Announcing another wallet consumes the nonce, which invalidates this signature, so the refusal
+  // names that reason first.
   if (forged !== null) return (await checkNoneAnnounced(deps.db, tenant)) ?? forged;
   const delaySeconds = await readWalletDelay(chain, merchantNumber);
   return { wallet, merchantNumber, consent, delaySeconds };

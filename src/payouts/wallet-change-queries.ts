@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** The actor of a wallet that was announced or changed on the contract itself. */
+/** The actor of a wallet that was announced or changed directly on the contract. */
 export const BY_CONTRACT = 'contract';
 
 export const walletChanges = table('wallet_changes', {
@@ -24,7 +24,7 @@ export const walletChanges = table('wallet_changes', {
 
 export type WalletChangeRow = Row<typeof walletChanges>;
 
-/** The announced change of the account and mode, or the newest if none is announced. */
+/** Returns the announced change of the account and mode; if none is announced, the newest one. */
 export async function selectWalletChange(
   sql: Sql,
   tenant: Tenant,
@@ -37,7 +37,7 @@ export async function selectWalletChange(
   );
 }
 
-/** The open changes of the account and mode, on each of its contracts. */
+/** Locks and returns the open changes of the account and mode, on each of its contracts. */
 export async function lockOpenWalletChanges(tx: Tx, tenant: Tenant): Promise<WalletChangeRow[]> {
   return walletChanges.list(
     tx,
@@ -52,9 +52,9 @@ export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChange
 }
 
 /**
- * Announced changes whose wait has ended, not held, whose application was not requested yet. Only
- * those that an owner requested here; a wallet that another party has announced is not applied by
- * us.
+ * Locks announced changes whose delay has passed, which are not held, and whose application was not
+ * requested yet. Only changes that an owner requested here are included: a wallet announced by
+ * another party is not applied by us.
  */
 export async function lockDueWalletChanges(
   tx: Tx,
@@ -78,7 +78,7 @@ export async function lockDueWalletChanges(
   );
 }
 
-/** True if its cancellation was requested from the chain, or is done. */
+/** True if the change's cancellation was requested or is done. */
 export async function hasRequestedCancel(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.query(
     `select 1 from chain_requests where kind = 'wallet_change' and subject_id = $1 || ':cancel'
@@ -89,8 +89,8 @@ export async function hasRequestedCancel(tx: Tx, id: string): Promise<boolean> {
 }
 
 /**
- * Requests the watchtower to cancel the registrar's proposal, if one is running: a step that waited
- * for one to be started might cancel another wallet.
+ * Requests the watchtower, if one runs, to cancel the registrar's proposal. Without a running one
+ * nothing is stored: a watchtower started later might cancel another wallet.
  */
 export async function askWatchtower(
   tx: Tx,

@@ -8,12 +8,15 @@ import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * A signed consent is valid for this long: it shows that the wallet is at hand, not that a
- * signature was kept for later.
+ * A signed consent is valid for this long. A short time shows that the wallet is at hand, rather
+ * than a stored signature.
  */
 export const CONSENT_SECONDS = 3600;
 
-/** Checksummed, or all in one case; never the zero address or one of our contracts. */
+/**
+ * Parses a wallet's address: checksummed, or all in one case; never the zero address or one of our
+ * contracts.
+ */
 export function readWallet(text: string, chain: Chain): Hex | Refusal {
   const invalid = (why: string) => refuse('parameter_invalid', `wallet ${why}.`, 'wallet');
   const wallet = checksummed(text);
@@ -25,8 +28,8 @@ export function readWallet(text: string, chain: Chain): Hex | Refusal {
 }
 
 /**
- * Checks that the wallet has signed exactly this, in the way the contract will check: an ordinary
- * key, or a contract wallet (ERC-1271). @throws RpcUnavailable
+ * Checks that the wallet has signed exactly this, with the contract's own rules: an ordinary key,
+ * or a contract wallet (ERC-1271). @throws RpcUnavailable
  */
 export async function checkConsent(
   chain: Chain,
@@ -38,7 +41,7 @@ export async function checkConsent(
 ): Promise<Refusal | null> {
   const { wallet, typedData, signature } = signed;
   const isOwn = await verifyTypedData({ ...typedData, address: wallet, signature }).catch(
-    () => false, // A signature of the wrong length, or with impossible numbers.
+    () => false, // viem throws for a signature of the wrong length or with impossible numbers.
   );
   if (isOwn) return null;
   const verdict = await verifySignature(chain, {
@@ -55,10 +58,7 @@ export async function checkConsent(
   );
 }
 
-/**
- * Checks that the deadline leaves time for the relayer, and that the signature was not kept for
- * long.
- */
+/** Checks that the deadline leaves the relayer enough time, and that the signature is recent. */
 export function checkDeadline(deadline: number, now: Date): Refusal | null {
   const seconds = Math.floor(now.getTime() / 1000);
   if (deadline > seconds + 60 && deadline <= seconds + CONSENT_SECONDS) return null;

@@ -10,19 +10,24 @@ export interface WalletMail {
   readonly accountId: string;
   readonly proposed: ProposedWallet;
   readonly subject: string;
-  /** The change, and when it takes effect. */
+  /** What changes, and when it takes effect. */
   readonly what: string;
-  /** What to do besides clicking the link; may be empty. */
+  /** Advice besides clicking the link; may be empty. */
   readonly also: string;
-  /** True if it already pays to the new wallet, so there is nothing left to cancel. */
+  /** True if the new wallet is already in force, so that nothing can be canceled. */
   readonly isInForce?: boolean;
   readonly now: Date;
 }
 
-/** Reconciliation, the watchtower and a recovery find the same announcement within this time. */
+/**
+ * Reconciliation, the watchtower and a recovery may find the same announcement within this time.
+ */
 const SAME_FOUND_MS = 600_000;
 
-/** The same for a change made outside the dashboard, which several loops look for: mailed once. */
+/**
+ * Mails the owners about a change made outside the dashboard. Several loops look for such changes,
+ * but it is mailed once.
+ */
 export async function mailAboutFoundWallet(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
@@ -34,7 +39,7 @@ export async function mailAboutFoundWallet(
   await mailAboutWallet(tx, people, mail);
 }
 
-/** Notifies every owner of an announced settlement wallet, each with a link that cancels it. */
+/** Mails every owner about an announced settlement wallet, each with a link that cancels it. */
 export async function mailAboutWallet(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

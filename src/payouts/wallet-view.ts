@@ -21,15 +21,15 @@ export interface WalletView {
 }
 
 /**
- * Returns the contract's current state, no matter who changed it. The rows show requested and ended
- * changes, and everything while no node responds. Writes nothing: reconciliation updates the rows.
+ * Returns the contract's current state, whoever changed it. The rows supply requested and ended
+ * changes, and everything if no node responds. Writes nothing: reconciliation updates the rows.
  */
 export async function readWalletView(
   deps: Pick<PayoutDeps, 'db' | 'chains'>,
   tenant: Tenant,
 ): Promise<WalletView> {
   const found = await readEverywhere(deps, tenant);
-  // Read after the chain, so that rows of a later block than was read take precedence.
+  // Read after the chain, so that rows of a later block take precedence.
   const [mode, row] = await Promise.all([
     selectMode(deps.db, tenant),
     selectWalletChange(deps.db, tenant),

@@ -18,15 +18,14 @@ export interface WithdrawRequest {
 }
 
 /**
- * A key that is used again after 48 hours takes the next number, so this is how often it can be
- * reused.
+ * An idempotency key that is reused after 48 hours takes the next number; this limits how often.
  */
 const MAX_CLASHES = 1_000;
 
 /**
- * The number under which the contract pays this request, or the withdrawal that was rebuilt with
- * it, if it is the same. The number is the same again when the request is repeated after a loss of
- * data, so nothing is paid twice.
+ * Returns the number under which the contract pays this request, or the rebuilt withdrawal that
+ * already has it. Repeating a request after a loss of data gives the same number, so nothing is
+ * paid twice.
  */
 export async function findNumber(
   tx: Tx,

@@ -26,7 +26,7 @@ export const withdrawals = table(
 
 export type WithdrawalRow = Row<typeof withdrawals>;
 
-/** The withdrawal that the contract pays under this number, of any account. */
+/** Returns the withdrawal that the contract pays under this number, of any account. */
 export async function selectNumberedWithdrawal(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly number: bigint },
@@ -38,8 +38,8 @@ export async function selectNumberedWithdrawal(
 }
 
 /**
- * The atoms that withdrawals and refunds take out of the balance of a block: those that are
- * pending, and those that were paid after it.
+ * Returns the atoms that withdrawals and refunds take out of the balance of a block: pending ones,
+ * and those that were paid after that block.
  */
 export async function selectSpokenFor(
   tx: Tx,
@@ -89,7 +89,7 @@ export async function lockWithdrawals(tx: Tx, ids: readonly string[]): Promise<W
   return withdrawals.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
-/** Rebuilt from the chain, where it has this number. */
+/** Records that the withdrawal was rebuilt from the chain, with this number. */
 export async function markRecovered(
   tx: Tx,
   rebuilt: { readonly id: string; readonly number: bigint },

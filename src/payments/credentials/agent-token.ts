@@ -20,14 +20,14 @@ interface Found {
   readonly type: 'agent_token';
   readonly payerId: string;
   readonly token: AgentTokenRow;
-  /** The intent that it was last accepted for. */
+  /** The intent that the token was last accepted for. */
   readonly usedBy: PaymentIntent | null;
 }
 
 /**
- * Adds the intents that the tokens were accepted for. They are read after locking the tokens, never
- * in the same statement: a statement that has waited for a lock still sees other tables as they
- * were before the wait.
+ * Adds the intents that the tokens were accepted for. They are read in a statement after the one
+ * that locks the tokens, because a statement that has waited for a lock still sees other tables as
+ * they were before.
  */
 async function withUses<T extends AgentTokenRow>(tx: Tx, tokens: readonly T[]) {
   const ids = tokens.flatMap((token) => token.payment_intent_id ?? []);
@@ -42,7 +42,7 @@ async function withUses<T extends AgentTokenRow>(tx: Tx, tokens: readonly T[]) {
   });
 }
 
-/** True if the token pays, or has paid, another intent. */
+/** True if the token is paying, or has paid, another intent. */
 export function isTokenTaken(tokenId: string, usedBy: PaymentIntent | null, now: Date): boolean {
   if (usedBy === null) return false;
   const intent = asOf(usedBy, now);
@@ -59,8 +59,7 @@ export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
     const used = await withUses(tx, await lockAgentTokens(tx, hashes));
     return used.map(({ token, found }) => [token.hash, found]);
   }),
-  // Locks the token as for a confirm, so that only one decision at a time can find it unused, for
-  // any intent.
+  // Locks the token as a confirm does, so that only one decision at a time can find it unused.
   async lockAgain(tx, { tokenId }: Stored<'agent_token'>) {
     const token = await lockAgentToken(tx, tokenId);
     const [used] = token === undefined ? [] : await withUses(tx, [token]);

@@ -11,11 +11,11 @@ export interface SignedPayment {
   readonly authorization: PaymentAuthorization;
   /** The rates on which the signed amount is based. */
   readonly rates: FeeRates;
-  /** How it was submitted: by a pay link or tag, or by a chip at a till. Only a label. */
+  /** How it was submitted: by a pay link or tag, or by a chip at a till. Informative only. */
   readonly by: SignedBy;
 }
 
-/** How a signed payment was submitted. Only a label: no rule relies on it. */
+/** How a signed payment was submitted. Informative only: no rule depends on it. */
 export type SignedBy = 'authorization' | 'chip';
 
 interface Presented {
@@ -36,7 +36,7 @@ function keyOf({ signed }: Presented): string {
   return hashSecret(signed.authorization.signature).toString('hex');
 }
 
-/** A wallet's signature for exactly this payment, so nothing is left to check. */
+/** A wallet's signature for exactly this payment, so no further check is needed. */
 export const authorization: CredentialKind<Presented, Found> = {
   unknown: 'authorization_refused',
   isTap: ({ signed }) => signed.by === 'chip',

@@ -8,18 +8,20 @@ import type { Decline } from '#payments/decline.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * A kind of credential: how a presented credential (`P`) is found (`F`), checked, verified and
- * consumed. `credential.ts` lists the kinds, and passes each its share of a batch of payments.
+ * A kind of credential: how one is found (`F`) from what was presented (`P`), checked, verified and
+ * consumed. `credential.ts` lists the kinds, and gives each kind the payments of a batch that use
+ * it.
  */
 export interface CredentialKind<P, F> {
   /** The decline for an unknown credential of this kind. */
   readonly unknown: Decline;
   /**
-   * True if the wallet creates a new code each time, so any that a lost database knew has expired.
+   * True if the wallet creates a new code each time. Then every code that a lost database knew has
+   * expired.
    */
   readonly isCode?: boolean;
   /**
-   * Returns the look-up key: the id of a card or pass, otherwise a hash in hex. The empty string
+   * Returns the look-up key: the id of a card or pass, otherwise a hash in hex. An empty string
    * finds nothing.
    */
   key(presented: P): string;
@@ -31,28 +33,28 @@ export interface CredentialKind<P, F> {
    */
   lock(tx: Tx, presented: readonly P[]): Promise<Known<F>>;
   /**
-   * Locks the credential of an attempt whose payer was asked; `null` if it was erased. Absent for
-   * kinds that ask no payer. Lock its payer afterwards.
+   * Locks the credential of an attempt whose payer was asked; `null` if it was erased. Missing for
+   * kinds that need no confirmation. Lock its payer afterwards.
    */
   lockAgain?(tx: Tx, stored: Credential): Promise<F | null>;
-  /** True if it was tapped at a till. Without this function, it always was. */
+  /** True if it was tapped at a till. If missing, always true. */
   isTap?(presented: P): boolean;
   /** Returns the form that the attempt stores. */
   stored(found: F): Credential;
   /** Returns the reason why it cannot pay this intent, or `null`. */
   check(found: F, paying: Paying): Decline | null;
   /**
-   * Checks what was presented, and returns the credential's state after the attempt was answered.
-   * Absent if it is valid any number of times. An attempt that is answered with 200 consumes it,
+   * Verifies what was presented, and returns the credential's state afterwards. Missing if it may
+   * be used any number of times. An attempt that is answered with 200 consumes the credential,
    * however the payment ends; one that is refused (4xx) or undecided (503) does not.
-   * @param found as locked, including what the batch has already consumed of it.
+   * @param found as locked, including what earlier payments of the batch consumed.
    */
   verify?(found: F, presented: P, by: VerifyBy): Verified<F>;
   /** Returns the credential's state once this intent is being paid with it. */
   paying?(found: F, intent: PaymentIntent): F;
   /**
-   * Writes what a batch has consumed. Each credential is locked, so no other transaction has used
-   * it.
+   * Writes what a batch has consumed. The credentials are locked, so no other transaction has used
+   * them.
    */
   consume?(tx: Tx, used: readonly F[], now: Date): Promise<void>;
   /** Returns the credential's facts that the payment's assessment needs. */
@@ -61,9 +63,9 @@ export interface CredentialKind<P, F> {
 
 /** A kind of credential that terminals read. */
 export interface TappedKind<P, F> extends CredentialKind<P, F> {
-  /** The form that a value must have, in words. */
+  /** A description of the form that a value must have. */
   readonly form: string;
-  /** Parses the value, checking only its form; `null` if that is wrong. */
+  /** Parses the value; `null` if its form is wrong. Nothing else is checked. */
   read(value: string): P | null;
   /** Returns the value as the reader read it. */
   value(presented: P): string;
@@ -100,7 +102,7 @@ export interface Paying {
 }
 
 export interface VerifyBy {
-  /** Decrypts the keys of cards and of rotating codes. */
+  /** Decrypts keys of cards and rotating codes. */
   readonly cardKey: RotatingKey;
   readonly now: Date;
 }
@@ -127,14 +129,14 @@ export function checkPass(
 }
 
 /**
- * Returns a function for the stored hash of a secret; its result is `null` if the checksum is
+ * Returns a function that hashes a secret of this kind; its result is `null` if the checksum is
  * invalid.
  */
 export function hashOf(kind: SecretKind): (presented: Secret<string>) => Buffer | null {
   return ({ value }) => (isSecret(kind, value) ? hashSecret(value) : null);
 }
 
-/** Returns a look-up by id or hash, with one statement per batch; `null` finds nothing. */
+/** Returns a look-up by id or hash that uses one statement per batch; `null` keys find nothing. */
 export function foundBy<P, K extends string | Buffer, F>(
   idOf: (presented: P) => K | null,
   payersOf: (sql: Sql, ids: readonly K[]) => Promise<readonly PayerOf[]>,
@@ -156,7 +158,7 @@ export function foundBy<P, K extends string | Buffer, F>(
   };
 }
 
-/** Builds the parts that all ways to present a pass share. */
+/** Builds the parts that all kinds of pass share. */
 export function passKind<T extends PassType, F extends { readonly pass: PassRow }>(
   type: T,
   found: (pass: PassRow) => F,

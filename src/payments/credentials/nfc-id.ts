@@ -19,7 +19,7 @@ function ofPass(pass: PassRow): FoundPass<'nfc_id'> {
   return { type: 'nfc_id', payerId: pass.payer_id, pass };
 }
 
-/** A pass's static chip. */
+/** A pass on a static NFC chip. */
 export const nfcId: TappedKind<Secret<'nfc_id'>, FoundPass<'nfc_id'>> = {
   ...passKind('nfc_id', ofPass),
   form: 'the credential on the chip of a pass: nfc_…',

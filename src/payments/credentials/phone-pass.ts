@@ -23,17 +23,20 @@ interface Found<T> extends FoundPass<T> {
   readonly phone: PhoneState | null;
 }
 
-/** What is known of the taps of a phone's pass. */
+/** The used taps of a phone's pass. */
 interface PhoneState {
   readonly hash: Buffer;
   readonly doubtedAt: Date | null;
-  /** Those of the presented taps that were used before, in hex. */
+  /** The presented taps that were used before this batch, in hex. */
   readonly usedBefore: ReadonlySet<string>;
   /** The taps that this batch consumes. */
   readonly uses: readonly PhoneTap[];
 }
 
-/** Rows deleted per used tap, so that the table cannot grow faster than it is swept. */
+/**
+ * Expired rows that each used tap deletes. More than one, so that the table cannot grow without
+ * bound.
+ */
 const SWEEP_PER_TAP = 2;
 
 /**
@@ -49,7 +52,8 @@ function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean 
 async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Promise<void> {
   const taps = used.flatMap(({ hash: phonePass, uses }) =>
     uses.map(({ tapHash: hash, at }) => {
-      // The tap's time can be ahead by the tolerance, so it must be remembered for twice as long.
+      // The phone's clock may be ahead by the tolerance, so the tap is remembered for twice that
+      // time.
       return { hash, phonePass, sweptFrom: at === null ? null : addMs(at, 2 * VAS_MS) };
     }),
   );
@@ -104,11 +108,11 @@ function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found
   };
 }
 
-/** A pass in Google Wallet: the phone draws a nonce, which does not show when it was tapped. */
+/** A pass in Google Wallet. The phone draws a nonce, which does not show the time of the tap. */
 export const smartTap: TappedKind<Presented<'smart_tap'>, Found<'smart_tap'>> = {
   ...phonePass('smart_tap'),
   facts: ({ phone }) => ({ doubtedAt: phone?.doubtedAt ?? null }),
 };
 
-/** A pass in Apple Wallet: a tap contains its time, which must be current. */
+/** A pass in Apple Wallet. A tap contains its time, which must be current. */
 export const appleVas = phonePass('apple_vas');

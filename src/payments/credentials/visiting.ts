@@ -3,24 +3,27 @@ import type { Tapped } from '#payments/attempt.ts';
 import type { CredentialKind } from '#payments/credentials/kind.ts';
 import type { Decline } from '#payments/decline.ts';
 
-/** A credential of another cell that was tapped here, with that cell's response. */
+/** A credential of another cell that was tapped here, and that cell's response. */
 export interface Visit {
   /** The key of the credential. */
   readonly key: string;
-  /** `null` if its home cell does not know it, or could not be reached. */
+  /** `null` if its home cell does not know the credential, or could not be reached. */
   readonly holder: VisitingHolder | null;
   /** The reason for its decline; `null` if its home cell accepts it. */
   readonly refusal: { readonly decline: Decline; readonly rule?: string } | null;
 }
 
-/** The credential's payer, and its home cell's terms. */
+/** The credential's payer, on the terms of its home cell. */
 interface VisitingHolder {
-  /** This cell's payer with the same wallet, with the limits that it has here. */
+  /** This cell's payer with the same wallet, and its limits here. */
   readonly payer: PayerRow;
   readonly credential: Tapped & { readonly home: number };
   /** The most that its home cell lets it pay at once; `null` for no limit. */
   readonly limit: bigint | null;
-  /** Set if its home cell may have lost taps, so the payer is asked. */
+  /**
+   * The time after which its home cell may have lost taps; then the payer must confirm. `null` if
+   * none.
+   */
   readonly doubtedAt: Date | null;
 }
 
