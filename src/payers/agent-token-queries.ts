@@ -54,10 +54,7 @@ export function selectAgentTokens(
   );
 }
 
-/**
- * Records which intent each accepted token pays: the token is held while the intent is in progress,
- * and spent once it is paid.
- */
+/** Records the intents that tokens pay: a token is held until then, and spent afterwards. */
 export async function updateAgentTokenIntents(
   tx: Tx,
   uses: readonly { readonly id: string; readonly paymentIntentId: string }[],
@@ -70,10 +67,7 @@ export async function updateAgentTokenIntents(
   );
 }
 
-/**
- * Revokes a token. Revoking it again keeps the first time. @returns undefined if the payer has no
- * such token.
- */
+/** Revokes a token, once. @returns undefined if the payer has no such token. */
 export async function revokeAgentTokenRow(
   tx: Tx,
   token: { readonly id: string; readonly payerId: string; readonly now: Date },

@@ -17,10 +17,7 @@ export const cards = table('cards', {
   created: 'timestamptz',
   last_used_at: 'timestamptz?',
   revoked_at: 'timestamptz?',
-  /**
-   * Set if the stored counter may be outdated after a loss of data: since then each tap needs the
-   * payer's confirmation. `null` if not.
-   */
+  /** Since then each tap needs confirmation, because a loss may have outdated the counter. */
   asks_since: 'timestamptz?',
 });
 
@@ -82,10 +79,7 @@ export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Pr
   return rows.length;
 }
 
-/**
- * Ends the confirmations of a card whose payer has approved a tap: its counter is current again, so
- * no copy of an earlier tap is accepted.
- */
+/** The payer has approved a tap, so the counter is current and confirmations end. */
 export async function endAsking(tx: Tx, id: string): Promise<void> {
   await tx.query('update cards set asks_since = null where id = $1 and asks_since is not null', [
     id,
@@ -111,10 +105,7 @@ export async function updateCard(
   return rows[0];
 }
 
-/**
- * Deletes a card. Deleting it again keeps the first time. @returns undefined if the payer has no
- * such card.
- */
+/** Deletes a card, once. @returns undefined if the payer has no such card. */
 export async function revokeCardRow(
   tx: Tx,
   card: { readonly id: string; readonly payerId: string; readonly now: Date },

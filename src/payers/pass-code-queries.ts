@@ -39,10 +39,7 @@ export async function selectPayersOfCodes(
   );
 }
 
-/**
- * Locks codes, because each is valid for one attempt: attempts with the same code are decided one
- * at a time.
- */
+/** Locks codes, so that attempts with one code, which is valid once, are decided in turn. */
 export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<PassCodeRow[]> {
   return tx.query(
     `select ${passCodes.of('c')}, ${passes.of('p')}
@@ -61,10 +58,7 @@ export async function deleteOldPassCodes(sql: Sql, before: Date, limit: number):
   );
 }
 
-/**
- * Consumes codes. @returns how many were unused; fewer than requested if a concurrent request was
- * first.
- */
+/** Consumes codes. @returns how many were unused; fewer if a concurrent request was first. */
 export async function useUpPassCodes(
   tx: Tx,
   hashes: readonly Buffer[],

@@ -36,10 +36,7 @@ export async function noteCopiesChanged(
   );
 }
 
-/**
- * Schedules updates after a loss of data, because wallets may hold a state that the ledger no
- * longer knows.
- */
+/** Schedules updates after a loss of data: wallets may hold a state that the ledger lost. */
 export async function noteCopiesInDoubt(
   tx: Tx,
   lost: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
@@ -61,10 +58,7 @@ export interface DueCopy {
   readonly tries: number;
 }
 
-/**
- * Leases up to `limit` copies until `until`, so that no other process updates their wallets
- * meanwhile.
- */
+/** Leases up to `limit` copies until `until`; no other process updates their wallets meanwhile. */
 export async function takeDueCopies(
   sql: Sql,
   due: {
@@ -96,10 +90,7 @@ export async function updateCopied(sql: Sql, copy: DueCopy, now: Date): Promise<
   );
 }
 
-/**
- * Schedules a retry at `at`, unless the pass has changed meanwhile; then the time of that change's
- * update stays.
- */
+/** Schedules a retry at `at`. If the pass has changed meanwhile, its own update stays. */
 export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promise<void> {
   await sql.query(
     `update pass_copies set next_try_at = $4
@@ -135,10 +126,7 @@ export async function selectCopiedPass(
   return rows[0];
 }
 
-/**
- * Rows of erased passes are kept this long, so that each phone that goes online within it learns
- * that its pass is void.
- */
+/** Rows of erased passes are kept this long, so that phones learn that they are void. */
 const KEEP_ERASED_MS = 30 * DAY_MS;
 
 /** Deletes the rows of passes that were erased long ago. */

@@ -29,10 +29,7 @@ export async function selectPayerByAddress(
   ]);
 }
 
-/**
- * Locks a payer. Decisions about one payer's money are then made one at a time, so that concurrent
- * payments cannot exceed limits and counts.
- */
+/** Locks a payer, so that concurrent payments cannot exceed limits and counts. */
 export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefined> {
   return payers.find(tx, 'where id = $1 for update', [id]);
 }
@@ -88,9 +85,7 @@ export async function updatePayerLimits(
   return rows[0];
 }
 
-/**
- * Blocks a payer, or unblocks it if `at` is `null`. A payer that is already blocked keeps its time.
- */
+/** Blocks a payer, or unblocks it if `at` is `null`. A blocked payer keeps its time. */
 export async function updatePayerBlocked(tx: Tx, id: string, at: Date | null): Promise<boolean> {
   const rows = await tx.query(
     `update payers
@@ -147,9 +142,7 @@ export async function countActivePasses(tx: Tx, payerId: string): Promise<number
   return rows[0]?.count ?? 0;
 }
 
-/**
- * A tap of a pass's static code. Anyone who reads the code can copy it, so its payer is notified.
- */
+/** A tap of a static code. Such codes can be copied, so the payer is notified. */
 export interface StaticTap {
   readonly passId: string;
   readonly payerId: string;
@@ -184,10 +177,7 @@ export async function noteStaticTaps(tx: Tx, taps: readonly StaticTap[], now: Da
   );
 }
 
-/**
- * Revokes a pass. Revoking it again keeps the first time. @returns undefined if the payer has no
- * such pass.
- */
+/** Revokes a pass, once. @returns undefined if the payer has no such pass. */
 export async function revokePassRow(
   tx: Tx,
   pass: { readonly id: string; readonly payerId: string; readonly now: Date },

@@ -1,10 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { PayerRequestRow } from '#payers/request-queries.ts';
 
-/**
- * Returns the time at which the wallet last signed for this session; undefined if the session has
- * ended.
- */
+/** Returns the time of the wallet's latest signature; undefined if the session has ended. */
 export async function selectSignedAt(sql: Sql, hash: Buffer): Promise<Date | undefined> {
   const rows = await sql.query<{ signed_at: Date }>(
     'select coalesce(signed_at, created) as signed_at from payer_sessions where hash = $1',

@@ -9,10 +9,7 @@ export const phonePasses = table('phone_passes', {
   hash: 'bytea',
   kind: as<PhoneKind>('text'),
   sealed: 'bytea',
-  /**
-   * The time of a loss of data, after which it is unknown which taps were used; `null` if none is
-   * in doubt.
-   */
+  /** Time of a loss, after which used taps are unknown; `null` if none is in doubt. */
   doubted_at: 'timestamptz?',
 });
 
@@ -70,9 +67,7 @@ export async function selectPayersOfPhones(
   );
 }
 
-/**
- * Locks phone passes in the order of their hashes, so that taps of one are decided one at a time.
- */
+/** Locks passes in the order of their hashes, so that taps of one are decided in turn. */
 export async function lockPhonePasses(
   tx: Tx,
   hashes: readonly Buffer[],
@@ -86,10 +81,7 @@ export async function lockPhonePasses(
   );
 }
 
-/**
- * Returns those of these taps that were already used, in hex. Call it while holding the locks of
- * their passes.
- */
+/** Returns the used ones of these taps, in hex. Call it while holding the passes' locks. */
 export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise<Set<string>> {
   const rows = await tx.query<{ hash: Buffer }>(
     'select hash from phone_taps where hash = any($1::bytea[])',
@@ -102,17 +94,11 @@ export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise
 export interface UsedTap {
   readonly hash: Buffer;
   readonly phonePass: Buffer;
-  /**
-   * The time from which the tap is refused for its age, so that its row can be deleted; `null` to
-   * keep the row.
-   */
+  /** From then on the tap is too old, so its row can be deleted; `null` to keep it. */
   readonly sweptFrom: Date | null;
 }
 
-/**
- * Records used taps. @returns how many were new; fewer than requested if a concurrent request was
- * first.
- */
+/** Records used taps. @returns how many were new; fewer if a concurrent request was first. */
 export async function insertUsedTaps(tx: Tx, taps: readonly UsedTap[], now: Date): Promise<number> {
   const rows = await tx.query(
     `insert into phone_taps (hash, phone_pass, used_at, swept_from)
@@ -149,10 +135,7 @@ export async function isTestPass(sql: Sql, id: string): Promise<boolean> {
   return only(rows, 'whether there is such a pass').known;
 }
 
-/**
- * Returns the time of the next simulated tap: now, or a second after the previous one, because two
- * taps within one second would count as one.
- */
+/** Returns the time of the next simulated tap; taps within one second count as one. */
 export async function takePlayedSecond(
   tx: Tx,
   phone: { readonly passId: string; readonly kind: PhoneKind; readonly now: Date },

@@ -56,10 +56,7 @@ export async function updatePayerRequests(
   );
 }
 
-/**
- * Returns the transfer with this authorization's nonce; `null` if this wallet has not submitted
- * one.
- */
+/** Returns the wallet's transfer with this nonce; `null` if there is none. */
 export async function selectTransfer(
   sql: Sql,
   wanted: { readonly payerId: string; readonly nonce: string },

@@ -324,8 +324,8 @@ function whenProcessing(
   switch (command.type) {
     case 'settled':
       return succeed(intent, intent.attempt, command);
-    case 'settled_after_decline': // A second settlement of an intent in progress is booked after the result of the attempt in
-      // progress.
+    case 'settled_after_decline':
+      // The result of the attempt in progress is booked before a settlement of another one.
       return unexpectedState(intent, 'settled by another attempt');
     case 'not_settled':
       return declineSteps(intent, command.decline, now, command.rule);

@@ -27,9 +27,7 @@ export async function selectPolicyDefaults(
   return rows[0];
 }
 
-/**
- * Stores the defaults if they are still at `version`. @returns `null` if they were changed since.
- */
+/** Stores the defaults. @returns `null` if `version` is no longer current. */
 export async function upsertPolicyDefaults(
   tx: Tx,
   livemode: boolean,
