@@ -29,7 +29,7 @@ after(() => Object.assign(navigator, { mediaDevices }));
 /** Reads until the signal aborts. @returns the problems reported, in order. */
 async function problemsOf(
   createDetector: () => Promise<BarcodeDetector>,
-  then: () => void,
+  then: (said: readonly CameraProblem[]) => void | Promise<void>,
 ): Promise<CameraProblem[]> {
   const said: CameraProblem[] = [];
   const end = new AbortController();
@@ -37,7 +37,7 @@ async function problemsOf(
   const reading = readCodes(video, { onCode: () => {}, onProblem, createDetector }, end.signal);
   // Lets pending promises settle; the last one may wait for a picture.
   await new Promise((resolve) => setTimeout(resolve));
-  then();
+  await then(said);
   end.abort();
   givePicture();
   await reading;
@@ -49,6 +49,22 @@ const detector = async () => ({ detect: async () => [] });
 test('a camera that another app takes says so, also before its first picture', async () => {
   const said = await problemsOf(detector, () => track.dispatchEvent(new Event('ended')));
   assert.deepEqual(said, ['stopped']);
+});
+
+test('a camera that stops while the decoder loads says so at once, and nothing else', async () => {
+  for (const settle of [detector, () => Promise.reject(new Error('its file is gone'))]) {
+    const loading = Promise.withResolvers<BarcodeDetector>();
+    const said = await problemsOf(
+      () => loading.promise,
+      async (shown) => {
+        track.dispatchEvent(new Event('ended'));
+        assert.deepEqual(shown, ['stopped']);
+        loading.resolve(settle());
+        await new Promise((resolve) => setTimeout(resolve));
+      },
+    );
+    assert.deepEqual(said, ['stopped']);
+  }
 });
 
 test('a decoder that cannot be loaded is not blamed on the camera', async () => {

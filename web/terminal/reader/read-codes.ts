@@ -37,26 +37,29 @@ export async function readCodes(
 ): Promise<void> {
   const stream = await openCamera().catch(() => null);
   if (stream === null) return signal.aborted ? undefined : onProblem('refused');
-  const end = () => closeCamera(stream);
+  const done = new AbortController();
+  const end = () => {
+    done.abort();
+    closeCamera(stream);
+  };
   signal.addEventListener('abort', end);
   if (signal.aborted) return end();
-  const detector = await createDetector().catch(() => null);
-  if (signal.aborted) return;
-  if (detector === null) {
+  const fail = (problem: CameraProblem) => {
+    if (done.signal.aborted) return;
     end();
-    return onProblem('no_decoder');
-  }
-  const timer = setInterval(async () => {
-    const [found] = await detector.detect(video).catch(() => []);
-    if (found !== undefined && !signal.aborted) onCode(found.rawValue);
-  }, LOOK_EVERY_MS);
-  signal.addEventListener('abort', () => clearInterval(timer));
-  const stopped = () => {
-    clearInterval(timer);
-    if (!signal.aborted) onProblem('stopped');
+    onProblem(problem);
   };
   // A track ends when another app took the camera, it was unplugged, or its permission was revoked.
-  for (const track of stream.getTracks()) track.addEventListener('ended', stopped);
+  // This may happen while the decoder loads.
+  for (const track of stream.getTracks()) track.addEventListener('ended', () => fail('stopped'));
+  const detector = await createDetector().catch(() => null);
+  if (detector === null) return fail('no_decoder');
+  if (done.signal.aborted) return;
+  const timer = setInterval(async () => {
+    const [found] = await detector.detect(video).catch(() => []);
+    if (found !== undefined && !done.signal.aborted) onCode(found.rawValue);
+  }, LOOK_EVERY_MS);
+  done.signal.addEventListener('abort', () => clearInterval(timer));
   video.srcObject = stream;
   // This may wait forever for a first frame. It rejects if the dialog was closed meanwhile.
   await video.play().catch(() => {});
