@@ -10,10 +10,16 @@ import { DESK_JOURNEYS } from './engines/desk-journeys.ts';
 import type { Engine } from './engines/hands.ts';
 import { type Journeys, ZONE } from './engines/journey.ts';
 import { OTHER_JOURNEYS } from './engines/other-journeys.ts';
+import { PRICE_JOURNEYS } from './engines/price-journeys.ts';
 
 /** Journeys of each app in three browser engines, because users bring all of them. */
 
-const JOURNEYS: Journeys = { ...OTHER_JOURNEYS, ...COUNTER_JOURNEYS, ...DESK_JOURNEYS };
+const JOURNEYS: Journeys = {
+  ...OTHER_JOURNEYS,
+  ...COUNTER_JOURNEYS,
+  ...DESK_JOURNEYS,
+  ...PRICE_JOURNEYS,
+};
 
 let shared: SharedSandbox;
 let terminal: TestTerminal;

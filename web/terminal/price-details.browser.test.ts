@@ -4,9 +4,11 @@ import { present } from '#core/assert.ts';
 import { NARROW, PHONE } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 import { fits, newTill, quotedOf, shows, usdc } from '../testing/priced.ts';
+import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { ownStage } from '../testing/stage.ts';
 import {
   addCatalogueItem,
+  addTestTerminal,
   intentsOf,
   openDisplay,
   paymentsOf,
@@ -85,7 +87,9 @@ test('a tip is in the currency of its sale; the customer’s display shows both 
   const desk = await stage().browser.open();
   await signInAt(desk, { sandbox, path: 'dashboard/payments' });
   await desk.page.locator('.sale-tip').getByText('€3.00', { exact: true }).waitFor();
+  desk.checkClean();
   await desk.close();
+  till.checkClean();
   await till.close();
 });
 
@@ -126,6 +130,7 @@ test('yen have no decimals, dinars have three, and a split bill keeps its curren
   await fits(page);
   await till.cancel.click();
   await setShop(sandbox, { currency: 'eur' });
+  till.checkClean();
   await till.close();
 });
 
@@ -144,6 +149,7 @@ test('pay page and dashboard show both sums of a sale', async () => {
   await pay.page.getByText(`${Number(open?.amount) / 1e6} USDC`).waitFor();
   await fits(pay.page);
   await pay.checkAccessibility();
+  pay.checkClean();
   await pay.close();
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();
@@ -168,7 +174,9 @@ test('pay page and dashboard show both sums of a sale', async () => {
     await desk.checkAccessibility();
   }
   await page.getByText(/^At 1 EUR = /).waitFor();
+  desk.checkClean();
   await desk.close();
+  till.checkClean();
   await till.close();
 });
 
@@ -232,5 +240,50 @@ test('in the double font on a narrow phone, no word breaks and items can be tapp
   await page.getByText('Customer paid').waitFor();
   assert.deepEqual(await page.evaluate(OUTSIDE), []);
   await fits(page);
+  till.checkClean();
+  await till.close();
+});
+
+test('in the pseudo-language, priced sales keep sums and names, and fit a narrow phone', async () => {
+  const { sandbox, browser } = stage();
+  await addCatalogueItem(sandbox, { name: 'Scone', unit_amount: 310, currency: 'eur' });
+  const terminal = await addTestTerminal(sandbox);
+  const till = await browser.open(NARROW);
+  const url = sandbox.web_url;
+  await till.context.addCookies([{ name: 'tapline_language', value: 'qps', url }]);
+  const { page } = till;
+  const control = (name: string) => page.locator(`[data-name="${name}"]`);
+  await page.goto(`${url}/terminal#key=${terminal.deviceKey}`);
+  await control('Start shift').click();
+  await control('Amount').fill('2.50');
+  await checkPseudoLanguage(till);
+  await control('Catalogue').click();
+  await page.getByRole('button', { name: /^Scone/ }).click();
+  await control('Cart').locator('.cart-button').last().click();
+  await page.getByRole('dialog').getByRole('textbox').last().fill('4');
+  await checkPseudoLanguage(till);
+  await page.getByRole('dialog').getByRole('textbox').last().fill('0.10');
+  await page.getByRole('dialog').locator('[type="submit"]').click();
+  await checkPseudoLanguage(till);
+  await control('Charge').click();
+  await control('Test pass').waitFor();
+  await checkPseudoLanguage(till);
+  await control('Test pass').selectOption('ok');
+  await page.locator('[data-result="Paid"]').waitFor();
+  await till.idle();
+  await checkPseudoLanguage(till);
+  for (const place of ['totals', 'history']) {
+    await page.locator(`nav a[href="terminal/${place}"]`).click();
+    await till.idle();
+    await checkPseudoLanguage(till);
+  }
+  await page.locator('a.entry').first().click();
+  await control('Refund').click();
+  await checkPseudoLanguage(till);
+  const [payment] = await paymentsOf(sandbox, terminal);
+  await page.goto(`${payment?.receipt_url}?lang=qps`);
+  await page.locator('#verdict.good, #verdict.plain').waitFor();
+  await checkPseudoLanguage(till);
+  till.checkClean();
   await till.close();
 });

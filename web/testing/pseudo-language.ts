@@ -40,7 +40,7 @@ const UNKEPT = `(() => {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
     const holder = text.parentElement;
-    if (!/\\d[\\d.,\\s]*USDC|0x[0-9a-f]{4}/i.test(text.data)) continue;
+    if (!/\\d[\\d.,\\s]*USDC|\\p{Sc}|0x[0-9a-f]{4}/iu.test(text.data)) continue;
     if (holder.closest('script, style, title, textarea, option') !== null) continue;
     const isKept = holder.closest('[translate="no"]') !== null;
     const isIsolated = holder.closest('bdi, [dir="ltr"], pre') !== null;

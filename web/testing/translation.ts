@@ -10,9 +10,15 @@ export const TRANSLATION_SETTING = 'TAPLINE_TEST_TRANSLATED';
 const GUIDES = `/^\\/docs\\b/.test(location.pathname)`;
 
 /**
- * Matches texts that are the same in every language: amounts, ids, addresses, names from the API.
+ * Matches texts that are the same in every language: amounts (also `¥250` and `KWD 2.500`), ids,
+ * addresses, names from the API.
  */
-const SAME_EVERYWHERE = String.raw`/\d\.\d\d(?![\d.])|0x[\da-f]{4}|\b[a-z]+_[A-Za-z0-9_]+/`;
+const SAME_EVERYWHERE = `/${[
+  String.raw`\d\.\d\d(?![\d.])`,
+  String.raw`\p{Sc}|\b[A-Z]{3}\u00a0`,
+  String.raw`0x[\da-f]{4}`,
+  String.raw`\b[a-z]+_[A-Za-z0-9_]+`,
+].join('|')}/u`;
 
 /**
  * Simulates a browser's translator without changing words: it replaces each text node with its own

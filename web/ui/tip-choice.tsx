@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import { Amount } from './amount.tsx';
 import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';
@@ -64,7 +65,7 @@ function pricedOffers(quoted: Quoted, percentages: readonly number[]): Offer[] {
     })),
   );
   const round = roundTips(quoted).map((units) =>
-    offer(units, (sum) => ({ name: sum, label: sum })),
+    offer(units, (sum) => ({ name: sum, label: named(sum) })),
   );
   return [...parts, ...round];
 }

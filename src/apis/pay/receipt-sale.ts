@@ -1,4 +1,5 @@
 import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
+import { named } from '#core/isolates.ts';
 import type { Fiscal } from '#fiscal/fiscal-queries.ts';
 import { fullPrice, type LineItem, type taxTable } from '#prices/lines.ts';
 import type { Writer } from '#texts/text.ts';
@@ -91,7 +92,7 @@ export function sellerOf(
   { isolated }: Writer,
 ): string[] {
   const { legal_name, address, tax_number } = merchant;
-  const number =
-    tax_number === null ? null : isolated('receipt.tax_number', { number: tax_number });
-  return [legal_name, address, number].filter((line) => line !== null && line !== '') as string[];
+  const number = tax_number ? isolated('receipt.tax_number', { number: tax_number }) : null;
+  const given = [legal_name, address].flatMap((line) => (line ? [named(line)] : []));
+  return number === null ? given : [...given, number];
 }

@@ -169,6 +169,16 @@ test('a receipt names the shop, its lines, their taxes, and both sums', () => {
   }
 });
 
+test('a translator may change no name, address, number or sum on the page', () => {
+  const [body = ''] = receiptPage(slipOf(CAFE), { url: URL, node: null, pdf: null }).body.split(
+    '<script',
+  );
+  const rest = body.replaceAll(/<(\w+)\b[^>]*translate="no"[^>]*>.*?<\/\1>/gs, '');
+  for (const given of ['Porta Azul', 'Rua da Rosa', 'PT500123456', 'Flat white', '€', 'USDC']) {
+    assert.ok(body.includes(given) && !rest.includes(given), `${given}\n${rest}`);
+  }
+});
+
 test('each form writes sums with the decimals of the currency', () => {
   const shown = (currency: string, language: 'en' | 'de' | 'ja') =>
     slipOf({ ...CAFE, presentment: { ...QUOTE, currency } }, writerFor(language)).headline;

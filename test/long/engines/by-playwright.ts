@@ -17,6 +17,15 @@ function handsOn(first: Page): Hands {
     goto: async (url) => {
       await page.goto(url);
     },
+    useLocale: async (locale) => {
+      const browser = page.context().browser();
+      await page.context().close();
+      const context = await browser?.newContext({ ...WINDOW, locale });
+      if (context === undefined) return false;
+      context.setDefaultTimeout(TIMEOUT_MS);
+      page = await context.newPage();
+      return true;
+    },
     resize: (width) => page.setViewportSize({ ...WINDOW.viewport, width }),
     click: (role, name) => page.locator(REACHED).getByRole(role, { name }).first().click(),
     clickAt: (selector) => page.locator(selector).first().click(),

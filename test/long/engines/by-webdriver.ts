@@ -107,6 +107,8 @@ function handsIn(send: Send, session: string): Hands {
     clickIn({ [ELEMENT]: element?.[ELEMENT] ?? '' }, { x: 0, y: 0 });
   return {
     goto: (url) => send('POST', `${root}/url`, { url }),
+    // The locale is that of the driver's process.
+    useLocale: async () => false,
     resize: async (width) => {
       await send('POST', `${root}/window/rect`, { ...WINDOW, width });
       await until(`${width} px`, async () =>

@@ -46,7 +46,8 @@ function typeUnderGerman(pass: string): string {
 
 /**
  * A camera without a picture whose track ends on command. The track is a plain EventTarget, because
- * Firefox delivers only its own events to listeners of a real one.
+ * Firefox (153) calls the listeners of a real one only for events of the browser, not for those
+ * that a script dispatches. The browser's own `ended` does reach them.
  */
 const CAMERA = `(() => {
   const getUserMedia = async () => {

@@ -3,6 +3,10 @@ export type Role = 'button' | 'link' | 'radio' | 'switch';
 /** A user's actions in a browser, independent of its driver. */
 export interface Hands {
   goto(url: string): Promise<void>;
+  /**
+   * Opens the later pages in a new window of this locale. Returns `false` if the driver cannot.
+   */
+  useLocale(locale: string): Promise<boolean>;
   /** Sets the window's width. */
   resize(width: number): Promise<void>;
   /**

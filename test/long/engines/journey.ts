@@ -1,5 +1,6 @@
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { addTestTerminal, type TestTerminal } from '../../../web/testing/till.ts';
+import { WALLET_PASSWORD } from '../../../web/testing/wallet.ts';
 import type { Hands } from './hands.ts';
 
 /** The network of all journeys, and a terminal that none of them opens. */
@@ -34,4 +35,15 @@ export async function signIn(
   await hands.fill('Email', email);
   await hands.fill('Password', password);
   await hands.click('button', /^Sign in/);
+}
+
+/** Creates a wallet with 100 USDC. */
+export async function makeWallet(hands: Hands, { sandbox }: Ground): Promise<void> {
+  await hands.goto(`${sandbox.web_url}/wallet`);
+  await hands.click('button', /^Create wallet/);
+  await hands.fill('Wallet password', WALLET_PASSWORD);
+  await hands.fill('Repeat wallet password', WALLET_PASSWORD);
+  await hands.click('button', /^Create wallet/);
+  await hands.click('button', /^Get test USDC/);
+  await hands.sees(/100\.00/);
 }

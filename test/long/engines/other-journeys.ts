@@ -1,21 +1,9 @@
 import assert from 'node:assert/strict';
 import { payAt } from '../../../web/testing/desk.ts';
 import { paymentsOf } from '../../../web/testing/till.ts';
-import { WALLET_PASSWORD } from '../../../web/testing/wallet.ts';
-import type { Hands } from './hands.ts';
-import type { Ground, Journeys } from './journey.ts';
+import { type Journeys, makeWallet } from './journey.ts';
 
 /** Journeys of the wallet and the public pages. */
-
-async function makeWallet(hands: Hands, { sandbox }: Ground): Promise<void> {
-  await hands.goto(`${sandbox.web_url}/wallet`);
-  await hands.click('button', /^Create wallet/);
-  await hands.fill('Wallet password', WALLET_PASSWORD);
-  await hands.fill('Repeat wallet password', WALLET_PASSWORD);
-  await hands.click('button', /^Create wallet/);
-  await hands.click('button', /^Get test USDC/);
-  await hands.sees(/100\.00/);
-}
 
 /** An address on the test chain without a balance. */
 const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';

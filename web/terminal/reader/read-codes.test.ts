@@ -29,7 +29,7 @@ after(() => Object.assign(navigator, { mediaDevices }));
 /** Reads until the signal aborts. @returns the problems reported, in order. */
 async function problemsOf(
   createDetector: () => Promise<BarcodeDetector>,
-  then: (said: readonly CameraProblem[]) => void | Promise<void>,
+  then: (said: readonly CameraProblem[]) => unknown,
 ): Promise<CameraProblem[]> {
   const said: CameraProblem[] = [];
   const end = new AbortController();

@@ -23,9 +23,13 @@ const SHARES = [5, 10, 20] as const;
 /** Holds the state of a discount field. Empty means no discount. */
 function useDiscount(stored: number, currency: string | null) {
   const rules = sumRules(currency);
-  const [wrote] = useState(BigInt(stored));
-  const [text, setText] = useState(stored === 0 ? '' : writeSum(wrote, rules));
-  return { text, setText, sum: readSum(text, { ...rules, wrote: stored === 0 ? null : wrote }) };
+  const [wrote, setWrote] = useState(stored === 0 ? null : BigInt(stored));
+  const [text, setText] = useState(wrote === null ? '' : writeSum(wrote, rules));
+  const write = (units: bigint) => {
+    setWrote(units);
+    setText(writeSum(units, rules));
+  };
+  return { text, setText, write, sum: readSum(text, { ...rules, wrote }) };
 }
 
 type Discount = ReturnType<typeof useDiscount>;
@@ -43,7 +47,7 @@ interface DiscountFieldProps {
 }
 
 function DiscountField({ discount, most, currency }: DiscountFieldProps): ReactNode {
-  const { text, setText, sum } = discount;
+  const { text, setText, write, sum } = discount;
   const isTooMuch = sum.is === 'sum' && sum.units > most;
   const share = (percent: number) => (most * BigInt(percent)) / 100n;
   return (
@@ -62,10 +66,7 @@ function DiscountField({ discount, most, currency }: DiscountFieldProps): ReactN
       />
       <div className="row">
         {SHARES.filter((percent) => share(percent) > 0n).map((percent) => (
-          <Button
-            key={percent}
-            onClick={() => setText(writeSum(share(percent), sumRules(currency)))}
-          >
+          <Button key={percent} onClick={() => write(share(percent))}>
             {t('till.cart.share', { percent: String(percent) })}
           </Button>
         ))}

@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { named } from '#core/isolates.ts';
 import type { Totals } from '../../data/device.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -79,7 +80,7 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   if (cashiers.every(({ cashier }) => cashier === null)) return null;
   return cashiers.map(({ cashier, ...figures }) => (
     <section key={cashier ?? ''} className="card stack totals">
-      <h2 dir="auto">{cashier ?? t('till.totals.no_cashier')}</h2>
+      <h2>{cashier === null ? t('till.totals.no_cashier') : named(cashier)}</h2>
       <Sums figures={figures} />
       <PricedSums figures={figures} />
     </section>
