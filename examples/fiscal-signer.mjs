@@ -5,6 +5,9 @@
 //
 // Then name it in the account's settings: fiscal_signer {"url": "http://127.0.0.1:4250/receipts"}.
 // `GET /verify` checks the whole chain.
+//
+// For tills that call it in their own network: fiscal_signer {"url", "called_by": "terminal"}, and
+// SIGNER_ORIGIN=https://pay.example.com, the address of the tills' page. Browsers ask it by CORS.
 import { createHmac } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,6 +16,17 @@ const key = process.env.SIGNER_KEY;
 if (!key) throw new Error('SIGNER_KEY is missing: a secret that only the signer knows.');
 const file = process.env.SIGNER_FILE ?? 'chain.jsonl';
 const port = Number(process.env.EXAMPLE_PORT ?? 4250);
+const origin = process.env.SIGNER_ORIGIN;
+/** Lets the tills' page, and no other, read the answers. */
+const cors = origin
+  ? {
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'content-type',
+      'access-control-allow-private-network': 'true',
+      vary: 'Origin',
+    }
+  : {};
 const LONGEST = 256 * 1024;
 
 /** Entries in their order, and by the id of their request. */
@@ -75,7 +89,10 @@ async function readJson(request) {
 
 createServer(async (request, response) => {
   const answer = (status, body) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    response
+      .writeHead(status, { 'content-type': 'application/json', ...cors })
+      .end(JSON.stringify(body));
+  if (origin && request.method === 'OPTIONS') return response.writeHead(204, cors).end();
   if (request.method === 'GET' && request.url === '/verify') {
     return answer(200, { entries: chain.length, first_broken: firstBroken() });
   }

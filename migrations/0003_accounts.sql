@@ -32,7 +32,10 @@ create table accounts (
   address text,
   tax_number text,
   -- The address of the service that signs receipts; `null` if there is none.
-  fiscal_signer text
+  fiscal_signer text,
+  -- True if tills call it, in their own network.
+  fiscal_by_terminal boolean not null default false,
+  check (fiscal_signer is not null or not fiscal_by_terminal)
 );
 
 create index accounts_ceiling_share on accounts (id) where ceiling_share is not null;

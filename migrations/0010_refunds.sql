@@ -25,6 +25,9 @@ create table refunds (
   presentment jsonb,
   -- Minor units, if the refund was requested in them: see src/refunds/share.ts.
   presentment_part bigint check (presentment_part > 0),
+  -- The payment's refunded amount before this refund was booked, which orders its refunds for their
+  -- taxes: see src/prices/refund-taxes.ts. `null` until it succeeds.
+  refunded_before bigint check (refunded_before >= 0),
   check (presentment_part is null or presentment is not null),
   check ((status = 'failed') = (failure_code is not null))
 );
@@ -54,17 +57,21 @@ create table refund_days (
 );
 
 -- Receipts that the account's fiscal signer signs: a row for each payment and refund that was booked
--- while the account named a signer, inserted in the transaction that books it. A worker sends them.
+-- while the account named a signer, inserted in the transaction that books it. A worker sends them, or
+-- the terminal of the payment does.
 create table fiscal_receipts (
   -- The payment or the refund.
   subject_id text collate "C" primary key,
   payment_id text collate "C" not null references payments (id),
   account_id text collate "C" not null,
   livemode boolean not null,
+  terminal_id text collate "C" not null,
   receipt_number text collate "C" not null,
-  -- Requests so far.
+  created timestamptz(3) not null,
+  -- Requests of workers so far.
   attempts integer not null default 0,
-  -- The next request; `null` if the receipt was signed, or the last request of the schedule failed.
+  -- The next request; `null` if the receipt was signed, the last request of the schedule failed, or
+  -- a terminal sends it.
   due_at timestamptz(3),
   signature text,
   text text,
@@ -77,5 +84,8 @@ create table fiscal_receipts (
 ) with (fillfactor = 80);
 
 create index fiscal_receipts_due on fiscal_receipts (due_at) where due_at is not null;
+-- The receipts that a terminal sends, oldest first.
+create index fiscal_receipts_terminal on fiscal_receipts (terminal_id, created, subject_id)
+  where signature is null;
 -- The receipts that wait for a signature, for a signer that was changed.
 create index fiscal_receipts_unsigned on fiscal_receipts (account_id) where signature is null;

@@ -133,7 +133,8 @@ async function editShop(tx: Tx, { accountId, now }: AccountRef, edit: ShopEdit) 
   const known = await selectShopSettings(tx, accountId);
   await updateShopSettings(tx, accountId, { ...known, ...after });
   if (after.fiscal_signer !== undefined) {
-    await rescheduleUnsigned(tx, accountId, after.fiscal_signer === null ? null : now);
+    const isOurs = after.fiscal_signer !== null && after.fiscal_signer.called_by === undefined;
+    await rescheduleUnsigned(tx, accountId, isOurs ? now : null);
   }
   const before = Object.fromEntries(
     Object.entries(known).filter(([name]) => name in after),

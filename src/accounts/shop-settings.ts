@@ -10,6 +10,13 @@ export interface TaxRate {
   readonly rate: number;
 }
 
+/** The service that signs receipts. */
+export interface FiscalSigner {
+  readonly url: string;
+  /** Set if tills call it, in their own network; otherwise the service does. */
+  readonly called_by?: 'terminal' | undefined;
+}
+
 /** The pricing and receipt settings of a shop. Named as in the API. */
 export interface ShopSettings {
   /** ISO 4217, in lowercase; `null` for USDC. */
@@ -20,8 +27,7 @@ export interface ShopSettings {
   readonly legal_name: string | null;
   readonly address: string | null;
   readonly tax_number: string | null;
-  /** The service that signs receipts. */
-  readonly fiscal_signer: { readonly url: string } | null;
+  readonly fiscal_signer: FiscalSigner | null;
 }
 
 export type ShopEdit = { readonly [Name in keyof ShopSettings]?: ShopSettings[Name] | undefined };
@@ -32,7 +38,9 @@ interface Id {
 
 const COLUMNS = `currency, tax_rates, prices_include_tax, legal_name, address, tax_number,
   case when fiscal_signer is not null
-    then jsonb_build_object('url', fiscal_signer) end as fiscal_signer`;
+    then jsonb_strip_nulls(jsonb_build_object('url', fiscal_signer,
+      'called_by', case when fiscal_by_terminal then 'terminal' end))
+    end as fiscal_signer`;
 
 export async function selectShopSettings(sql: Sql, accountId: string): Promise<ShopSettings> {
   const rows = await sql.query<ShopSettings>(`select ${COLUMNS} from accounts where id = $1`, [
@@ -62,7 +70,8 @@ export async function updateShopSettings(
   const { currency, tax_rates, prices_include_tax, legal_name, address, tax_number } = settings;
   await tx.query(
     `update accounts set currency = $2, tax_rates = $3::text::jsonb, prices_include_tax = $4,
-       legal_name = $5, address = $6, tax_number = $7, fiscal_signer = $8
+       legal_name = $5, address = $6, tax_number = $7, fiscal_signer = $8,
+       fiscal_by_terminal = $9
      where id = $1`,
     [
       accountId,
@@ -73,6 +82,7 @@ export async function updateShopSettings(
       address,
       tax_number,
       settings.fiscal_signer?.url ?? null,
+      settings.fiscal_signer?.called_by === 'terminal',
     ],
   );
 }

@@ -1,6 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
-import type { SaleLines } from '#prices/lines.ts';
-import type { PaidQuote, PastQuote } from '#prices/quote.ts';
+import { OF_SALE, UNSIGNED, type UnsignedReceipt } from '#fiscal/request.ts';
 
 /** A payment or a refund that has just got its receipt number. */
 export interface Receipted {
@@ -13,7 +12,7 @@ export interface Receipted {
 
 /**
  * Leaves a request for the signer of each account that names one. Call it in the transaction that
- * books the payments or refunds. @returns how many there are.
+ * books the payments or refunds, after they were written. @returns how many there are.
  */
 export async function insertFiscalReceipts(
   tx: Tx,
@@ -24,11 +23,13 @@ export async function insertFiscalReceipts(
   if (numbered.length === 0) return 0;
   const rows = await tx.query(
     `insert into fiscal_receipts
-       (subject_id, payment_id, account_id, livemode, receipt_number, due_at)
-     select t.subject_id, t.payment_id, t.account_id, t.livemode, t.receipt_number, $6
+       (subject_id, payment_id, account_id, livemode, terminal_id, receipt_number, created, due_at)
+     select t.subject_id, p.id, t.account_id, t.livemode, p.terminal_id, t.receipt_number, $6,
+       case when not a.fiscal_by_terminal then $6::timestamptz end
      from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[])
        as t (subject_id, payment_id, account_id, livemode, receipt_number)
      join accounts a on a.id = t.account_id
+     join payments p on p.id = t.payment_id
      where a.fiscal_signer is not null
      returning 1`,
     [
@@ -43,23 +44,10 @@ export async function insertFiscalReceipts(
   return rows.length;
 }
 
-/** A receipt that its signer is asked to sign now. */
-export interface DueReceipt {
-  readonly subject_id: string;
-  readonly payment_id: string;
-  readonly account_id: string;
-  readonly livemode: boolean;
-  readonly receipt_number: string;
+/** A receipt that a worker sends now. */
+export interface DueReceipt extends UnsignedReceipt {
   /** This request included. */
   readonly attempts: number;
-  readonly url: string;
-  readonly amount: bigint;
-  readonly presentment: PaidQuote | null;
-  readonly lines: SaleLines | null;
-  readonly payment_receipt_number: string | null;
-  /** `null` for a payment. */
-  readonly refund_amount: bigint | null;
-  readonly refund_presentment: PastQuote | null;
 }
 
 /**
@@ -87,14 +75,11 @@ export async function takeDueReceipts(
        where f.subject_id = due.subject_id
        returning f.*
      )
-     select t.subject_id, t.payment_id, t.account_id, t.livemode, t.receipt_number, t.attempts,
-       a.fiscal_signer as url, p.amount, p.presentment, p.lines,
-       p.receipt_number as payment_receipt_number,
-       r.amount as refund_amount, r.presentment as refund_presentment
+     select ${UNSIGNED}, t.attempts
      from taken t
-     join accounts a on a.id = t.account_id and a.fiscal_signer is not null
-     join payments p on p.id = t.payment_id
-     left join refunds r on r.id = t.subject_id`,
+     join accounts a on a.id = t.account_id
+       and a.fiscal_signer is not null and not a.fiscal_by_terminal
+     ${OF_SALE}`,
     [wanted.now, wanted.again, wanted.limit, wanted.except],
   );
 }

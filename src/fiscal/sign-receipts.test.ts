@@ -187,6 +187,34 @@ test('a signer that hangs delays no payment, and no other account', async () => 
   await quick.close();
 });
 
+test('a signer never has more than four requests at once', async () => {
+  const waiting: (() => void)[] = [];
+  let most = 0;
+  signer.answer((_request, response) => {
+    most = Math.max(
+      most,
+      waiting.push(() => response.end(SIGNED)),
+    );
+  });
+  const loop = sign();
+  const payments: Payment[] = [];
+  const sold = async (count: number) => {
+    for (let n = 0; n < count; n++) payments.push(await sell());
+    loop.wake();
+  };
+  await sold(3);
+  await signer.waitFor(3);
+  await sold(6);
+  await signer.waitFor(4);
+  for (const payment of payments) {
+    while (!(await isSigned(payment))) {
+      waiting.shift()?.();
+      await sleep(20);
+    }
+  }
+  assert.deepEqual([most, signer.received.length], [4, 9]);
+});
+
 test('a signer that is away, or that only live mode refuses, is asked again later', async () => {
   await setSigner('http://127.0.0.1:1025');
   const payment = await sell();

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { isRefusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { toJsonAtoms } from '#core/money.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import {
   type DueReceipt,
@@ -12,8 +10,7 @@ import {
   updateSigned,
   updateUnsigned,
 } from '#fiscal/fiscal-queries.ts';
-import { renderLines, taxTable } from '#prices/lines.ts';
-import { renderPaidQuote, renderQuote } from '#prices/quote.ts';
+import { signRequest } from '#fiscal/request.ts';
 import { parseEndpointUrl } from '#webhooks/endpoint-url.ts';
 import { MAX_BODY_BYTES, type Reply } from '#webhooks/exchange.ts';
 import { nextAttemptAt, parseRetryAfter } from '#webhooks/schedule.ts';
@@ -30,35 +27,6 @@ const MAX_PER_ACCOUNT = 4;
 
 export interface SignDeps extends LoopDeps {
   readonly network: Network;
-}
-
-/**
- * Returns the same id in every request for a receipt, even if a restored database sends it again:
- * account, mode and number identify the receipt.
- */
-function requestId({ account_id, livemode, receipt_number }: DueReceipt): string {
-  const name = `${account_id} ${livemode} ${receipt_number}`;
-  return `fis_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
-}
-
-/** Returns the body for the signer. The lines and taxes of a part of a sale are unknown. */
-function requestBody(due: DueReceipt) {
-  const { presentment, lines, refund_amount: refunded, refund_presentment: past } = due;
-  const isWhole = refunded === null || refunded === due.amount;
-  const sold = isWhole ? lines : null;
-  const quote = presentment && renderPaidQuote(presentment);
-  return {
-    id: requestId(due),
-    payment: due.payment_id,
-    receipt_number: due.receipt_number,
-    amount: toJsonAtoms(refunded ?? due.amount),
-    presentment: refunded === null ? quote : past && renderQuote(past, past.expiresAt),
-    line_items: renderLines(sold),
-    taxes: sold === null ? [] : taxTable(sold),
-    ...(refunded === null
-      ? {}
-      : { refund: due.subject_id, refunded_receipt_number: due.payment_receipt_number }),
-  };
 }
 
 interface Signed {
@@ -91,11 +59,11 @@ function readReply(reply: Reply): Signed | string {
   return readSigned(reply.body) ?? 'invalid_response';
 }
 
-async function send({ network }: SignDeps, due: DueReceipt): Promise<Reply | null> {
+async function send({ db, network }: SignDeps, due: DueReceipt): Promise<Reply | null> {
   const url = parseEndpointUrl(due.url, due.livemode);
   if (isRefusal(url)) return null;
+  const body = Buffer.from(JSON.stringify(await signRequest(db, due)));
   const transport = openTransport(url, network);
-  const body = Buffer.from(JSON.stringify(requestBody(due)));
   const headers = ['content-type', 'application/json', 'user-agent', 'Tapline-Fiscal/1'];
   try {
     return await transport.post(headers, body, MAX_BODY_BYTES);
@@ -128,10 +96,10 @@ export function startSigning(deps: SignDeps): Loop {
     log.error(`the ${name} failed`, { error: describeError(error) });
   const name = 'signatures of receipts';
   const underWay = new Map<Promise<void>, string>();
-  const busy = () => {
+  const inFlight = () => {
     const counts = new Map<string, number>();
     for (const account of underWay.values()) counts.set(account, (counts.get(account) ?? 0) + 1);
-    return [...counts].flatMap(([account, count]) => (count < MAX_PER_ACCOUNT ? [] : [account]));
+    return [...counts];
   };
   const start = (due: DueReceipt) => {
     const work = signOne(deps, due)
@@ -143,11 +111,16 @@ export function startSigning(deps: SignDeps): Loop {
     underWay.set(work, due.account_id);
   };
   const run = async () => {
-    const limit = Math.min(MAX_PER_ACCOUNT, MAX_IN_FLIGHT - underWay.size);
+    const counts = inFlight();
+    const except = counts.filter(([, count]) => count >= MAX_PER_ACCOUNT).map(([id]) => id);
+    const others = counts.map(([, count]) => count).filter((count) => count < MAX_PER_ACCOUNT);
+    // All receipts taken now may be of the account that is nearest to its limit.
+    const most = Math.max(0, ...others);
+    const limit = Math.min(MAX_PER_ACCOUNT - most, MAX_IN_FLIGHT - underWay.size);
     if (limit <= 0) return false;
     const now = clock.now();
     const again = addMs(now, LEASE_MS);
-    const due = await takeDueReceipts(db, { now, again, limit, except: busy() });
+    const due = await takeDueReceipts(db, { now, again, limit, except });
     due.forEach(start);
     return due.length === limit;
   };

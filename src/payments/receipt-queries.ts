@@ -2,7 +2,9 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { type Fiscal, selectFiscal } from '#fiscal/fiscal-queries.ts';
+import { selectRefundTaxes } from '#fiscal/refund-taxes.ts';
 import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
+import type { RateTax } from '#prices/lines.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
 /** The shop's details on receipts: its account's current settings. */
@@ -95,6 +97,8 @@ export interface RefundReceipt {
   readonly updated: Date;
   readonly reason: string | null;
   readonly presentment: PastQuote | null;
+  /** Empty for a sale without lines. */
+  readonly taxes: readonly RateTax[];
   readonly merchant: MerchantOnReceipt;
   readonly fiscal: Fiscal | null;
   readonly time_zone: string;
@@ -110,7 +114,9 @@ export async function selectRefundReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly id: string },
 ): Promise<RefundReceipt | null> {
-  const [row] = await sql.query<Omit<RefundReceipt, 'merchant' | 'fiscal'> & MerchantOnReceipt>(
+  const [row] = await sql.query<
+    Omit<RefundReceipt, 'merchant' | 'fiscal' | 'taxes'> & MerchantOnReceipt
+  >(
     `select r.id, r.livemode, r.amount, r.receipt_number, r.tx_hash, r.updated, r.reason,
        r.presentment, ${MERCHANT}, a.time_zone, p.order_id, p.payer_address,
        p.receipt_number as payment_receipt_number,
@@ -123,7 +129,8 @@ export async function selectRefundReceipt(
   );
   if (row === undefined) return null;
   const fiscal = (await selectFiscal(sql, [row.id])).get(row.id) ?? null;
-  return { ...row, merchant: merchantOf(row), fiscal };
+  const taxes = (await selectRefundTaxes(sql, [row.id])).get(row.id) ?? [];
+  return { ...row, merchant: merchantOf(row), fiscal, taxes };
 }
 
 const NUMBER_KEY =

@@ -13,7 +13,7 @@ import { selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
-import { REFUND_FAILURES, type Refund, type RefundFailure } from '#refunds/refund.ts';
+import type { Refund, RefundFailure } from '#refunds/refund.ts';
 import {
   book,
   lockRefunds,
@@ -91,10 +91,13 @@ function waitingAnswer(
 
 /** Books or releases the reserved amount, and ends the refund. */
 async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
-  if (refund.status === 'succeeded') await book(tx, refund.paymentId, refund.amount);
-  else await release(tx, refund.paymentId, refund.amount);
-  const message = refund.status === 'failed' ? REFUND_FAILURES[refund.failure] : null;
-  await updateEnded(tx, refund, message);
+  const { paymentId, amount } = refund;
+  if (refund.status === 'succeeded')
+    await updateEnded(tx, refund, await book(tx, paymentId, amount));
+  else {
+    await release(tx, paymentId, amount);
+    await updateEnded(tx, refund, null);
+  }
   const payment = await selectPayment(tx, refund.tenant, refund.paymentId);
   return { refund, payment: present(payment, 'payment') };
 }

@@ -1,4 +1,5 @@
-import { present } from '#core/assert.ts';
+import { isRefusal } from '#core/answer.ts';
+import { assert, present } from '#core/assert.ts';
 import { type IdKey, refundId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
@@ -16,9 +17,11 @@ import {
   insertRefund,
   markRecovered,
   reserve,
+  selectEarlier,
   updateEnded,
 } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
+import { decideShare } from '#refunds/share.ts';
 
 /** A refund on the chain that the ledger lacks. */
 export interface LostRefund {
@@ -47,8 +50,10 @@ export async function rebuildRefund(
   const payment = present(await lockPayment(tx, tenant, paymentId), 'payment of a lost refund');
   const amount = atoms(lost.amount);
   if (amount > refundable(payment)) return null;
+  const share = decideShare(payment, Number(amount), await selectEarlier(tx, paymentId));
+  assert(!isRefusal(share), 'a lost refund was refused, although its amount is left');
   await reserve(tx, paymentId, amount);
-  await book(tx, paymentId, amount);
+  const refundedBefore = await book(tx, paymentId, amount);
   const stamp = await stampOrder(tx, tenant, now, PLACES);
   const pending: Refund & { status: 'pending' } = {
     id: refundId(idKey, { livemode: tenant.livemode, reference }),
@@ -60,9 +65,7 @@ export async function rebuildRefund(
     updated: stamp.created,
     paymentId,
     receiptNumber: null,
-    amount,
-    presentment: null,
-    part: null,
+    ...share,
     reason: null,
     source: 'api',
     metadata: {},
@@ -73,7 +76,7 @@ export async function rebuildRefund(
   const receiptNumber = numberOf(payment.terminalId);
   const refund = { ...pending, receiptNumber, status: 'succeeded', txHash } as const;
   await insertRefund(tx, pending, null);
-  await updateEnded(tx, refund, null);
+  await updateEnded(tx, refund, refundedBefore);
   await insertFiscalReceipts(tx, [{ ...refund, subjectId: refund.id }], now);
   await markRecovered(tx, { id: refund.id, reference });
   const after = present(await selectPayment(tx, tenant, paymentId), 'refunded payment');

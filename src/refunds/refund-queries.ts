@@ -6,7 +6,13 @@ import { type Page, selectPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { PastQuote } from '#prices/quote.ts';
-import type { Refund, RefundFailure, RefundState, RefundStatus } from '#refunds/refund.ts';
+import {
+  REFUND_FAILURES,
+  type Refund,
+  type RefundFailure,
+  type RefundState,
+  type RefundStatus,
+} from '#refunds/refund.ts';
 import type { Earlier } from '#refunds/share.ts';
 
 export const refunds = table(
@@ -196,14 +202,19 @@ export async function reserve(tx: Tx, paymentId: string, amount: bigint): Promis
   assert(rows.length === 1, 'a refund above the remaining amount got past its check');
 }
 
-/** The refund succeeded: the reserved amount becomes refunded. */
-export async function book(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
-  const rows = await tx.query(
+/**
+ * The refund succeeded: the reserved amount becomes refunded.
+ * @returns the amount that was refunded before.
+ */
+export async function book(tx: Tx, paymentId: string, amount: bigint): Promise<bigint> {
+  const rows = await tx.query<{ before: bigint }>(
     `update payments set amount_refunded = amount_refunded + $2
-     where id = $1 and amount_refunded + $2 <= amount_reserved returning id`,
+     where id = $1 and amount_refunded + $2 <= amount_reserved
+     returning amount_refunded - $2 as before`,
     [paymentId, amount],
   );
   assert(rows.length === 1, 'a refund was booked that was not reserved');
+  return only(rows, 'booked payment').before;
 }
 
 /** The refund failed: releases the reserved amount. */
@@ -227,24 +238,25 @@ export async function markRecovered(
   ]);
 }
 
-/** Ends a pending refund. */
+/** Ends a pending refund. `refundedBefore` is the result of `book`; `null` if it failed. */
 export async function updateEnded(
   tx: Tx,
   refund: Refund & { status: 'succeeded' | 'failed' },
-  failureMessage: string | null,
+  refundedBefore: bigint | null,
 ): Promise<void> {
   const rows = await tx.query(
     `update refunds set status = $2, tx_hash = $3, failure_code = $4, failure_message = $5,
-       updated = $6, receipt_number = $7
+       updated = $6, receipt_number = $7, refunded_before = $8
      where id = $1 and status = 'pending' returning id`,
     [
       refund.id,
       refund.status,
       refund.txHash,
       refund.status === 'failed' ? refund.failure : null,
-      failureMessage,
+      refund.status === 'failed' ? REFUND_FAILURES[refund.failure] : null,
       refund.updated,
       refund.receiptNumber,
+      refundedBefore,
     ],
   );
   assert(rows.length === 1, 'a refund ended twice');

@@ -89,9 +89,9 @@ const STATEMENTS = [
      'succeeded', 'api',
      '{}', ${HASH}
    from ${N} where n % 10 = 5`,
-  `insert into fiscal_receipts (subject_id, payment_id, account_id, livemode, receipt_number,
-     attempts, signature, signed_at)
-   select ${id('pay')}, ${id('pay')}, $2, false, 'F-' || n, 1, 'signed', ${AT}
+  `insert into fiscal_receipts (subject_id, payment_id, account_id, livemode, terminal_id,
+     receipt_number, created, attempts, signature, signed_at)
+   select ${id('pay')}, ${id('pay')}, $2, false, $3, 'F-' || n, ${AT}, 1, 'signed', ${AT}
    from ${N} where n % 10 > 1`,
   // Of other accounts, because one has at most 500.
   `insert into catalogue_items (id, account_id, livemode, name, unit_amount, tax_rate,

@@ -135,6 +135,27 @@ test('the till may call a reader on its own computer, once one was added', async
   assert.equal(again.statusCode, 200);
 });
 
+test('the till may call the fiscal signer that it names, and no other server', async () => {
+  const sourcesOf = async (path: string, signer: string) => {
+    const answer = await get(path, { cookie: `a=b; tapline_signer=${signer}` });
+    return /connect-src ([^;]*);/.exec(String(answer.headers['content-security-policy']))?.[1];
+  };
+  for (const origin of ['https://signer.local:8443', 'https://10.0.0.1', 'http://127.0.0.1:4250']) {
+    assert.equal(await sourcesOf('/terminal', origin), `'self' ${origin}`);
+    assert.equal(await sourcesOf('/wallet', origin), "'self'");
+  }
+  const no = [
+    'http://10.0.0.1',
+    'https:',
+    'https://*',
+    'https://a b',
+    '*',
+    "'unsafe-eval'",
+    'data:',
+  ];
+  for (const origin of no) assert.equal(await sourcesOf('/terminal', origin), "'self'", origin);
+});
+
 test('a service worker caches all files of its app, and may serve only that app', async () => {
   for (const { name, installable } of WEB_APPS) {
     const answer = await get(`/${name}/worker.js`);

@@ -81,6 +81,20 @@ function ownReaderOf(app: string, cookies: string | undefined): readonly string[
   return port >= PORTS.least && port <= PORTS.most ? [`ws://127.0.0.1:${port}`] : [];
 }
 
+/** Set by the till if its receipts go to a signer in its network (web/terminal/signer.ts). */
+const SIGNER_COOKIE = /(?:^|;\s*)tapline_signer=([^;]*)/;
+const SIGNER = /^(?:https:\/\/[a-z0-9.-]+|http:\/\/(?:127\.0\.0\.1|localhost))(?::\d+)?$/;
+
+/**
+ * The origin of the fiscal signer that the till's page may call; none if it calls none. The cookie
+ * could name any server, but only this page's own scripts run, and they send receipts to the
+ * account's signer alone.
+ */
+function signerOf(app: string, cookies: string | undefined): readonly string[] {
+  const [, origin = ''] = SIGNER_COOKIE.exec(cookies ?? '') ?? [];
+  return app === 'terminal' && SIGNER.test(origin) ? [origin] : [];
+}
+
 /**
  * A worker follows the policy of its own file, not its page's; it fetches the files that it caches.
  */
@@ -152,7 +166,9 @@ function addPage(
         const base = `<head>\n<base href="${rootFrom(request.url)}">${meta}`;
         return { html: inLanguage(language).replace('<head>', () => base), language };
       };
-      const policy = policyOf([...mayAsk, ...ownReaderOf(page.name, request.headers.cookie)]);
+      const { cookie } = request.headers;
+      const own = [...ownReaderOf(page.name, cookie), ...signerOf(page.name, cookie)];
+      const policy = policyOf([...mayAsk, ...own]);
       // Addresses of payments and receipts are secrets of their holders.
       reply
         .header('Content-Security-Policy', policy)

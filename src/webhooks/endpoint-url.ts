@@ -83,6 +83,17 @@ export function parseEndpointUrl(raw: string, livemode: boolean): URL | Refusal 
   return url;
 }
 
+/**
+ * Checks a URL that browsers of tills call: in any network, but pages on https may call http only
+ * on their own machine.
+ */
+export function checkTillUrl(raw: string): Refusal | null {
+  const url = parseEndpointUrl(raw, false);
+  if (!(url instanceof URL)) return url;
+  if (url.protocol === 'https:' || ['127.0.0.1', 'localhost'].includes(url.hostname)) return null;
+  return notAllowed('tills call https, or http on 127.0.0.1 or localhost.');
+}
+
 export interface UrlCheck {
   readonly livemode: boolean;
   readonly policy: AddressPolicy;

@@ -79,8 +79,23 @@ test('the pages of 10,000 receipts are well-formed', async () => {
   await server.close();
 });
 
+test('xmllint finds no error in the pages of 10,000 receipts', (t) => {
+  if (spawnSync('xmllint', ['--version']).error !== undefined) {
+    return t.skip('xmllint is missing: apt-get install libxml2-utils');
+  }
+  for (let at = 0; at < slips.length; at += 500) {
+    const bodies = slips
+      .slice(at, at + 500)
+      .map((slip) => receiptPage(slip, { url: URL, node: null, pdf: null }).body);
+    const input = `<all>${bodies.join('').replaceAll(NOT_XML, '')}</all>`;
+    const { status, stderr } = spawnSync('xmllint', ['--noout', '--huge', '-'], { input });
+    assert.equal(status, 0, stderr.toString().slice(0, 2_000));
+  }
+});
+
 test('a PDF reader finds the sum in each PDF, and no error', async (t) => {
-  if (spawnSync('pdftotext', ['-v']).error !== undefined) return t.skip('pdftotext is missing');
+  if (spawnSync('pdftotext', ['-v']).error !== undefined)
+    return t.skip('pdftotext is missing: apt-get install poppler-utils');
   let made = 0;
   for (const slip of slips
     .slice(0, 20 * PDFS)

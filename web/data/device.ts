@@ -7,6 +7,7 @@ import type {
   CollectorProof,
   Device,
   DevicePayment,
+  FiscalReceiptList,
   PairingTarget,
   PaymentIntent,
   ReceiptMail,
@@ -47,6 +48,12 @@ export interface TapIntent {
   readonly credential: Credential;
   /** `null` if the customer was not asked for a tip. */
   readonly tip: bigint | null;
+}
+
+/** The answer of a fiscal signer. */
+export interface Signed {
+  readonly signature: string;
+  readonly text: string | null;
 }
 
 /** The data that a reader needs signed during a phone's tap, in hex. */
@@ -122,6 +129,10 @@ export interface DeviceApi {
     signed: ChipSignature & { readonly tip: bigint | null },
   ): Promise<Answer<Intent>>;
   cancel(id: string): Promise<Answer<Intent>>;
+  /** Returns the receipts that this till sends to the fiscal signer. */
+  unsigned(): Promise<Answer<FiscalReceiptList>>;
+  /** Hands in the signer's answer. */
+  signed(receiptNumber: string, signed: Signed): Promise<Answer<unknown>>;
   /** Returns the items that this till sells at a tap. */
   catalogue(): Promise<Answer<CatalogueItemList>>;
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
@@ -297,6 +308,14 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
         query: poll === undefined ? {} : { wait: poll.waitS, status: poll.status },
         timeoutMs: (poll?.waitS ?? 0) * 1000 + POLL_GRACE_MS,
         ...(poll === undefined ? {} : { signal: poll.signal }),
+      }),
+    unsigned: () => api({ path: '/fiscal_receipts', timeoutMs: QUICK_TIMEOUT_MS }),
+    signed: (receiptNumber, body) =>
+      api({
+        method: 'POST',
+        path: `/fiscal_receipts/${receiptNumber}`,
+        timeoutMs: QUICK_TIMEOUT_MS,
+        body,
       }),
     catalogue: () => api({ path: '/catalogue', timeoutMs: QUICK_TIMEOUT_MS }),
     toSign: (id, { from, tip }) =>

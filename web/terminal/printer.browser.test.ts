@@ -3,8 +3,9 @@ import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { drawerBytes, ticketBytes } from '../../reader/src/index.ts';
+import { cellsOf } from '../../reader/src/printing/escpos.ts';
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
-import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
+import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -100,5 +101,94 @@ test('a printer on a cable prints receipts and opens the drawer, both only on wi
   await page.getByRole('button', { name: /^Print/ }).click();
   await page.getByText('Not printed: the printer is not responding.').waitFor();
   till.checkClean();
+  await till.close();
+});
+
+/** A line that was printed as dots. */
+interface Image {
+  readonly width: number;
+  readonly rows: number;
+  isBlack(x: number, y: number): boolean;
+}
+
+/** Returns the images (`GS v 0`) among the bytes of a job, in their order. */
+function imagesOf(job: string): Image[] {
+  const bytes = Buffer.from(job, 'hex');
+  const images: Image[] = [];
+  const begin = Buffer.from([0x1d, 0x76, 0x30, 0]);
+  for (let at = bytes.indexOf(begin); at >= 0; at = bytes.indexOf(begin, at)) {
+    const [perRow, rows] = [bytes.readUInt16LE(at + 4), bytes.readUInt16LE(at + 6)];
+    const dots = bytes.subarray(at + 8, at + 8 + perRow * rows);
+    assert.equal(dots.length, perRow * rows);
+    const isBlack = (x: number, y: number) =>
+      ((dots[y * perRow + (x >> 3)] ?? 0) & (0x80 >> (x & 7))) !== 0;
+    images.push({ width: perRow * 8, rows, isBlack });
+    at += 8 + dots.length;
+  }
+  return images;
+}
+
+/** Font A of receipt printers. */
+const CELL = 12;
+
+/** Checks that the image has dots in the cells of each word of its line, and nowhere else. */
+function checkPlaces(line: string, image: Image): void {
+  const hasInk = (from: number, to: number) => {
+    for (let x = Math.max(0, from); x < Math.min(to, image.width); x++) {
+      for (let y = 0; y < image.rows; y++) if (image.isBlack(x, y)) return true;
+    }
+    return false;
+  };
+  let clear = 0;
+  for (const { 0: part, index } of line.matchAll(/\S+(?: \S+)*/g)) {
+    const from = cellsOf(line.slice(0, index)) * CELL;
+    const to = from + cellsOf(part) * CELL;
+    assert.ok(hasInk(from, to), `no dots for ${part}`);
+    // A letter may reach a little over its cell.
+    assert.ok(!hasInk(clear, from - 2), `dots before ${part}`);
+    clear = to + 2;
+  }
+  assert.ok(!hasInk(clear, image.width), `dots behind ${line}`);
+}
+
+test('Japanese and Arabic letters are printed as dots in their place', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const { page } = till;
+  await page.addInitScript(addPort);
+  await page.reload();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('button', { name: /^Connect a printer/ }).click();
+  await page.goto(`${sandbox.web_url}/terminal`);
+  await till.amount.waitFor();
+  const names = ['日替わり定食', 'قهوة عربية', 'Café crème'];
+  const line_items = names.map((name) => {
+    return { name, quantity: 1, unit_amount: 1_000_000, tax_rate: 700 };
+  });
+  const sale = { amount: 3_000_000, line_items, terminal: terminal.id };
+  await postAsMerchant(sandbox, '/payment_intents', sale);
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  await page.getByRole('button', { name: /^Receipt/ }).click();
+  await page.getByRole('button', { name: /^Print/ }).click();
+  await page.waitForFunction(
+    () => (globalThis as unknown as { printed: Printed }).printed.jobs.length === 1,
+  );
+  const [job = ''] = await page.evaluate(
+    () => (globalThis as unknown as { printed: Printed }).printed.jobs,
+  );
+  const [payment] = await paymentsOf(sandbox, terminal);
+  const text = await (await fetch(`${payment?.receipt_url}.txt?width=48`)).text();
+  const drawn = text.split('\n').filter((line) => /[\p{Script=Han}\p{Script=Arabic}]/u.test(line));
+  const images = imagesOf(job);
+  assert.deepEqual([drawn.length, images.length], [2, 2]);
+  drawn.forEach((line, at) => {
+    const image = present(images[at], 'an image');
+    assert.deepEqual([image.width, image.rows], [48 * CELL, 28]);
+    checkPlaces(line, image);
+  });
+  // Letters of the code page stay text: é is 0x82, è is 0x8a.
+  assert.ok(job.includes(Buffer.from('Caf\x82 cr\x8ame', 'latin1').toString('hex')));
   await till.close();
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { withoutIsolates } from '#core/isolates.ts';
 import { MAX_ATOMS } from './money.ts';
-import { decimalSeparator, readSum, type SumRules, writeSum } from './typed-sum.ts';
+import { decimalKey, decimalSeparator, readSum, type SumRules, writeSum } from './typed-sum.ts';
 
 function meant(text: string, rules: SumRules = {}): bigint | string {
   const read = readSum(text, rules);
@@ -196,6 +196,22 @@ test('what a form writes can be typed back, in every currency and language', () 
       },
     ),
   );
+});
+
+test('the decimal key types decimals, and so do both keys where one reading fits', () => {
+  const LOCALES = ['en', 'en-AT', 'de', 'de-CH', 'fr', 'es', 'pt', 'ja', 'ar', 'ar-EG'];
+  for (const locale of LOCALES) {
+    const [yen, euro, dinar] = [0, 2, 3].map((decimals): SumRules => ({ decimals, locale }));
+    assert.equal(decimalKey(yen ?? {}), null, locale);
+    const key = decimalKey(dinar ?? {}) ?? '';
+    assert.equal(decimalKey(euro ?? {}), key);
+    assert.equal(meant(`1${key}250`, dinar), 1_250n, `${locale}: dinars`);
+    for (const typed of [key, '.', ',']) {
+      assert.equal(meant(`2${typed}50`, euro), 250n, `${locale}: euros with ${typed}`);
+      assert.equal(meant(`2${typed}50`, yen), 'This currency has no decimals.', locale);
+    }
+  }
+  assert.equal(decimalKey({}), '.');
 });
 
 test('the key of a till has the separator with which its prices are shown', () => {

@@ -78,6 +78,15 @@ export function decimalSeparator(locale: string): string {
 }
 
 /**
+ * Returns the decimal key of a keypad: in the shop's currency, the separator of the till's locale.
+ * `null` if the currency has no decimals.
+ */
+export function decimalKey({ decimals, locale }: SumRules): string | null {
+  if (decimals === 0) return null;
+  return locale === undefined ? '.' : decimalSeparator(locale);
+}
+
+/**
  * Removes the separators from groups of three after one to three digits that do not begin with 0.
  * @returns `null` if the text has another form.
  */

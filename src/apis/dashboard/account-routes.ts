@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { createAccount } from '#accounts/create-account.ts';
 import { editAccount, MAX_REFUND_DAILY_LIMIT, MAX_REFUND_WINDOW_DAYS } from '#accounts/settings.ts';
+import type { FiscalSigner } from '#accounts/shop-settings.ts';
 import {
   AccountSchema,
   LanguageOut,
@@ -24,7 +25,7 @@ import { readName } from '#core/names.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { idOf, textOut } from '#http/schema.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
-import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
+import { checkEndpointUrl, checkTillUrl } from '#webhooks/endpoint-url.ts';
 
 const TAG = 'Accounts';
 /**
@@ -131,9 +132,14 @@ const SettingsBody = Type.Object({
  */
 async function checkSigner(
   { network }: DashboardDeps,
-  signer: { readonly url: string } | null | undefined,
+  signer: FiscalSigner | null | undefined,
 ): Promise<Refusal | null> {
-  const wrong = signer && (await checkEndpointUrl(signer.url, { ...network, livemode: false }));
+  const check = { ...network, livemode: false };
+  const wrong =
+    signer &&
+    (signer.called_by === 'terminal'
+      ? checkTillUrl(signer.url)
+      : await checkEndpointUrl(signer.url, check));
   return wrong == null ? null : { ...wrong, param: 'fiscal_signer.url' };
 }
 

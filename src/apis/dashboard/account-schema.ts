@@ -90,9 +90,17 @@ export const shopFields = {
         url: Type.String({
           minLength: 1,
           maxLength: MAX_URL_LENGTH,
-          description: 'Where receipts are sent to, under the rules for webhook addresses.',
+          description:
+            'Where receipts are sent, under the rules for webhook addresses. If tills call it: ' +
+            'an address in their network, https, or http on 127.0.0.1 or localhost.',
           examples: ['https://signer.example.com/receipts'],
         }),
+        called_by: Type.Optional(
+          Type.Literal('terminal', {
+            description:
+              'Tills call the signer, each for its own sales. Omitted: the network does.',
+          }),
+        ),
       },
       {
         additionalProperties: false,

@@ -6,7 +6,8 @@ import { minorText } from '#core/currency-digits.ts';
 import type { Tenant } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
-import { type LineItem, taxTable } from '#prices/lines.ts';
+import { selectRefundTaxes } from '#fiscal/refund-taxes.ts';
+import { type LineItem, type RateTax, taxTable } from '#prices/lines.ts';
 
 /** A row of a list as the API shows it, plus the fields by which an accountant identifies it. */
 type Row = { readonly [key: string]: Json };
@@ -51,7 +52,7 @@ export const ACCOUNTING_COLUMNS = {
     ...['description', 'order_id', 'payment_receipt_number', 'terminal_label', 'terminal'],
     ...['payment', 'updated', 'failure_message', 'source', 'metadata', 'network', 'tx_hash'],
     ...['receipt_url', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
-    'fiscal',
+    ...['tax', 'fiscal'],
   ],
   withdrawals: [
     ...['id', 'created', 'time_zone', 'status', 'amount', 'currency', 'wallet'],
@@ -65,13 +66,16 @@ function numberOf(value: Json | undefined): bigint {
   return BigInt(Number(value ?? 0));
 }
 
+function totalTax(table: readonly RateTax[] | undefined): number | null {
+  return table === undefined ? null : table.reduce((sum, row) => sum + row.tax, 0);
+}
+
 /** Returns the discount of a sale and the tax in its price; empty for a sale without lines. */
 function lineSums({ line_items: lines, discount: off }: Row): Row {
   if (lines === null || lines === undefined) return { discount: null, tax: null };
   const lineItems = lines as unknown as readonly LineItem[];
   const discount = Number(off);
-  const tax = taxTable({ lineItems, discount }).reduce((sum, row) => sum + row.tax, 0);
-  return { discount, tax };
+  return { discount, tax: totalTax(taxTable({ lineItems, discount })) };
 }
 
 /**
@@ -109,7 +113,12 @@ async function withWords(
     }
     case 'refunds': {
       const known = await selectOfPayments(db, tenant, ids('payment'));
-      return rows.map((row) => ({ ...row, ...known.get(String(row.payment)) }));
+      const taxes = await selectRefundTaxes(db, ids('id'));
+      return rows.map((row) => ({
+        ...row,
+        ...known.get(String(row.payment)),
+        tax: totalTax(taxes.get(String(row.id))),
+      }));
     }
     case 'withdrawals':
       return [...rows];

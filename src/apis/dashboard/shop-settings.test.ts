@@ -82,6 +82,29 @@ for (const url of ['https://10.0.0.1/', 'https://user@example.com/', 'ftp://exam
   });
 }
 
+test('tills may call a signer in their own network, and each setting says who calls', async () => {
+  const signer = async () => ((await shown()) as typeof SHOP).fiscal_signer;
+  for (const url of [
+    'https://10.0.0.1/',
+    'https://signer.local:8443/x',
+    'http://127.0.0.1:4250/',
+  ]) {
+    const fiscal_signer = { url, called_by: 'terminal' };
+    assert.equal((await edit({ fiscal_signer })).status, 200, url);
+    assert.deepEqual(await signer(), fiscal_signer);
+  }
+  for (const url of ['http://10.0.0.1/', 'https://user@example.com/', 'ftp://127.0.0.1/', 'x']) {
+    const { status, body } = await edit({ fiscal_signer: { url, called_by: 'terminal' } });
+    const { code, param } = body.error as { code: string; param: string };
+    assert.deepEqual([status, code, param], [400, 'url_not_allowed', 'fiscal_signer.url'], url);
+  }
+  const { fiscal_signer } = SHOP;
+  assert.equal((await edit({ fiscal_signer })).status, 200);
+  assert.deepEqual(await signer(), fiscal_signer);
+  const wrong = { ...fiscal_signer, called_by: 'server' };
+  assert.equal((await edit({ fiscal_signer: wrong })).status, 400);
+});
+
 const rates = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ name: `${n}`, rate: n }));
 const WRONG: readonly (readonly [because: string, body: object, param: string])[] = [

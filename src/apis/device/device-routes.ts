@@ -8,6 +8,7 @@ import {
   showOnTerminal,
 } from '#apis/device/device-intent.ts';
 import { asksForSale, findSale } from '#apis/device/find-sale.ts';
+import { listFiscalRoute, signFiscalRoute } from '#apis/device/fiscal-routes.ts';
 import { type ReceiptMailDeps, receiptMailRoute } from '#apis/device/receipt-mail.ts';
 import { smartTapRoute } from '#apis/device/smart-tap-route.ts';
 import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
@@ -450,6 +451,8 @@ export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
       testPassesRoute(deps),
       totalsRoute(deps),
       catalogueRoute(deps),
+      listFiscalRoute(deps),
+      signFiscalRoute(deps),
     ],
   };
 }

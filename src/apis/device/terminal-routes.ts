@@ -26,6 +26,7 @@ const responses = {
       time_zone: 'Europe/Berlin',
       language: 'de',
       currency: 'eur',
+      signs_receipts: false,
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
       brand_path: null,
     },
@@ -51,6 +52,7 @@ async function renderDevice(
     time_zone: timeZone,
     language,
     currency: shop.currency,
+    signs_receipts: shop.fiscal_signer?.called_by === 'terminal',
     tag_url: tagUrl(deps, row),
     brand_path: brand === null ? null : brandPath(brand.style),
   };

@@ -63,6 +63,11 @@ export const DeviceSchema = Type.Object(
           'lowercase; `null` for USDC.',
       }),
     ),
+    signs_receipts: Type.Boolean({
+      description:
+        'True if this terminal sends its receipts to the account’s fiscal signer: see ' +
+        '`GET /fiscal_receipts`.',
+    }),
     tag_url: Type.String({
       format: 'uri',
       description: 'The address written to this terminal’s tag.',

@@ -1,7 +1,7 @@
 import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/isolates.ts';
 import type { Fiscal } from '#fiscal/fiscal-queries.ts';
-import { fullPrice, type LineItem, type taxTable } from '#prices/lines.ts';
+import { fullPrice, type LineItem, type RateTax } from '#prices/lines.ts';
 import type { Writer } from '#texts/text.ts';
 
 /** The contents of a sale, as its receipt shows them. */
@@ -10,7 +10,7 @@ export interface ShownSale {
   readonly presentment: { readonly currency: string } | null;
   readonly line_items: readonly LineItem[] | null;
   readonly discount: number;
-  readonly taxes: ReturnType<typeof taxTable>;
+  readonly taxes: readonly RateTax[];
 }
 
 /**
@@ -57,7 +57,10 @@ export function itemsOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
 }
 
 /** Returns the tax table: one line per rate. */
-export function taxesOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
+export function taxesOf(
+  sale: Pick<ShownSale, 'presentment' | 'taxes'>,
+  writer: Writer,
+): ReceiptLine[] {
   const sum = sumWriter(sale, writer);
   return sale.taxes.map(({ rate, net, tax, gross }) => ({
     name: writer.text('receipt.tax', { rate: writer.percent(rate) }),

@@ -1,6 +1,6 @@
 import { headlineOf } from '#apis/pay/receipt-lines.ts';
 import { type ReceiptDeps, renderPast, shortened } from '#apis/pay/receipt-routes.ts';
-import { fiscalLines, sellerOf } from '#apis/pay/receipt-sale.ts';
+import { fiscalLines, sellerOf, taxesOf } from '#apis/pay/receipt-sale.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/isolates.ts';
 import { networkOf } from '#core/mode.ts';
@@ -25,6 +25,7 @@ function renderRefundReceipt(
     fiscal: refund.fiscal,
     amount: toJsonAtoms(refund.amount),
     presentment: renderPast(refund.presentment),
+    taxes: refund.taxes,
     currency: 'usdc',
     order_id,
     reason,
@@ -65,7 +66,7 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
     headlineAlso: inShop === null ? null : inUsdc,
     fiscal: fiscalLines(shown.fiscal, writer),
     items: [],
-    taxes: [],
+    taxes: taxesOf(shown, writer),
     amounts: [
       {
         ...refunded,

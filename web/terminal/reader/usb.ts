@@ -1,6 +1,6 @@
 import type { Credential, DeviceApi, TapToProve } from '../../data/device.ts';
-import { fromRoot } from '../../data/root.ts';
 import { keepUsbReader, type UsbReader } from '../kept.ts';
+import { setPolicyCookie } from '../policy-cookie.ts';
 import type { Read, Unread } from './credential.ts';
 import type { Chip } from './nfc.ts';
 
@@ -14,11 +14,6 @@ const AGAIN_MS = 1_000;
 /** WebSocket close codes with which the program ends this page's connection. */
 const CLOSED = { refused: 4401, replaced: 4409, tooOften: 4429 } as const;
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
-/**
- * Cookie that contains the port. The server reads it, so that the page's CSP allows the connection.
- */
-const COOKIE = 'tapline_reader_port';
-const YEAR_S = 31_536_000;
 
 export type UsbState =
   /** The program does not answer. */
@@ -64,15 +59,6 @@ function newCode(): string {
   return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`;
 }
 
-function setPort(port: number | null): void {
-  const secure = location.protocol === 'https:' ? '; Secure' : '';
-  const life = port === null ? 'Max-Age=0' : `Max-Age=${YEAR_S}`;
-  const { pathname } = fromRoot('terminal');
-  const cookie = `${COOKIE}=${port ?? ''}; Path=${pathname}; SameSite=Strict; ${life}${secure}`;
-  // The newer `cookieStore` is missing on pages without https, as in the sandbox.
-  Object.assign(document, { cookie });
-}
-
 /**
  * Adds a reader. From the next load on, the CSP lets this page connect to the program. Until then
  * the page shows the code.
@@ -80,13 +66,13 @@ function setPort(port: number | null): void {
 export function addUsbReader(port = USB_PORT): UsbReader {
   const usb: UsbReader = { port, code: newCode(), token: null };
   keepUsbReader(usb);
-  setPort(port);
+  setPolicyCookie('tapline_reader_port', String(port));
   return usb;
 }
 
 export function removeUsbReader(): void {
   keepUsbReader(null);
-  setPort(null);
+  setPolicyCookie('tapline_reader_port', null);
 }
 
 function readOf(tap: Exclude<UsbTap, { status: 'signed' }>): Read {

@@ -7,7 +7,7 @@ import { formatMoney, sumRules } from '../../ui/price.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { decimalSeparator, readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
+import { decimalKey, readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { chargeWords, createOf } from '../charge.ts';
 import { tillCurrency } from '../currency.ts';
 import type { Till } from '../phases.ts';
@@ -58,13 +58,6 @@ function Keys({ separator, onKey }: KeysProps): ReactNode {
       })}
     </div>
   );
-}
-
-/** Returns the separator of the till's locale for amounts in the shop's currency. */
-function separatorOf(currency: string | null): string | null {
-  const { decimals, locale } = sumRules(currency);
-  if (decimals === 0) return null;
-  return locale === undefined ? '.' : decimalSeparator(locale);
 }
 
 function SplitBanner({ view, runner }: TillContext): ReactNode {
@@ -193,7 +186,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
         onText={type}
       />
       <Keys
-        separator={separatorOf(currency)}
+        separator={decimalKey(sumRules(currency))}
         onKey={(key) => type(key === 'Delete' ? typed.slice(0, -1) : `${typed}${key}`)}
       />
       <Button data-name="Charge" type="submit" kind="primary" large wide disabled={!isReady}>

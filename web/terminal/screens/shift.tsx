@@ -1,9 +1,12 @@
 import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { createDeviceApi, type Device, type DeviceApi } from '../../data/device.ts';
+import { fromRoot } from '../../data/root.ts';
 import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../awake.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../kept.ts';
+import type { Till } from '../phases.ts';
 import { replacePlace, usePlace } from '../place.ts';
+import { setPolicyCookie } from '../policy-cookie.ts';
 import { TillRunner, type TillView } from '../till.ts';
 import { Bar } from './bar.tsx';
 import { KeypadScreen } from './keypad.tsx';
@@ -72,6 +75,26 @@ function useDevice(runner: TillRunner, reached: boolean): Device | null {
   return device;
 }
 
+/** True at an empty keypad, where a reload takes nothing away. */
+function isIdle({ phase, typed, cart, split }: Till): boolean {
+  const isEmpty = phase.at === 'keypad' && typed === '' && cart === null && split === null;
+  return isEmpty && location.pathname === fromRoot('terminal').pathname;
+}
+
+/** Sends this till's receipts to the fiscal signer, if the account has tills do it. */
+function useSigner({ api, runner, device }: Pick<TillContext, 'api' | 'runner' | 'device'>): void {
+  const signs = device?.signs_receipts;
+  useEffect(() => {
+    if (signs === undefined) return;
+    if (!signs) return setPolicyCookie('tapline_signer', null);
+    const end = new AbortController();
+    const signing = { api, signal: end.signal, isIdle: () => isIdle(runner.view().till) };
+    // Loaded on demand, because few tills sign.
+    import('../signer.ts').then(({ signReceipts }) => signReceipts(signing)).catch(() => {});
+    return () => end.abort();
+  }, [api, runner, signs]);
+}
+
 export function Shift(props: ShiftProps): ReactNode {
   const [api] = useState(() => createDeviceApi(props.pairing.key));
   const runner = useRunner(api);
@@ -104,6 +127,7 @@ function RunningShift(props: RunningProps): ReactNode {
   }, [begins, change]);
   const readers = useReaders({ api, runner, view, settings, device });
   useDisplay({ view, runner, device, settings });
+  useSigner({ api, runner, device });
   const context: TillContext = { api, runner, view, device, settings, readers, change };
   useEffect(() => {
     const end = new AbortController();

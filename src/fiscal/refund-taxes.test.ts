@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { accountingLines } from '#apis/dashboard/accounting.ts';
+import { EXPORTS } from '#apis/dashboard/exports.ts';
+import { receiptText } from '#apis/pay/receipt-text.ts';
+import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
+import { FakeClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { startSigning } from '#fiscal/sign-receipts.ts';
+import { createIntentCreator } from '#payments/create.ts';
+import type { Payment } from '#payments/payment.ts';
+import { refundReceiptUrl } from '#payments/receipt-url.ts';
+import { createRefund } from '#refunds/create.ts';
+import { rebuildRefund } from '#refunds/rebuild.ts';
+import { selectRefundPage } from '#refunds/refund-queries.ts';
+import type { AskedAmount } from '#refunds/share.ts';
+import { putRates } from '#testing/rates.ts';
+import { addPayer, newRequest, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
+import { findPayment, newCreate, playRefunds, see } from '#testing/store-payments.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { writerFor } from '#texts/text.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { systemResolver } from '#webhooks/resolver.ts';
+
+const clock = new FakeClock();
+const NETWORK = { policy: addressPolicy([], { ownMachine: true }), resolver: systemResolver() };
+const line = (name: string, unit_amount: number, tax_rate: number) => {
+  return { name, quantity: 1, unit_amount, tax_rate, tax_inclusive: true, discount: 0 };
+};
+/** 15.00 EUR: 65 cents of tax at 7 %, 80 at 19 %. */
+const LINES = { lineItems: [line('Bread', 1_000, 700), line('Wine', 500, 1900)], discount: 0 };
+/** The two parts of the sale: 5.00 and 10.00 EUR. */
+const FIRST = [
+  { rate: 700, net: 311, tax: 22, gross: 333 },
+  { rate: 1900, net: 140, tax: 27, gross: 167 },
+];
+const REST = [
+  { rate: 700, net: 624, tax: 43, gross: 667 },
+  { rate: 1900, net: 280, tax: 53, gross: 333 },
+];
+
+let store: TestStore;
+let signer: TestReceiver;
+before(async () => {
+  store = await openStore({ clock });
+  signer = await startReceiver();
+  signer.answer((_request, response) => void response.end('{"signature":"SIG"}'));
+  await store.db.query('update accounts set fiscal_signer = $2 where id = $1', [
+    store.merchant.tenant.accountId,
+    `${signer.url}/receipts`,
+  ]);
+});
+after(async () => {
+  await signer.close();
+  await store.close();
+});
+
+async function sell(): Promise<Payment> {
+  await putRates(store.db, { eur: '1.085422772171', usd: '1' }, { now: clock.now() });
+  const amount = { currency: 'eur', amount: 1_500 };
+  const { body } = see(
+    await createIntentCreator(store)(newCreate(store, { amount, lines: LINES })),
+  );
+  const { pass } = await addPayer(store);
+  const intentId = String(body.id);
+  await pay(store, { intentId, pass, hangUp: true });
+  await playChain(store);
+  const payment = await findPayment(store, intentId);
+  assert.ok(payment !== undefined);
+  return payment;
+}
+
+/** Requests a refund and plays its result. @returns the refund. */
+async function refund(payment: Payment, amount: AskedAmount, failure?: 'insufficient_balance') {
+  const answer = createRefund(store, {
+    tenant: store.merchant.tenant,
+    keyHash: null,
+    idempotency: newRequest(store),
+    requestId: 'req_test',
+    now: clock.now(),
+    input: { paymentId: payment.id, amount, reason: null, metadata: {}, source: 'api' },
+  });
+  while ((await playRefunds(store, failure)) === 0);
+  return see(await answer).body;
+}
+
+/** Returns the refund's taxes as its receipt shows them, and that receipt as text. */
+async function receiptOf(id: string) {
+  const { tenant } = store.merchant;
+  const url = refundReceiptUrl({ id, tenant, status: 'succeeded' }, store.receipts) ?? '';
+  const deps = { ...store, chains: [], publicNode: () => null };
+  const slip = await readRefundSlip(deps, url.split('/').at(-1) ?? '', writerFor('en'));
+  assert.ok(slip !== null);
+  return { shown: slip.document as { taxes: unknown }, text: receiptText(slip, url, 48) };
+}
+
+const unpaged = { limit: 10, after: null, createdGte: null, createdLt: null };
+
+test('parts of a refunded sale have their taxes on receipt, export and at the signer', async () => {
+  const payment = await sell();
+  await refund(payment, { minorUnits: 700 }, 'insufficient_balance');
+  const [first, rest] = [
+    await refund(payment, { minorUnits: 500 }),
+    await refund(payment, { minorUnits: 1_000 }),
+  ];
+  const [one, other] = [await receiptOf(String(first.id)), await receiptOf(String(rest.id))];
+  assert.deepEqual([one.shown.taxes, other.shown.taxes], [FIRST, REST]);
+  assert.match(one.text, /^Tax 7% +€0\.22$/m);
+  assert.match(one.text, /^ +Net €1\.40, with tax €1\.67$/m);
+
+  const whose = { tenant: store.merchant.tenant, now: clock.now(), receipts: store.receipts };
+  const { rows } = await EXPORTS.refunds.read(store.db, whose, unpaged);
+  const accounting = { name: 'refunds', rows, timeZone: 'UTC' } as const;
+  const lines = await accountingLines(store.db, whose.tenant, accounting);
+  const taxes = lines.map((text) => text.split(',').at(-2));
+  assert.deepEqual(taxes.toSorted(), ['', '0.49', '0.96']);
+
+  const loop = startSigning({ ...store, log: silentLog, network: NETWORK });
+  await signer.waitFor(3);
+  await loop.stop();
+  const bodies = signer.received.map(({ body }) => JSON.parse(body.toString()));
+  const signed = new Map(bodies.map((body) => [body.refund ?? body.payment, body]));
+  assert.deepEqual(signed.get(first.id).taxes, FIRST);
+  assert.deepEqual(signed.get(rest.id).taxes, REST);
+  assert.deepEqual(
+    [signed.get(first.id).line_items, signed.get(first.id).amount],
+    [null, first.amount],
+  );
+});
+
+test('a refund rebuilt from the chain has its sum in the currency, and taxes', async () => {
+  const payment = await sell();
+  const { tenant } = store.merchant;
+  const amount = payment.amount / 3n;
+  const by = { ...store, now: clock.now() };
+  const reference = Buffer.alloc(16, 9);
+  const lost = { tenant, paymentId: payment.id, reference, amount, txHash: `0x${'ab'.repeat(32)}` };
+  await store.db.transaction((tx) => rebuildRefund(tx, lost, by));
+  const [rebuilt] = await selectRefundPage(store.db, { tenant, paymentId: payment.id }, unpaged);
+  assert.equal(rebuilt?.presentment?.amount, 500);
+  assert.deepEqual((await receiptOf(rebuilt?.id ?? '')).shown.taxes, FIRST);
+  const { id } = await refund(payment, null);
+  assert.deepEqual((await receiptOf(String(id))).shown.taxes, REST);
+});

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { toJsonAtoms } from '#core/money.ts';
+import type { Sql } from '#db/database.ts';
+import { selectRefundTaxes } from '#fiscal/refund-taxes.ts';
+import { renderLines, type SaleLines, taxTable } from '#prices/lines.ts';
+import { type PaidQuote, type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote.ts';
+
+/** A receipt that its signer is asked to sign. */
+export interface UnsignedReceipt {
+  readonly subject_id: string;
+  readonly payment_id: string;
+  readonly account_id: string;
+  readonly livemode: boolean;
+  readonly receipt_number: string;
+  readonly url: string;
+  readonly amount: bigint;
+  readonly presentment: PaidQuote | null;
+  readonly lines: SaleLines | null;
+  readonly payment_receipt_number: string | null;
+  /** `null` for a payment. */
+  readonly refund_amount: bigint | null;
+  readonly refund_presentment: PastQuote | null;
+}
+
+/** The columns of `t`, a row of `fiscal_receipts`, and of its sale or refund. */
+export const UNSIGNED = `t.subject_id, t.payment_id, t.account_id, t.livemode, t.receipt_number,
+  a.fiscal_signer as url, p.amount, p.presentment, p.lines,
+  p.receipt_number as payment_receipt_number,
+  r.amount as refund_amount, r.presentment as refund_presentment`;
+export const OF_SALE = `join payments p on p.id = t.payment_id
+  left join refunds r on r.id = t.subject_id`;
+
+/**
+ * Returns the same id in every request for a receipt, even if a restored database sends it again:
+ * account, mode and number identify the receipt.
+ */
+function requestId({ account_id, livemode, receipt_number }: UnsignedReceipt): string {
+  const name = `${account_id} ${livemode} ${receipt_number}`;
+  return `fis_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+}
+
+/** The tax table of a sale, or of the part of it that a refund returns. */
+async function taxesOf(sql: Sql, { lines, refund_amount, subject_id: id }: UnsignedReceipt) {
+  if (lines === null) return [];
+  if (refund_amount === null) return taxTable(lines);
+  return (await selectRefundTaxes(sql, [id])).get(id) ?? [];
+}
+
+/** The body that the signer gets. The lines of a part of a sale are unknown, its taxes are not. */
+export async function signRequest(sql: Sql, due: UnsignedReceipt) {
+  const { presentment, lines, refund_amount: refunded, refund_presentment: past } = due;
+  const isWhole = refunded === null || refunded === due.amount;
+  const quote = presentment && renderPaidQuote(presentment);
+  return {
+    id: requestId(due),
+    payment: due.payment_id,
+    receipt_number: due.receipt_number,
+    amount: toJsonAtoms(refunded ?? due.amount),
+    presentment: refunded === null ? quote : past && renderQuote(past, past.expiresAt),
+    line_items: renderLines(isWhole ? lines : null),
+    taxes: await taxesOf(sql, due),
+    ...(refunded === null
+      ? {}
+      : { refund: due.subject_id, refunded_receipt_number: due.payment_receipt_number }),
+  };
+}
+
+/** The receipts that this terminal sends to the signer, oldest first. */
+export async function selectTillReceipts(
+  sql: Sql,
+  terminalId: string,
+  limit: number,
+): Promise<UnsignedReceipt[]> {
+  return sql.query(
+    `select ${UNSIGNED}
+     from fiscal_receipts t
+     join accounts a on a.id = t.account_id and a.fiscal_by_terminal
+     ${OF_SALE}
+     where t.terminal_id = $1 and t.signature is null
+     order by t.created, t.subject_id limit $2`,
+    [terminalId, limit],
+  );
+}
+
+/** The payment or refund whose receipt this terminal sends, or has sent; `null` if none. */
+export async function selectTillSubject(
+  sql: Sql,
+  terminalId: string,
+  receiptNumber: string,
+): Promise<string | null> {
+  const rows = await sql.query<{ subject_id: string }>(
+    `select t.subject_id from terminals m
+     join accounts a on a.id = m.account_id
+     join fiscal_receipts t on t.account_id = m.account_id and t.livemode = m.livemode
+     where m.id = $1 and t.receipt_number = $2 and t.terminal_id = m.id
+       and (a.fiscal_by_terminal or t.signature is not null)`,
+    [terminalId, receiptNumber],
+  );
+  return rows[0]?.subject_id ?? null;
+}

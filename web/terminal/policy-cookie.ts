@@ -1,0 +1,23 @@
+import { fromRoot } from '../data/root.ts';
+
+/**
+ * Cookies that the server reads, so that the till's content security policy allows a connection
+ * beyond the service: from the next load of the page on.
+ */
+type Name = 'tapline_reader_port' | 'tapline_signer';
+
+const YEAR_S = 31_536_000;
+
+export function setPolicyCookie(name: Name, value: string | null): void {
+  const secure = location.protocol === 'https:' ? '; Secure' : '';
+  const life = value === null ? 'Max-Age=0' : `Max-Age=${YEAR_S}`;
+  const { pathname } = fromRoot('terminal');
+  const cookie = `${name}=${value ?? ''}; Path=${pathname}; SameSite=Strict; ${life}${secure}`;
+  // The newer `cookieStore` is missing on pages without https, as in the sandbox.
+  Object.assign(document, { cookie });
+}
+
+export function policyCookie(name: Name): string | null {
+  const found = document.cookie.split('; ').find((one) => one.startsWith(`${name}=`));
+  return found === undefined ? null : found.slice(name.length + 1);
+}

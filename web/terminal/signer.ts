@@ -1,0 +1,113 @@
+import type { DeviceApi, Signed } from '../data/device.ts';
+import type { FiscalReceipt } from '../data/types/device.ts';
+import { within } from '../data/within.ts';
+import { policyCookie, setPolicyCookie } from './policy-cookie.ts';
+
+/**
+ * Sends the receipts of this till to the fiscal signer in its own network, and hands in the
+ * answers. The service lists each receipt until it is signed, so nothing is stored here: after a
+ * reload or a lost answer the same request is sent again, with the same id.
+ */
+interface Signing {
+  readonly api: DeviceApi;
+  readonly signal: AbortSignal;
+  /** True if a reload of the page interrupts no one. */
+  readonly isIdle: () => boolean;
+}
+
+const COOKIE = 'tapline_signer';
+/** Remembers a reload for the policy, so that a page from the cache is not loaded for ever. */
+const RELOADED = 'tapline.terminal.reloaded-for';
+/** The limits of a signer, whoever calls it. */
+const ANSWER_MS = 10_000;
+const MAX_ANSWER = 16 * 1024;
+/** A new receipt is sent within this time. */
+const POLL_MS = 3_000;
+/** Pauses after a signer did not sign, one after the other. */
+const AGAIN_MS = [5_000, 30_000, 120_000] as const;
+
+/** Ends early at the signal. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function readSigned(body: string): Signed | null {
+  try {
+    const { signature, text = null } = JSON.parse(body) as Record<string, unknown>;
+    if (typeof signature !== 'string' || signature === '') return null;
+    return text === null || typeof text === 'string' ? { signature, text } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the signature, `null` if the signer gave none, or `away` if it did not answer. */
+async function askSigner(
+  { url, request }: FiscalReceipt,
+  signal: AbortSignal,
+): Promise<Signed | null | 'away'> {
+  try {
+    return await within({ ms: ANSWER_MS, until: signal }, async (end) => {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+        redirect: 'error',
+        credentials: 'omit',
+        cache: 'no-store',
+        signal: end,
+      });
+      const body = await answer.text();
+      return answer.ok && body.length <= MAX_ANSWER ? readSigned(body) : null;
+    });
+  } catch {
+    return 'away';
+  }
+}
+
+/** True if this page may call the signer; otherwise its next load may, which it brings about. */
+function mayCall(url: string, isIdle: () => boolean): boolean {
+  const { origin } = new URL(url);
+  if (policyCookie(COOKIE) !== origin) setPolicyCookie(COOKIE, origin);
+  if (loadedFor === origin) return true;
+  if (isIdle() && sessionStorage.getItem(RELOADED) !== origin) {
+    sessionStorage.setItem(RELOADED, origin);
+    location.reload();
+  }
+  return false;
+}
+
+/** The origin that the policy of this page allows. */
+const loadedFor = policyCookie(COOKIE);
+
+/** @returns true if every receipt that waited is signed. */
+async function signAll({ api, signal, isIdle }: Signing): Promise<boolean> {
+  const listed = await api.unsigned();
+  if (listed.is !== 'done') return false;
+  let isDone = true;
+  for (const receipt of listed.value.data) {
+    if (signal.aborted || !mayCall(receipt.url, isIdle)) return false;
+    const signed = await askSigner(receipt, signal);
+    if (signed === 'away') return false;
+    if (signed === null) isDone = false;
+    else if ((await api.signed(receipt.receipt_number, signed)).is !== 'done') isDone = false;
+  }
+  return isDone;
+}
+
+/** Runs until the signal aborts. */
+export async function signReceipts(signing: Signing): Promise<void> {
+  const { signal } = signing;
+  let failures = 0;
+  while (!signal.aborted) {
+    failures = (await signAll(signing)) ? 0 : failures + 1;
+    const again = AGAIN_MS[Math.min(failures, AGAIN_MS.length) - 1];
+    await pause(again ?? POLL_MS, signal);
+  }
+}
