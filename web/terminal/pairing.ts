@@ -15,7 +15,7 @@ import {
 /** What the service reveals about a terminal before this device is paired with it. */
 export type ShownDevice = Omit<
   Device,
-  'tag_url' | 'brand_path' | 'time_zone' | 'language' | 'currency'
+  'tag_url' | 'brand_path' | 'time_zone' | 'language' | 'currency' | 'signs_receipts'
 >;
 
 /** The terminal that a link, code or key would pair this device with. */

@@ -68,6 +68,7 @@ const {
   time_zone: _zone,
   language: _language,
   currency: _currency,
+  signs_receipts: _signs,
   ...shown
 } = DeviceSchema.properties;
 
