@@ -18,14 +18,14 @@ const ASKED: Readonly<Record<Asks, string>> = {
   always: 'fresh factor',
   live: 'fresh factor in live mode',
   fresh: 'fresh factor, also a new one',
-  own: 'fresh factor, by what is asked for',
+  own: 'fresh factor, depending on the request',
   never: 'session',
 };
 
 /** In the payer's API the wallet's key is the factor. */
 const SIGNED: Readonly<Record<Asks, string>> = {
   always: 'signature of the wallet, at most five minutes old',
-  own: 'the same, where it lifts a limit, gives a phone a way to pay or erases; else the session',
+  own: 'the same if it raises a limit, adds a way to pay or erases data; otherwise the session',
   live: PROOF.payer,
   fresh: PROOF.payer,
   never: PROOF.payer,

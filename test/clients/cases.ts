@@ -50,7 +50,7 @@ const tried: readonly (readonly [string, Step])[] = [
   ['500', BROKEN],
   ['503 service_unavailable', NOTHING_DONE],
   ['503 request_timeout', refusal(503, 'api_error', 'request_timeout')],
-  ['an answer that is cut off', { status: 201, body: '{"id": "pi_' }],
+  ['a response that is cut off', { status: 201, body: '{"id": "pi_' }],
 ];
 const final: readonly (readonly [string, Step])[] = [
   ['400', refusal(400, 'invalid_request_error', 'parameter_invalid')],
@@ -62,7 +62,7 @@ const final: readonly (readonly [string, Step])[] = [
   ['a redirect, which would carry the key elsewhere', moved],
 ];
 const left: readonly (readonly [string, Step])[] = [
-  ['a lost answer', 'cut'],
+  ['a lost response', 'cut'],
   ['a time-out', 'hang'],
   ['500', BROKEN],
   ['a proxy’s own 504', { status: 504, body: '<html>Gateway Timeout</html>' }],
@@ -81,22 +81,22 @@ const unknownCreate = {
 /** The cases, shared by the clients of all languages. */
 export const CASES: readonly Case[] = [
   {
-    name: 'all tries of a call have one key and the same bytes',
+    name: 'all attempts of a call have the same key and the same bytes',
     call: 'create',
     script: ['cut', BROKEN, NOTHING_DONE, DONE],
     outcome: 'ok',
     requests: 4,
   },
   ...tried.map(([what, step]): Case => {
-    const name = `tried again: ${what}`;
+    const name = `retried: ${what}`;
     return { ...refund, name, script: [step, DONE], outcome: 'ok', requests: 2 };
   }),
   ...final.map(([what, step]): Case => {
-    const name = `not tried again: ${what}`;
+    const name = `not retried: ${what}`;
     return { ...refund, name, script: [step, DONE], outcome: 'refused', requests: 1 };
   }),
   {
-    name: 'a first request that still runs is waited for',
+    name: 'waits for a first request that still runs',
     ...{ ...refund, script: [RUNNING, RUNNING, DONE], retries: 0, outcome: 'ok', requests: 3 },
   },
   ...left.map(([what, step]): Case => {
@@ -108,19 +108,19 @@ export const CASES: readonly Case[] = [
     ...{ ...refund, script: [NOTHING_DONE], retries: 0, outcome: 'refused', requests: 1 },
   },
   {
-    name: 'stays unknown when a later try is refused for another reason',
+    name: 'stays unknown when a later attempt is refused for another reason',
     ...{ ...refund, script: ['cut', REVOKED], outcome: 'unknown', requests: 2 },
   },
   {
-    name: 'known when a later try is told that the request itself is refused',
+    name: 'known when a later attempt learns that the request itself is refused',
     ...{ ...refund, script: ['cut', IN_USE], outcome: 'refused', requests: 2 },
   },
   {
-    name: 'what only reads is never unknown',
+    name: 'calls that only read are never unknown',
     ...{ call: 'retrieve', script: ['cut'], retries: 1, outcome: 'no_answer', requests: 2 },
   },
   {
-    name: 'a POST whose key the service does not keep is sent once',
+    name: 'a POST whose key the service does not keep is sent only once',
     ...{ call: 'register', script: ['cut', DONE], outcome: 'no_answer', requests: 1 },
   },
   {

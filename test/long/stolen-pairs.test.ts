@@ -55,7 +55,7 @@ const PAIRS: readonly (readonly [StolenKey, StolenKey, End])[] = [
 const ENDED_BY: Readonly<Record<End, string>> = {
   pause: 'the watchtower pauses',
   drop: 'the watchtower drops the proposals',
-  people: 'a guardian or the second steward: the watchtower has lost its coin or its role',
+  people: 'a guardian or the second steward: the watchtower has lost its gas or its role',
   nothing: 'nothing to stop',
   'new contract': 'a new contract: the last guardian is a thief',
 };
