@@ -104,12 +104,12 @@ function startLoops(deps: WorkerDeps & WalletMails): Loop[] {
     onOutcomes('payment', 'settlement outcomes', () => applySettlements(deps)),
     onOutcomes('refund', 'refund outcomes', () => applyRefundOutcomes(deps)),
     onOutcomes('withdrawal', 'withdrawal outcomes', () => applyWithdrawalOutcomes(deps)),
-    onOutcomes('wallet_change', 'wallet changes', () => applyWalletOutcomes(deps)),
-    every(WALLET_POLL_MS, 'wallets that are due', () => applyDueWallets(deps)),
-    onOutcomes('merchant_registration', 'registrations', () => applyRegistrations(deps)),
-    onOutcomes('enrolment', 'approvals', () => applyPayerRequests(deps, 'enrolment')),
-    onOutcomes('faucet', 'test funds', () => applyPayerRequests(deps, 'faucet')),
-    onOutcomes('transfer', 'transfers', () => applyPayerRequests(deps, 'transfer')),
+    onOutcomes('wallet_change', 'wallet outcomes', () => applyWalletOutcomes(deps)),
+    every(WALLET_POLL_MS, 'activation of wallets', () => applyDueWallets(deps)),
+    onOutcomes('merchant_registration', 'registration outcomes', () => applyRegistrations(deps)),
+    onOutcomes('enrolment', 'approval outcomes', () => applyPayerRequests(deps, 'enrolment')),
+    onOutcomes('faucet', 'test fund outcomes', () => applyPayerRequests(deps, 'faucet')),
+    onOutcomes('transfer', 'transfer outcomes', () => applyPayerRequests(deps, 'transfer')),
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(deps)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(deps)),
     every(refreshIntervals(deps.rates).pollMs, 'exchange rates', createRateRefresher(deps)),
@@ -123,7 +123,7 @@ function startRinging({ push, ...deps }: WorkerDeps) {
   if (push === null) return [];
   const network = pushNetwork(deps);
   const loop = startLoop({
-    name: 'rings of wallets',
+    name: 'payer notifications',
     pollMs: RING_POLL_MS,
     run: () => ringPayers({ ...deps, keys: push, network, insertAlarms }),
     onError: (name, error) => deps.log.error(`the ${name} failed`, { error: describeError(error) }),
@@ -137,7 +137,7 @@ function startNotifyingWallets(deps: WorkerDeps) {
   const { apple, google } = deps.passFiles;
   if (apple === null && google === null) return [];
   const loop = startLoop({
-    name: 'copies of passes',
+    name: 'wallet pass updates',
     pollMs: COPIES_POLL_MS,
     run: () => notifyWallets(deps),
     onError: (name, error) => deps.log.error(`the ${name} failed`, { error: describeError(error) }),

@@ -18,7 +18,7 @@ export interface SendEndsDeps extends LoopDeps {
  */
 export function startSendingEnds(deps: SendEndsDeps): Loop {
   return startLoop({
-    name: 'ends of visiting passes',
+    name: 'notification of other cells',
     pollMs: POLL_MS,
     run: () => sendEnds(deps),
     onError: () => {},

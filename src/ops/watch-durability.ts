@@ -51,7 +51,7 @@ export function watchDurability(deps: {
     await db.transaction((tx) => insertAlarms(tx, true, [alarm], clock.now()));
   };
   const loop: Loop = startLoop({
-    name: 'check the standbys',
+    name: 'standby check',
     pollMs: LOOK_EVERY_MS,
     run: async () => {
       await look();

@@ -238,7 +238,7 @@ export function guardNetwork(deps: GuardDeps): NetworkGuard {
   const giveUp = db.watch.guard(livemode, lookNow);
   const unlisten = wakeups.on(RECOVERY_TOPIC, network, lookNow);
   const loop = startLoop({
-    name: 'guard of the ledger',
+    name: 'network guard',
     pollMs: CLOSED_LOOK_MS,
     onError: (name, error) => {
       log.warn(`the ${name} failed`, { network, error: describeError(error) });

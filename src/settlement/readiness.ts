@@ -85,7 +85,7 @@ export async function watchReadiness(deps: {
   };
   await refresh();
   const loop = startLoop({
-    name: 'check the networks',
+    name: 'network check',
     pollMs: REFRESH_MS,
     run: async () => {
       await refresh();

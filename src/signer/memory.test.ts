@@ -49,7 +49,7 @@ test('keeps the highest nonces, signs none below, and counts the whole hour', as
       // offers.
       for (const unsigned of [bytesOf(nonce), bytesOf(9_999)]) {
         const refused = judged(nonce, unsigned);
-        assert.ok(refused.kind === 'refused' && /below those/.test(refused.reason));
+        assert.ok(refused.kind === 'refused' && /older than those/.test(refused.reason));
       }
     }
     assert.equal(judged(SIGNED).kind, 'new');

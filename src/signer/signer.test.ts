@@ -166,7 +166,7 @@ describe('npm run signer', () => {
     }
     await assert.rejects(account.signMessage({ message: 'x' }), /nothing else/);
     const foreign = accountAt(privateKeyToAccount(generatePrivateKey()).address);
-    await assert.rejects(foreign.signTransaction(unsigned(0)), /no account of this signer/);
+    await assert.rejects(foreign.signTransaction(unsigned(0)), /this signer has no account/);
     const thief = accountAt(fileAddress, 'b'.repeat(40));
     await assert.rejects(thief.signTransaction(unsigned(51)), /token/);
   });
@@ -209,7 +209,7 @@ describe('npm run signer', () => {
     const at = (address: Hex, token = TOKEN) => ({ url, address, token });
     await checkSigner(at(fileAddress));
     await assert.rejects(checkSigner(at(fileAddress, 'b'.repeat(40))), /token/);
-    await assert.rejects(checkSigner(at(SETTLEMENT)), /no account of this signer/);
+    await assert.rejects(checkSigner(at(SETTLEMENT)), /this signer has no account/);
     await assert.rejects(checkSigner({ ...at(fileAddress), url: 'http://127.0.0.1:9' }), {
       name: 'SignerUnavailable',
     });
@@ -382,7 +382,7 @@ describe('npm run signer', () => {
     const ask = (address: Hex) => signerOf({ url: at, address, token: TOKEN });
     try {
       const asked = unsigned(0);
-      await assert.rejects(ask(own.address).signTransaction(asked), /another transaction/);
+      await assert.rejects(ask(own.address).signTransaction(asked), /a different transaction/);
       told = answers.same;
       await assert.rejects(ask(fileAddress).signTransaction(asked), /signed for 0x/);
       assert.ok(await ask(own.address).signTransaction(asked));

@@ -55,10 +55,10 @@ function textOf(log: RawLog): string {
 export async function readAgreed(
   providers: readonly Provider[],
   fromBlock: bigint,
-): Promise<Sight | 'nothing new' | 'nobody answers'> {
+): Promise<Sight | 'nothing new' | 'no node answers'> {
   const heads = await Promise.all(providers.map((one) => ask(one.block('latest'))));
   const numbers = heads.flatMap((head) => (head === null ? [] : [head.number]));
-  if (numbers.length === 0) return 'nobody answers';
+  if (numbers.length === 0) return 'no node answers';
   const last = numbers.reduce((least, number) => (number < least ? number : least)) - DEPTH;
   if (last < fromBlock) return 'nothing new';
   const toBlock = last < fromBlock + MAX_BLOCKS ? last : fromBlock + MAX_BLOCKS - 1n;
@@ -68,7 +68,7 @@ export async function readAgreed(
     ),
   );
   const answered = answers.flatMap((logs) => (logs === null ? [] : [logs]));
-  if (answered.length === 0) return 'nobody answers';
+  if (answered.length === 0) return 'no node answers';
   return { fromBlock, toBlock, ...compare(providers, answered) };
 }
 

@@ -267,7 +267,7 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   const now = clock.now();
   const { nextBlock } = memory;
   const sight = await readAgreed(chains, nextBlock);
-  if (sight === 'nobody answers') return;
+  if (sight === 'no node answers') return;
   if (sight === 'nothing new') return noteLook(db, { livemode, next: nextBlock, now });
   const moves = mayMove(sight, chains.length === 1, memory);
   const differs = moves && !sight.agreed && chains.length > 1;

@@ -95,7 +95,7 @@ export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<voi
     onError,
   });
   const sweep = startLoop({
-    name: 'webhook sweep',
+    name: 'endpoint check',
     pollMs: SWEEP_MS,
     run: async () => {
       await disableLongFailing(deps);

@@ -77,7 +77,7 @@ test('a card signs at the till; one that leaves too early pays nothing', async (
   await page.getByText('Hold the card in place').waitFor();
   await page.mouse.move(5, 5);
   await page.mouse.up();
-  await page.getByText('The card was taken away too early.').waitFor();
+  await page.getByText('The card was removed too early.').waitFor();
   assert.ok((await colorsOf(page)).includes('bad'), 'and the screen was red before');
   assert.equal((await paymentsOf(sandbox, terminal)).length, 0);
   await thing(page, /^Hold the card/).press('Enter');

@@ -39,7 +39,7 @@ describe('a ceiling of requests per second', () => {
   it('refuses what would wait too long, and goes on without it', async () => {
     const ceiling = createCeiling(5, clock);
     await ceiling.take(5, TAP);
-    await assert.rejects(ceiling.take(5, { urgent: false, withinMs: 50 }), /our own ceiling/);
+    await assert.rejects(ceiling.take(5, { urgent: false, withinMs: 50 }), /the configured limit/);
     await ceiling.take(1, TAP);
   });
 

@@ -51,7 +51,7 @@ export function startHeadWatcher(
   const compare = createComparison(relayer, pace);
   let heads: HeadSubscription | null = null;
   const loop = startLoop({
-    name: 'relayer watcher',
+    name: 'relayer head',
     pollMs: headPollMs,
     onError,
     run: async () => {

@@ -75,7 +75,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
 export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
   let lookedAt = Number.NEGATIVE_INFINITY;
   return startLoop({
-    name: 'relayer singles',
+    name: 'relayer unbatched jobs',
     pollMs: REQUEST_POLL_MS,
     onError,
     run: async () => {

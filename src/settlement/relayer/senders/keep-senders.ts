@@ -39,7 +39,7 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
   let rereadDueAt = 0;
   const balances = createBalanceRound(relayer);
   return startLoop({
-    name: 'relayer keeper',
+    name: 'relayer senders',
     pollMs: relayer.leaseMs / RENEWALS_PER_LEASE,
     onError,
     run: async () => {
