@@ -177,7 +177,7 @@ test('who says no in the wallet is charged nothing, and may try again', async ()
   wallet.refuse = true;
   await window.page.goto(url);
   await payButton(window).click();
-  await window.page.getByText(/You did not sign/).waitFor();
+  await window.page.getByText(/You did not approve it/).waitFor();
   wallet.refuse = false;
   await payButton(window).click();
   await result(window, 'Paid').waitFor();

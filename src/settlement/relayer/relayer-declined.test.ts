@@ -83,7 +83,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       (await count(`chain_requests where status in ('queued', 'submitted')`)) === 0;
 
     async function settleDown(): Promise<void> {
-      const noticed = /left the chain|lacks transactions of a sender/;
+      const noticed = /were reorganized|lacks transactions of a sender/;
       await until(async () => world.complaints.some((complaint) => noticed.test(complaint)));
       await until(isQuiet);
       await world.network.mine(3);
