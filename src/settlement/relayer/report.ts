@@ -141,7 +141,7 @@ function hourAt(time: Date): string {
   return new Date(ms - (ms % HOUR_MS)).toISOString();
 }
 
-/** Tells all processes how most of the hourly ceiling is used; alerts once per hour and level. */
+/** Tells all processes how much of the hourly ceiling is used; alerts once per hour and level. */
 async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
   const [perHour, settled] = readHourly(answer, 'ceiling');
   const headTime = relayer.head?.time ?? relayer.clock.now();
