@@ -244,7 +244,7 @@ test('in the double font on a narrow phone, no word breaks and items can be tapp
   await till.close();
 });
 
-test('in the pseudo-language, priced sales keep sums and names, and fit a narrow phone', async () => {
+test('in the pseudo-language, prices keep sums and names, and fit a narrow phone', async () => {
   const { sandbox, browser } = stage();
   await addCatalogueItem(sandbox, { name: 'Scone', unit_amount: 310, currency: 'eur' });
   const terminal = await addTestTerminal(sandbox);
