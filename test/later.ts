@@ -13,6 +13,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/dashboard/pages/outside.browser.test.ts',
     'web/dashboard/pages/owner.browser.test.ts',
     'web/dashboard/pages/roles.browser.test.ts',
+    'web/dashboard/pages/shop.browser.test.ts',
     'web/testing/docs-try.browser.test.ts',
     'web/front/lan.browser.test.ts',
     'web/operator/access.browser.test.ts',

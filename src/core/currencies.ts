@@ -20,6 +20,9 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
+/** Every currency of the list, in alphabetical order. */
+export const CURRENCIES: readonly string[] = [...DIGITS.keys()].sort();
+
 /** Returns the minor digits of a currency; undefined if ISO 4217 has no such code. */
 export function minorDigits(currency: string): number | undefined {
   return DIGITS.get(currency);

@@ -9,6 +9,7 @@ export const PAGES = {
   Refunds: 'refunds',
   Balance: 'balance',
   Terminals: 'terminals',
+  Catalog: 'catalog',
   'API keys': 'keys',
   Webhooks: 'webhooks',
   Events: 'events',

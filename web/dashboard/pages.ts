@@ -33,6 +33,7 @@ const Refunds = partOf(async () => (await import('./pages/refunds.tsx')).Refunds
 const RefundPage = partOf(async () => (await import('./pages/refund.tsx')).RefundPage);
 const Terminals = partOf(async () => (await import('./pages/terminals.tsx')).Terminals);
 const TerminalPage = partOf(async () => (await import('./pages/terminal.tsx')).TerminalPage);
+const Catalog = partOf(async () => (await import('./pages/catalog.tsx')).Catalog);
 const ApiKeys = partOf(async () => (await import('./pages/api-keys.tsx')).ApiKeys);
 const ApiKeyPage = partOf(async () => (await import('./pages/api-key.tsx')).ApiKeyPage);
 const Webhooks = partOf(async () => (await import('./pages/webhooks.tsx')).Webhooks);
@@ -61,6 +62,7 @@ export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/dashboard/refunds/:id', RefundPage],
   ['/dashboard/terminals', Terminals],
   ['/dashboard/terminals/:id', TerminalPage],
+  ['/dashboard/catalog', Catalog],
   ['/dashboard/api-keys', ApiKeys],
   ['/dashboard/api-keys/:id', ApiKeyPage],
   ['/dashboard/webhooks', Webhooks],

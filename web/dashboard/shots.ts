@@ -155,6 +155,25 @@ const MONEY: readonly Shot[] = [
   dialogShot('withdraw', { path: '/balance', title: 'Balance', button: /^Withdraw/ }),
 ];
 
+/** The settings of a shop that prices in euros. */
+const PRICED_SHOP = {
+  currency: 'eur',
+  tax_rates: [
+    { name: 'Standard', rate: 2_300 },
+    { name: LONG_NAME, rate: 750 },
+  ],
+  legal_name: LONG_NAME,
+  address: 'Rua da Ribeira 12, 4050-513 Porto',
+};
+
+const ITEM = { object: 'catalogue_item', currency: 'eur', tax_inclusive: true, version: 1 };
+const ITEMS = [
+  { name: 'Flat white', unit_amount: 250, tax_rate: 2_300, color: '#8a5a33' },
+  { name: LONG_NAME, unit_amount: 123_456_789, tax_rate: 750, color: null },
+  { name: RIGHT_TO_LEFT_NAME, unit_amount: 990, tax_rate: 0, color: '#2f6fd0' },
+  { name: 'Old price', unit_amount: 3_500_000, tax_rate: 2_300, color: null, currency: null },
+].map((item, place) => ({ ...ITEM, id: `item_${place}`, position: place, ...item }));
+
 const DEVELOPERS: readonly Shot[] = [
   pageShot('Terminals', '/terminals'),
   emptyShot('Terminals', '/terminals', 'terminals'),
@@ -166,6 +185,20 @@ const DEVELOPERS: readonly Shot[] = [
     const { id } = await addTestTerminal(sandbox, 'Counter 2');
     await open(`/terminals/${id}`, 'Terminal');
   }),
+  deskShot('catalog', async ({ open, change, window: { page } }) => {
+    await change('', PRICED_SHOP);
+    await change('/test/catalogue', { data: ITEMS });
+    await open('/catalog', 'Catalog');
+    await page.getByText('Flat white').waitFor();
+  }),
+  deskShot('catalog-item', async ({ open, change, window: { page } }) => {
+    await change('', PRICED_SHOP);
+    await change('/test/catalogue', { data: ITEMS });
+    await open('/catalog', 'Catalog');
+    await page.getByRole('button', { name: 'Edit: Flat white' }).click();
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Price' }).fill('1,500');
+  }),
+  emptyShot('Catalog', '/catalog', 'catalogue'),
   pageShot('API keys', '/api-keys'),
   dialogShot('create-key', {
     ...{ path: '/api-keys', title: 'API keys' },
@@ -195,6 +228,10 @@ const DEVELOPERS: readonly Shot[] = [
 const ACCOUNT: readonly Shot[] = [
   pageShot('Team', '/team'),
   pageShot('Settings', '/settings'),
+  deskShot('settings-priced', async ({ open, change }) => {
+    await change('', PRICED_SHOP);
+    await open('/settings', 'Settings');
+  }),
   pageShot('Verification', '/verification'),
   deskShot('verification-form', async ({ open, change }) => {
     await change('/kyb', {

@@ -28,14 +28,6 @@ const DESKS: readonly Desk[] = [
       'GET /accounts/{account}/{mode}/test_helpers/clock': 'a server moves the test clock',
       'GET /accounts/{account}/{mode}/totals':
         'the till prints its own; the day report has the rest',
-      'GET /accounts/{account}/{mode}/catalogue':
-        'the dashboard has no page for the items of the till yet',
-      'POST /accounts/{account}/{mode}/catalogue':
-        'the dashboard has no page for the items of the till yet',
-      'PATCH /accounts/{account}/{mode}/catalogue/{item}':
-        'the dashboard has no page for the items of the till yet',
-      'DELETE /accounts/{account}/{mode}/catalogue/{item}':
-        'the dashboard has no page for the items of the till yet',
     },
     asLinks: {
       'GET /accounts/{account}/{mode}/exports/payments': '/exports/$',

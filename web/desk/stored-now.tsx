@@ -1,6 +1,15 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
+
+/**
+ * Remembers the stored values with which a form was opened or last saved. Compares values, because
+ * the version of an object also rises when another form saves other fields of it.
+ */
+export function useOpened<Values>(stored: Values) {
+  const [opened, setOpened] = useState(stored);
+  return { isStale: JSON.stringify(opened) !== JSON.stringify(stored), setOpened };
+}
 
 /** Returns the text below a field that another user has stored a different value for meanwhile. */
 export function storedNow({

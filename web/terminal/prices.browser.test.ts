@@ -1,12 +1,76 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NARROW, PHONE } from '../testing/browser.ts';
+import { signInAt } from '../testing/desk.ts';
 import { fits, newTill, quotedOf, shows, usdc } from '../testing/priced.ts';
 import { ownStage } from '../testing/stage.ts';
 import { addCatalogueItem, intentsOf, setShop } from '../testing/till.ts';
 
 /** Uses a private sandbox, because the currency applies to the whole account. */
 const stage = ownStage(({ sandbox }) => setShop(sandbox, { currency: 'eur' }));
+
+test('an owner sets up prices, a tax rate and items, and the till sells them', async () => {
+  const { browser, sandbox } = stage();
+  const desk = await browser.open(NARROW);
+  const { page } = desk;
+  const dialog = page.getByRole('dialog');
+  await signInAt(desk, { sandbox, path: 'dashboard/settings' });
+  await page.getByLabel('Currency of your prices').selectOption('EUR · Euro');
+  await page.getByRole('radio', { name: 'The tax is added to the price' }).check();
+  await page.getByRole('button', { name: 'Save prices' }).click();
+  await page.getByText('Saved.').waitFor();
+  await page.getByText(/^Rate now: 1 EUR = /).waitFor();
+  await page.getByRole('button', { name: 'Add tax rate' }).click();
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Food');
+  await dialog.getByRole('textbox', { name: 'Rate' }).fill('7,125');
+  await dialog.getByText('Enter a percentage from 0 to 100').waitFor();
+  await dialog.getByRole('textbox', { name: 'Rate' }).fill('7,5');
+  await dialog.getByText('Read as 7.5 %').waitFor();
+  await dialog.getByRole('button', { name: 'Add tax rate' }).click();
+  await page.getByRole('row', { name: /Food.*7\.5 %/ }).waitFor();
+  await fits(page);
+  await desk.checkAccessibility();
+  await page.getByRole('link', { name: 'Catalog', exact: true }).last().click();
+  await page.getByRole('heading', { name: 'No items yet' }).waitFor();
+  for (const [name, price] of [
+    ['Soup', '4,80'],
+    ['Tea', '2.5'],
+  ] as const) {
+    await page.getByRole('button', { name: 'Add item' }).click();
+    await dialog.getByRole('textbox', { name: 'Name' }).fill(name);
+    await dialog.getByRole('textbox', { name: 'Price' }).fill('1,500');
+    await dialog.getByRole('button', { name: 'Add item' }).click();
+    await dialog.getByText('Write 1500 or 1.50').waitFor();
+    await dialog.getByRole('textbox', { name: 'Price' }).fill(price);
+    await dialog.getByRole('button', { name: 'Add item' }).click();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: name })
+      .getByText('plus 7.5 % tax')
+      .waitFor();
+  }
+  const first = page.getByRole('list', { name: 'Catalog' }).getByRole('listitem').first();
+  await page.getByRole('button', { name: 'Move up: Tea' }).press('Enter');
+  await first.getByText('Tea').waitFor();
+  await fits(page);
+  await desk.checkAccessibility();
+  desk.checkClean();
+  await desk.close();
+  const { till, terminal } = await newTill(stage());
+  await till.page.getByRole('link', { name: /^Catalogue/ }).click();
+  await till.page.getByRole('button', { name: /^Soup.*€4\.80/ }).click();
+  await till.page.getByRole('button', { name: 'Charge €5.16', exact: true }).click();
+  await till.testPass.waitFor();
+  const [intent] = await intentsOf(sandbox, terminal);
+  const lines = intent?.line_items as readonly Record<string, unknown>[];
+  assert.deepEqual(
+    lines.map((line) => [line.tax_rate, line.tax_inclusive]),
+    [[750, false]],
+  );
+  await till.cancel.click();
+  await till.close();
+  await setShop(sandbox, { prices_include_tax: true });
+});
 
 test('a till of a shop in euros types, charges and shows euros', async () => {
   const { till, terminal } = await newTill(stage());

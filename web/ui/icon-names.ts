@@ -22,6 +22,12 @@ export const TILL_ICONS = {
   edit: 'pencil',
 } as const;
 
+/** Icons of the dashboard's catalog page only. */
+export const CATALOG_ICONS = {
+  up: 'arrow-up',
+  down: 'arrow-down',
+} as const;
+
 /** Icons of the pages of dashboard and operator console. */
 export const PAGE_ICONS = {
   overview: 'house',
@@ -30,6 +36,7 @@ export const PAGE_ICONS = {
   refunds: 'undo-2',
   balance: 'wallet',
   terminals: 'smartphone-nfc',
+  catalog: 'shopping-basket',
   keys: 'key-round',
   webhooks: 'webhook',
   events: 'activity',

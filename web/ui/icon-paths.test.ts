@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ICONS, PAGE_ICONS, TILL_ICONS } from './icon-names.ts';
+import { CATALOG_ICONS, ICONS, PAGE_ICONS, TILL_ICONS } from './icon-names.ts';
 import { iconPaths } from './icon-paths.ts';
 
 test('every icon is one path of numbers that begins at a place of its own', () => {
-  const names = { ...ICONS, ...TILL_ICONS, ...PAGE_ICONS };
+  const names = { ...ICONS, ...TILL_ICONS, ...CATALOG_ICONS, ...PAGE_ICONS };
   const paths = Object.entries(iconPaths(names));
   assert.equal(paths.length, Object.keys(names).length);
   for (const [name, path] of paths) {

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'dashboard/pages/risk-rules.tsx': ['Ask new customers from', 'Ask every customer from'],
   'dashboard/pages/settings.tsx': ['Daily refund limit'],
+  'dashboard/parts/catalog-dialog.tsx': ['Price'],
   'dashboard/parts/refund-dialog.tsx': ['Amount'],
   'dashboard/parts/withdraw-dialog.tsx': ['Amount'],
   'operator/parts/policy-form.tsx': ['Limit per payment', 'Limit per period'],
@@ -23,6 +24,11 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'wallet/screens/chips.tsx': ['At most per payment'],
   'wallet/screens/limits.tsx': ['Each payment', 'Each day'],
   'wallet/screens/send.tsx': ['Amount'],
+};
+/** Every percentage that is typed in a shop, by the file that renders its field. */
+const PERCENTAGES: Readonly<Record<string, readonly string[]>> = {
+  'dashboard/parts/tax-fields.tsx': ['Percentage'],
+  'dashboard/parts/tax-rates.tsx': ['Rate'],
 };
 /** Files that render several fields with one element. */
 const DRAWN_IN_A_LOOP: ReadonlySet<string> = new Set([
@@ -42,6 +48,7 @@ const SEARCHES: Readonly<Record<string, string>> = {
 const SILENT: ReadonlySet<string> = new Set([
   'dashboard/pages/risk-rules.tsx',
   'dashboard/pages/settings.tsx',
+  'dashboard/parts/catalog-dialog.tsx',
   'operator/parts/policy-form.tsx',
   'terminal/screens/cart-dialogs.tsx',
   'terminal/screens/find.tsx',
@@ -65,6 +72,9 @@ const NO_SUMS: ReadonlySet<string> = new Set([
 ]);
 const NAMES_MONEY = /amount|\bsum\b|\btip\b|limit|at most|price|each (payment|day)|balance/i;
 
+/** The components that render the fields. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['ui/sum-field.tsx', 'ui/percent-field.tsx']);
+
 const WEB = path.join(import.meta.dirname, '..');
 
 const ENGLISH = JSON.parse(readFileSync(path.join(WEB, '../texts/en.json'), 'utf8')) as Readonly<
@@ -87,7 +97,7 @@ function inEnglish(text: string): string {
 async function drawings(): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for await (const name of glob('**/*.tsx', { cwd: WEB })) {
-    if (name.startsWith('ui/stories') || name === 'ui/sum-field.tsx') continue;
+    if (name.startsWith('ui/stories') || OWN_FIELDS.has(name)) continue;
     found.set(name, inEnglish(readFileSync(path.join(WEB, name), 'utf8')));
   }
   return found;
@@ -107,6 +117,15 @@ test('every field that takes a sum is listed, and each listed one is drawn', () 
     const text = files.get(name) ?? '';
     const drawn = text.split('<SumField').length - 1;
     assert.equal(drawn, DRAWN_IN_A_LOOP.has(name) ? 1 : labels.length, name);
+    for (const label of labels) assert.match(text, new RegExp(`['"]${label}['"]`), name);
+  }
+});
+
+test('every field that takes a percentage is listed, and each listed one is drawn', () => {
+  assert.deepEqual(filesWith('<PercentField'), Object.keys(PERCENTAGES).sort());
+  for (const [name, labels] of Object.entries(PERCENTAGES)) {
+    const text = files.get(name) ?? '';
+    assert.equal(text.split('<PercentField').length - 1, labels.length, name);
     for (const label of labels) assert.match(text, new RegExp(`['"]${label}['"]`), name);
   }
 });

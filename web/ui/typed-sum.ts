@@ -15,6 +15,8 @@ export interface SumRules {
    * exactly that amount.
    */
   readonly wrote?: bigint | null;
+  /** True for numbers that may be 0, such as a percentage. */
+  readonly allowsZero?: boolean;
 }
 
 type SumRefusal =
@@ -121,10 +123,10 @@ function decimalOf(plain: string): string | null {
 }
 
 function unitsOf({ whole, decimals }: Parts, rules: SumRules): bigint | SumRefusal {
-  const { decimals: most = USDC_DECIMALS } = rules;
+  const { decimals: most = USDC_DECIMALS, allowsZero = false } = rules;
   if (decimals.length > most) return { why: 'too_many_decimals' };
   const units = BigInt(whole || '0') * oneOf(rules) + BigInt(decimals.padEnd(most, '0') || '0');
-  return units === 0n ? { why: 'zero' } : units;
+  return units === 0n && !allowsZero ? { why: 'zero' } : units;
 }
 
 type Meaning = 'decimals' | 'group' | 'either';

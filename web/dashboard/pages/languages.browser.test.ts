@@ -38,6 +38,7 @@ const PAGES = [
   'refunds',
   'balance',
   'terminals',
+  'catalog',
   'api-keys',
   'webhooks',
   'events',
@@ -74,6 +75,8 @@ for (const path of ['intents', 'terminals', 'events', 'request-log']) {
 const DIALOGS = [
   { path: 'api-keys', button: 'Create API key' },
   { path: 'terminals', button: 'Add terminal' },
+  { path: 'catalog', button: 'Add item' },
+  { path: 'settings', button: 'Add tax rate' },
   { path: 'balance', button: 'Withdraw' },
 ];
 

@@ -37,7 +37,7 @@ after(async () => {
 
 const PDF = Buffer.from('%PDF-1.7\nthe register says so');
 
-const PAGES = ['Team', 'Settings', 'Verification', 'Risk rules', 'Audit log', 'Balance'];
+const PAGES = ['Team', 'Settings', 'Verification', 'Risk rules', 'Audit log', 'Balance', 'Catalog'];
 const LOOKS = [
   { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
   { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
@@ -72,7 +72,16 @@ for (const { name, options } of LOOKS) {
 /** Opens every page once by its URL. */
 const ADDRESSES = [
   ...['', 'payments', 'intents', 'refunds', 'balance', 'terminals', 'team', 'settings'],
-  ...['verification', 'risk-rules', 'audit-log', 'api-keys', 'webhooks', 'events', 'request-log'],
+  ...[
+    'verification',
+    'risk-rules',
+    'audit-log',
+    'catalog',
+    'api-keys',
+    'webhooks',
+    'events',
+    'request-log',
+  ],
 ];
 
 test('nothing moves while a page of the dashboard loads', async () => {

@@ -46,9 +46,17 @@ interface Place {
 
 const PLACES: readonly Place[] = [
   { path: 'terminals', buttons: { 'Add terminal': 'admin' } },
+  { path: 'catalog', buttons: { 'Add item': 'admin' } },
   { path: 'webhooks', buttons: { 'Add endpoint': 'admin' } },
   { path: 'api-keys', buttons: { 'Create API key': 'admin' }, needs: 'admin' },
   { path: 'team', buttons: { Invite: 'owner', Remove: 'owner' } },
+  {
+    path: 'settings',
+    buttons: {
+      ...{ Save: 'admin', 'Save prices': 'admin', 'Add tax rate': 'admin' },
+      'Save receipt details': 'admin',
+    },
+  },
   { path: 'risk-rules', buttons: { Save: 'admin', Block: 'admin' } },
   { path: 'balance', buttons: { Withdraw: 'owner', 'Change wallet': 'owner' } },
   { path: 'verification', buttons: {}, needs: 'admin' },

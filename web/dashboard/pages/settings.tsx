@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { LANGUAGE_NAMES, LANGUAGES } from '#core/languages.ts';
 import type { ReadAccountResponse } from '../../data/types/dashboard.ts';
 import { Arrived } from '../../desk/arrived.tsx';
@@ -6,14 +6,18 @@ import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { OwnAccess } from '../../desk/own-access.tsx';
 import { useSend } from '../../desk/send.ts';
-import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
+import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/stored-now.tsx';
+import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { LanguageChoice } from '../../ui/language-choice.tsx';
+import { formatNumber } from '../../ui/numbers.ts';
 import { Page } from '../../ui/shell.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
 import { offeredLanguages } from '../../ui/text/switch.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
@@ -21,6 +25,9 @@ import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { Brand } from '../parts/brand.tsx';
 import { NewAccountForm } from '../parts/no-account.tsx';
+import { ReceiptSettings } from '../parts/receipt-settings.tsx';
+import { ShopPrices } from '../parts/shop-prices.tsx';
+import { TaxRates } from '../parts/tax-rates.tsx';
 
 export function Settings(): ReactNode {
   const query = useRead('GET /accounts/{account}');
@@ -31,18 +38,21 @@ export function Settings(): ReactNode {
       <Arrived>
         <Loaded query={query}>
           {(account) => (
-            <>
+            <Fragment key={account.id}>
               <section className="card stack">
                 <h2>{t('dashboard.settings.account.heading')}</h2>
                 <CopyField label={t('dashboard.settings.account_id.label')} value={account.id} />
                 {may('admin') ? (
                   <AccountForm account={account} />
                 ) : (
-                  <p className="soft">{t('dashboard.settings.admin_only')}</p>
+                  <AccountFacts account={account} />
                 )}
               </section>
+              <ShopPrices account={account} />
+              <TaxRates account={account} />
+              <ReceiptSettings account={account} />
               <Brand name={account.name} />
-            </>
+            </Fragment>
           )}
         </Loaded>
         <OwnAccess />
@@ -112,11 +122,18 @@ function useLimit(stored: bigint) {
   return { value, onText, sum: readSum(value, { wrote }), shows: true };
 }
 
+/** The settings of this page's first form. */
+function formFields(account: ReadAccountResponse) {
+  const { name, requested_name, refund_window_days, refund_daily_limit } = account;
+  const { time_zone, language } = account;
+  return { name, requested_name, refund_window_days, refund_daily_limit, time_zone, language };
+}
+
 /** Holds the state of the form and of its saving. */
 function useAccountForm(account: ReadAccountResponse) {
   const { call } = useMerchant();
   const toast = useToast();
-  const [opened, setOpened] = useState(account.version);
+  const { isStale, setOpened } = useOpened(formFields(account));
   const wished = account.requested_name ?? account.name;
   const [name, setName] = useState(wished);
   const [days, setDays] = useState(String(account.refund_window_days));
@@ -133,12 +150,12 @@ function useAccountForm(account: ReadAccountResponse) {
     const body = { version: account.version, ...texts, ...limits };
     const saved = await sending.send(() => call('PATCH /accounts/{account}', { body }));
     if (saved === null) return;
-    setOpened(saved.version);
+    setOpened(formFields(saved));
     const isWaiting = saved.requested_name !== null && isRenamed;
     toast(t(isWaiting ? 'dashboard.settings.name_waits' : 'dashboard.settings.saved'));
   };
   const texts = { name, setName, days, setDays, timeZone, setTimeZone, language, setLanguage };
-  return { ...texts, limit, sending, save, isStale: opened !== account.version };
+  return { ...texts, limit, sending, save, isStale };
 }
 
 function AccountForm({ account }: { readonly account: ReadAccountResponse }): ReactNode {
@@ -188,6 +205,25 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
         error={sending.problemAt('language')}
       />
     </Form>
+  );
+}
+
+/** Shows the settings to users who may not change them. */
+function AccountFacts({ account }: { readonly account: ReadAccountResponse }): ReactNode {
+  const { name, refund_window_days: days, refund_daily_limit: limit } = account;
+  return (
+    <>
+      <p className="soft">{t('dashboard.settings.admin_only')}</p>
+      <FactList>
+        <Fact name={t('dashboard.field.business_name')}>{given(name)}</Fact>
+        <Fact name={t('dashboard.settings.refund_window_days.label')}>{formatNumber(days)}</Fact>
+        <Fact name={t('dashboard.settings.daily_refund_limit.label')}>
+          <Amount atoms={BigInt(limit)} />
+        </Fact>
+        <Fact name={t('dashboard.settings.time_zone.label')}>{given(account.time_zone)}</Fact>
+        <Fact name={t('dashboard.settings.language.label')}>{languageName(account.language)}</Fact>
+      </FactList>
+    </>
   );
 }
 

@@ -4,9 +4,10 @@ import { Form } from '../../desk/form.tsx';
 import { type Sending, useSend } from '../../desk/send.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
+import { readPercent } from '../../ui/percent.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { useOperator, useRead } from '../operator.ts';
-import { percent, readPercent } from './percent.ts';
+import { percent } from './percent.ts';
 
 export type ContractWish = ProposeContractChangeBody['kind'];
 

@@ -5,11 +5,11 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { readPercent } from '../../ui/percent.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useOperator, useRead } from '../operator.ts';
-import { readPercent } from './percent.ts';
 
 type Defaults = ReadPolicyDefaultsResponse;
 type Field = Exclude<keyof Defaults, 'version'>;

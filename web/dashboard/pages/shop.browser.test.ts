@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { present } from '#core/assert.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { DESKTOP, type TestWindow } from '../../testing/browser.ts';
+import { signInAt } from '../../testing/desk.ts';
+import { ownStage } from '../../testing/stage.ts';
+import { addCatalogueItem, setShop } from '../../testing/till.ts';
+
+/** Tests details of the shop's settings and catalog; `prices.browser.test.ts` sells with them. */
+
+const NAMES = ['Apple', 'Bread', 'Cake', 'Dates'];
+
+const stage = ownStage(async ({ sandbox }) => {
+  await setShop(sandbox, { currency: 'eur', tax_rates: [{ name: 'Food', rate: 700 }] });
+  for (const name of NAMES) await addCatalogueItem(sandbox, { name, unit_amount: 100 });
+});
+
+async function open(path: string): Promise<TestWindow> {
+  const window = await stage().browser.open(DESKTOP);
+  await signInAt(window, { sandbox: stage().sandbox, path: `dashboard/${path}` });
+  await window.page.getByRole('heading', { level: 1 }).waitFor();
+  return window;
+}
+
+interface Item {
+  readonly id: string;
+  readonly name: string;
+  readonly unit_amount: number;
+  readonly currency: string | null;
+  readonly version: number;
+}
+
+/** The session of a colleague, who changes things while the page is open. */
+async function colleague() {
+  const { sandbox } = stage();
+  const person = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  await person.post('/session', sandbox.dashboard);
+  const account = `/accounts/${sandbox.account}`;
+  const catalogue = `${account}/test/catalogue`;
+  const items = async () => (await person.get(catalogue)).body.data as readonly Item[];
+  const item = async (name: string) =>
+    present(
+      (await items()).find((one) => one.name === name),
+      name,
+    );
+  return { person, account, catalogue, items, item };
+}
+
+function shownNames(page: Page): Promise<string[]> {
+  return page.locator('.catalog-name').allTextContents();
+}
+
+function field(dialog: Locator, name: string): Locator {
+  return dialog.getByRole('textbox', { name });
+}
+
+test('an item is moved by keyboard, and the button keeps the focus', async () => {
+  const { items } = await colleague();
+  const window = await open('catalog');
+  const { page } = window;
+  const down = page.getByRole('button', { name: 'Move down: Apple' });
+  await down.focus();
+  for (let click = 0; click < 3; click++) await page.keyboard.press('Enter');
+  await page.getByText('Apple: 4 of 4').waitFor({ state: 'attached' });
+  assert.deepEqual(await shownNames(page), ['Bread', 'Cake', 'Dates', 'Apple']);
+  assert.deepEqual(
+    (await items()).map(({ name }) => name),
+    ['Bread', 'Cake', 'Dates', 'Apple'],
+  );
+  const hasFocus = await down.evaluate((button) => document.activeElement === button);
+  assert.ok(hasFocus, 'the focus has gone');
+  // At the end it does nothing.
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Edit: Apple' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Place in the list').selectOption('First');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.waitForFunction(
+    () => document.querySelector('.catalog-name')?.textContent === 'Apple',
+  );
+  assert.deepEqual(await shownNames(page), NAMES);
+  window.checkClean();
+  await window.close();
+});
+
+test('what a colleague changed meanwhile is shown before it is replaced', async () => {
+  const { person, catalogue, item } = await colleague();
+  const window = await open('catalog');
+  const { page } = window;
+  await page.getByRole('button', { name: 'Edit: Cake' }).click();
+  const dialog = page.getByRole('dialog');
+  await field(dialog, 'Price').fill('3.20');
+  const cake = await item('Cake');
+  const changed = { version: cake.version, name: 'Cheesecake', unit_amount: 350 };
+  await person.patch(`${catalogue}/${cake.id}`, changed);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Someone else changed this since you opened it').waitFor();
+  await dialog.getByText('Stored now: Cheesecake').waitFor();
+  await dialog.getByText('Stored now: 3.50').waitFor();
+  assert.equal((await item('Cheesecake')).unit_amount, 350, 'nothing was replaced yet');
+  await window.checkAccessibility();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await item('Cake')).unit_amount, 320);
+  await page.getByRole('button', { name: 'Edit: Dates' }).click();
+  await dialog.getByRole('button', { name: 'Delete item' }).click();
+  await dialog.getByText('Tills stop selling it').waitFor();
+  await dialog.getByRole('button', { name: 'Delete item' }).click();
+  await page.getByText('Dates was deleted.').waitFor();
+  assert.deepEqual(await shownNames(page), ['Apple', 'Bread', 'Cake']);
+  window.checkClean(/status of 409/);
+  await window.close();
+});
+
+test('a rate of its own and a color are stored with an item', async () => {
+  const { item } = await colleague();
+  const window = await open('catalog');
+  const { page } = window;
+  await page.getByRole('button', { name: 'Edit: Bread' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Tax rate').selectOption('Another rate');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Enter a percentage from 0 to 100').waitFor();
+  await field(dialog, 'Percentage').fill('5.25');
+  await dialog.getByRole('checkbox', { name: 'The price includes the tax' }).uncheck();
+  await dialog.getByRole('radio', { name: 'Green' }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('plus 5.25 % tax').waitFor();
+  const { tax_rate, tax_inclusive, color } = (await item('Bread')) as Item &
+    Record<string, unknown>;
+  assert.deepEqual([tax_rate, tax_inclusive, color], [525, false, '#2e8b57']);
+  window.checkClean();
+  await window.close();
+});
+
+test('prices have the decimals of the currency, and items of another one are named', async () => {
+  const { sandbox } = stage();
+  const { item } = await colleague();
+  await setShop(sandbox, { currency: 'jpy' });
+  const window = await open('catalog');
+  const { page } = window;
+  await page.getByText('3 items have prices in another currency.').waitFor();
+  const dialog = page.getByRole('dialog');
+  const edit = async (currency: string, typed: string) => {
+    await page.getByRole('button', { name: 'Edit: Apple' }).click();
+    await dialog.getByText(new RegExp(`^In ${currency}\\.`)).waitFor();
+    assert.equal(await field(dialog, 'Price').inputValue(), '', 'the old price is no new one');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Enter a price.').waitFor();
+    await field(dialog, 'Price').fill('2.5000');
+    await dialog.getByRole('alert').waitFor();
+    await field(dialog, 'Price').fill(typed);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { unit_amount, currency: stored } = await item('Apple');
+    return [unit_amount, stored];
+  };
+  assert.deepEqual(await edit('JPY', '1,500'), [1_500, 'jpy']);
+  await page.getByText('¥1,500').waitFor();
+  await setShop(sandbox, { currency: 'kwd' });
+  await page.reload();
+  assert.deepEqual(await edit('KWD', '1.250'), [1_250, 'kwd']);
+  await page.getByText('KWD').last().waitFor();
+  window.checkClean();
+  await window.close();
+  await setShop(sandbox, { currency: 'eur' });
+});
+
+test('each form of the settings saves its own fields only', async () => {
+  const { person, account } = await colleague();
+  const window = await open('settings');
+  const { page } = window;
+  await field(page.locator('main'), 'Legal name').fill('Café Azul, Lda.');
+  await page.getByRole('button', { name: 'Add tax rate' }).click();
+  const dialog = page.getByRole('dialog');
+  await field(dialog, 'Name').fill('Food');
+  await field(dialog, 'Rate').fill('0');
+  await dialog.getByRole('button', { name: 'Add tax rate' }).click();
+  await dialog.getByText('Another rate has this name.').waitFor();
+  await field(dialog, 'Name').fill('Zero');
+  await dialog.getByRole('button', { name: 'Add tax rate' }).click();
+  await page.getByRole('button', { name: 'Remove: Food' }).click();
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('row', { name: /Food/ }).waitFor({ state: 'detached' });
+  assert.equal(await page.getByText('Someone else changed this').count(), 0);
+  await page.getByRole('button', { name: 'Save receipt details' }).click();
+  await page.getByText('Saved.').last().waitFor();
+  const { version } = (await person.get(account)).body;
+  await person.patch(account, { version, tax_number: 'PT1' });
+  await field(page.locator('main'), 'Tax number').fill('PT2');
+  await page.getByRole('button', { name: 'Save receipt details' }).click();
+  await page.getByText('Stored now: PT1').waitFor();
+  await page.getByRole('button', { name: 'Save receipt details' }).click();
+  await page.getByText('Stored now: PT1').waitFor({ state: 'detached' });
+  await field(page.locator('main'), 'Fiscal signer').fill('https://10.0.0.1/');
+  await page.getByRole('button', { name: 'Save receipt details' }).click();
+  await page.locator('.field-error').waitFor();
+  const { legal_name, tax_number, tax_rates, fiscal_signer } = (await person.get(account)).body;
+  assert.deepEqual(
+    [legal_name, tax_number, tax_rates, fiscal_signer],
+    ['Café Azul, Lda.', 'PT2', [{ name: 'Zero', rate: 0 }], null],
+  );
+  window.checkClean(/status of 40/);
+  await window.close();
+});

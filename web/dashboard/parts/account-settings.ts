@@ -1,0 +1,62 @@
+import { useState } from 'react';
+import type { ReadAccountResponse, UpdateAccountBody } from '../../data/types/dashboard.ts';
+import { useSend } from '../../desk/send.ts';
+import { storedNow, useOpened } from '../../desk/stored-now.tsx';
+import { t } from '../../ui/text/t.ts';
+import { useToast } from '../../ui/toast.tsx';
+import { useMerchant } from '../merchant.ts';
+
+export type Account = ReadAccountResponse;
+/** The fields of the account that a change sends. */
+export type AccountChange = Omit<UpdateAccountBody, 'version'>;
+
+export interface AccountProps {
+  readonly account: Account;
+}
+
+/**
+ * Returns a function that saves some of the account's settings under the version that the page
+ * shows. It returns `null` if that failed.
+ */
+export function useSaveAccount(account: Account, fields: readonly string[]) {
+  const { call } = useMerchant();
+  const toast = useToast();
+  const sending = useSend(fields);
+  const save = async (change: AccountChange) => {
+    const body = { version: account.version, ...change };
+    const saved = await sending.send(() => call('PATCH /accounts/{account}', { body }));
+    if (saved !== null) toast(t('dashboard.settings.saved'));
+    return saved;
+  };
+  return { sending, save };
+}
+
+interface FormOf<Values> {
+  /** The fields as the API names them in a refusal. */
+  readonly fields: readonly string[];
+  /** What the fields hold for a stored account. */
+  readonly valuesOf: (account: Account) => Values;
+  readonly changeOf: (values: Values) => AccountChange;
+}
+
+/** Holds a form for some of the account's settings. It sends only these. */
+export function useSettingsForm<Values extends object>(account: Account, form: FormOf<Values>) {
+  const { fields, valuesOf, changeOf } = form;
+  const storedValues = valuesOf(account);
+  const { isStale, setOpened } = useOpened(storedValues);
+  const [values, setValues] = useState(storedValues);
+  const { sending, save } = useSaveAccount(account, fields);
+  const onSend = async () => {
+    const saved = await save(changeOf(values));
+    if (saved === null) return;
+    setOpened(valuesOf(saved));
+    setValues(valuesOf(saved));
+  };
+  return {
+    ...{ values, isStale, sending, onSend },
+    set: (change: Partial<Values>) => setValues({ ...values, ...change }),
+    /** The hint about what another user has stored in a field, see {@link storedNow}. */
+    stored: (name: keyof Values, textOf: (value: Values[keyof Values]) => string = String) =>
+      storedNow({ isStale, stored: textOf(storedValues[name]), typed: textOf(values[name]) }),
+  };
+}
