@@ -58,7 +58,7 @@ async function joinAsNew(
     if (invitation === undefined) return linkRefused();
     const at = { realm: 'merchant', now } as const;
     const userId = await addUser(tx, { ...person, email: invitation.email }, at);
-    // A user for the address was created in the meantime; the link stays valid for that user.
+    // A user with this address was created meanwhile. The link stays valid for that user.
     if (isRefusal(userId)) return new Abandon<Accepted | Refusal>(signInFirst());
     await join(tx, deps, { invitation, userId, input });
     const opening = {
@@ -74,9 +74,9 @@ async function joinAsNew(
 }
 
 /**
- * Joins the team. A person who has a user must be signed in as that user; for anyone else the link
- * verifies the address, and name and password create the user. The link is looked up before
- * anything slow.
+ * Adds a person to the team. A person who already has a user must be signed in as that user; for
+ * others, the link verifies the address, and name and password create the user. The link is looked
+ * up before anything slow is done.
  */
 export async function acceptInvitation(
   deps: PeopleDeps,

@@ -36,7 +36,7 @@ export async function readPerson(
   return isRefusal(passwordHash) ? passwordHash : { email, name, passwordHash };
 }
 
-/** Adds the user, unless the address is taken in that realm. */
+/** Adds the user, unless the realm already has one with this address. */
 export async function addUser(
   tx: Tx,
   person: CheckedPerson,

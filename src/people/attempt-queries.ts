@@ -2,9 +2,9 @@ import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
- * Counts one attempt and returns the number and start of the window. Exact under concurrency. A
- * window that begins in the future was stored before the clock stepped back: it begins now, so that
- * the wait is never longer than a window.
+ * Counts one attempt and returns the count and start of its window, exact under concurrency. A
+ * window that starts in the future was stored before the clock was set back, so it starts now: no
+ * wait exceeds one window.
  */
 export async function countAttempt(
   sql: Sql,
@@ -21,7 +21,7 @@ export async function countAttempt(
   return only(rows, 'attempt count');
 }
 
-/** A successful attempt does not count. */
+/** Undoes the count of an attempt that succeeded. */
 export async function uncountAttempt(sql: Sql, bucket: string): Promise<void> {
   await sql.query(
     'update sign_in_attempts set attempts = attempts - 1 where bucket = $1 and attempts > 0',
@@ -33,7 +33,7 @@ export async function deleteAttempts(sql: Sql, bucket: string): Promise<void> {
   await sql.query('delete from sign_in_attempts where bucket = $1', [bucket]);
 }
 
-/** @returns how many expired buckets were deleted, at most `limit`. */
+/** Deletes up to `limit` expired buckets. @returns how many were deleted. */
 export async function deleteOldAttempts(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql.query(
     `delete from sign_in_attempts where bucket in

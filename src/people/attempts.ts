@@ -15,25 +15,33 @@ export interface Allowance {
 
 /** Guesses at one person's password, from devices that never signed in as that person. */
 export const PER_EMAIL: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
-/** From a device that did: strangers cannot use it up, so they cannot lock its owner out. */
+/**
+ * Guesses from devices that did. Strangers cannot use these up, so they cannot lock the owner out.
+ */
 export const PER_DEVICE: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
-/** Many people may share one address; a guesser with one address gets no further. */
+/** Guesses from one IP address, which many people may share. */
 export const PER_ADDRESS: Allowance = { attempts: 50, windowMs: 15 * MINUTE_MS };
-/** Codes have a million values and are valid for 90 seconds, so ten tries per hour find nothing. */
+/**
+ * A code has a million values and is valid for 90 seconds, so ten tries per hour are useless to a
+ * guesser.
+ */
 export const PER_SECOND_FACTOR: Allowance = { attempts: 10, windowMs: 60 * MINUTE_MS };
-/** For all devices of one person together, each of which has its own ten. */
+/** All known devices of one person together; each device also has its own ten. */
 export const PER_KNOWN_DEVICES: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
-/** Links are long secrets, so many tries mean guessing, and each try costs a look-up. */
+/** Links hold long secrets, so many tries mean guessing; each try costs a look-up. */
 export const LINKS_PER_ADDRESS: Allowance = { attempts: 30, windowMs: 15 * MINUTE_MS };
 /** Mails that one address can trigger, and that one mailbox can get. */
 export const MAILS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
 export const MAILS_PER_MAILBOX: Allowance = { attempts: 5, windowMs: 60 * MINUTE_MS };
 /** Pairing codes have 40 bits and are valid for minutes. */
 export const PAIRINGS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 15 * MINUTE_MS };
-/** Changes by one operator: more than a busy day's work, and few accounts for a stolen session. */
+/**
+ * Changes by one operator: more than a busy day's work, yet few accounts for the thief of a
+ * session.
+ */
 export const STAFF_CHANGES: Allowance = { attempts: 60, windowMs: 10 * MINUTE_MS };
 
-/** A whole IPv6 site counts as one, because a caller with one address of it has 2^64. */
+/** An IPv6 /64 counts as one address, because each of its users has 2^64 addresses. */
 const IPV6_SITE_BITS = 64;
 
 export function addressBucket(purpose: string, address: string): string {
@@ -48,7 +56,7 @@ export function emailBucket(purpose: string, realm: Realm, email: string): strin
   return `${purpose} ${realm} ${createHash('sha256').update(email).digest('base64url')}`;
 }
 
-/** Counts an attempt before it is made, so that parallel guesses are counted. */
+/** Counts an attempt before it is made, so that parallel guesses are counted, too. */
 export async function takeAttempt(
   sql: Sql,
   bucket: string,
@@ -69,14 +77,12 @@ function tooManyAttempts(waitMs: number): Refusal {
   };
 }
 
-/**
- * This many guesses are free, for typing errors, which follow quickly; each further one must wait.
- */
+/** Guesses without a wait, for typing errors. Each further guess must wait. */
 const FREE_GUESSES = 5;
 /** The first wait; it doubles each time. */
 const FIRST_WAIT_MS = 2 * MINUTE_MS;
 
-/** An attempt that may be a guess or a typing error: the more there were, the longer the wait. */
+/** Counts an attempt that may be a guess or a typing error. The wait grows with their number. */
 export async function takeGuess(
   sql: Sql,
   bucket: string,
@@ -90,14 +96,14 @@ export async function takeGuess(
   const slowMs = late > 0 ? FIRST_WAIT_MS * 2 ** (late - 1) : 0;
   const opensAt = addMs(since, isOver ? allowance.windowMs : Math.min(slowMs, allowance.windowMs));
   if (opensAt <= now) return { refused: null, guesses };
-  // It was not tried, so it does not lengthen the next wait.
+  // The attempt was not made, so it does not lengthen the next wait.
   if (!isOver) await uncountAttempt(sql, bucket);
   return { refused: tooManyAttempts(opensAt.getTime() - now.getTime()), guesses };
 }
 
 export { deleteAttempts as forgetAttempts, uncountAttempt as giveBackAttempt };
 
-/** Counts the guesses from all devices that are unknown for this person. */
+/** Names the bucket that counts guesses from devices unknown for this person. */
 export function secondFactorBucket(userId: string): string {
   return `second-factor ${userId}`;
 }

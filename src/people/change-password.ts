@@ -11,7 +11,7 @@ function callerOf(realm: Realm): HashCaller {
   return realm === 'operator' ? 'staff' : 'person';
 }
 
-/** Checks the password of a signed-in person, a few times an hour. */
+/** Checks the password of a signed-in person; only a few tries per hour. */
 export async function confirmPassword(
   deps: PeopleDeps,
   proof: { readonly userId: string; readonly password: string; readonly now: Date },
@@ -30,7 +30,7 @@ export async function confirmPassword(
   return user;
 }
 
-/** Changes the caller’s password; every other session of the person ends. */
+/** Changes the caller’s password, and ends all other sessions of that person. */
 export async function changePassword(
   deps: PeopleDeps,
   input: {

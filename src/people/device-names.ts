@@ -24,8 +24,8 @@ function find(names: readonly (readonly [RegExp, string])[], text: string): stri
 }
 
 /**
- * Returns a readable name of a device: `Firefox on Windows`. It contains only our own words,
- * because a User-Agent is written by its sender, and these names appear in mails.
+ * Returns a readable device name such as `Firefox on Windows`. It contains only our own words,
+ * because the sender controls the User-Agent, and these names appear in mails.
  */
 export function deviceName(userAgent: string): string {
   const browser = find(BROWSERS, userAgent) ?? 'Unknown browser';
@@ -34,8 +34,8 @@ export function deviceName(userAgent: string): string {
 }
 
 /**
- * The kind of network of an address, as far as the address itself shows it. Nothing is looked up:
- * people know their own addresses, and a guessed city would be wrong for most of them.
+ * Returns the kind of network that an address belongs to, as far as the address shows it. No
+ * location is looked up: most guessed cities would be wrong.
  */
 export function placeOf(address: string): string {
   if (!ipaddr.isValid(address)) return 'Unknown place';

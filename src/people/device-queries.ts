@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-/** True if this person has signed in on the device, not too long ago. */
+/** True if this person has signed in on the device recently enough. */
 export async function selectIsKnownDevice(
   sql: Sql,
   wanted: {
@@ -19,7 +19,7 @@ export async function selectIsKnownDevice(
   return rows.length === 1;
 }
 
-/** Records that a known device was used again. False for one that is not this person's. */
+/** Records that a known device was used. False if the device is not this person's. */
 export async function updateDeviceUsed(
   tx: Tx,
   change: {
@@ -57,7 +57,7 @@ export async function insertDevice(
   );
 }
 
-/** Keeps the most recently used devices. */
+/** Deletes all but the most recently used devices. */
 export async function deleteDevicesBeyond(
   tx: Tx,
   which: { readonly userId: string; readonly keep: number },

@@ -16,11 +16,13 @@ import type { Realm } from '#people/user-queries.ts';
 
 /** A device is remembered this long after its last sign-in. */
 export const DEVICE_MS = 180 * DAY_MS;
-/** More than a person uses; the one that was used longest ago is deleted first. */
+/** More devices than a person uses. Beyond it, the one used longest ago is deleted. */
 const MAX_DEVICES = 20;
 const USER_AGENT_LENGTH = 300;
 
-/** The device's own bucket of attempts if this person has signed in on it, otherwise `null`. */
+/**
+ * Returns the device's own bucket of attempts if this person has signed in on it, otherwise `null`.
+ */
 export async function knownDevice(
   sql: Sql,
   token: string | null,
@@ -43,7 +45,7 @@ export async function rememberDevice(
     readonly email: string;
     readonly token: string | null;
     readonly visit: Visit;
-    /** False where the person has just chosen a password, which makes the mail redundant. */
+    /** False if the person has just chosen a password, because the mail about that is enough. */
     readonly alert: boolean;
   },
 ): Promise<string> {

@@ -9,9 +9,9 @@ import { deleteExpiredChallenges } from '#people/passkey-queries.ts';
 import { deleteOldPersonLinks } from '#people/person-link-queries.ts';
 import { deleteExpiredSessions } from '#people/session-queries.ts';
 
-/** Rows of one kind per round: a few milliseconds. */
+/** Rows deleted per kind and round, which takes a few milliseconds. */
 const BATCH = 1_000;
-/** How long the record of a sent mail is kept; its text is deleted at once. */
+/** Sent mails are recorded this long; their text is deleted at once. */
 const KEEP_MAILS_MS = 30 * DAY_MS;
 
 /** Deletes expired sessions, links, challenges and counts. @returns true if there may be more. */

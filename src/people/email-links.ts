@@ -22,7 +22,7 @@ import { queueMail } from '#people/mail.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 
-/** Long enough for a slow mailbox, short enough for a link that opens an account. */
+/** Lifetimes of links: enough for a slow mailbox, yet short, because a link opens an account. */
 const LINK_MS: Record<TokenPurpose, number> = {
   sign_up: DAY_MS,
   password_reset: 30 * 60_000,
@@ -34,7 +34,7 @@ export interface LinkRequest {
   readonly visit: Visit;
 }
 
-/** Returns the same refusal for a token that never existed, was used or has expired. */
+/** Returns the refusal of a link: the same for an unknown, a used and an expired one. */
 export function linkRefused(): Refusal {
   return refuse(
     'parameter_invalid',
@@ -106,9 +106,9 @@ function pageOf(realm: Realm, purpose: TokenPurpose | null): string {
 }
 
 /**
- * Sends a link to the address, or a mail with the reason why not, or nothing: the requester cannot
- * tell which, and each case takes the same time. One mailbox is not flooded: excess mails are
- * silently not sent, and the links that were sent stay valid.
+ * Mails a link to the address, or the reason why there is none, or sends nothing: the requester
+ * cannot distinguish these cases, and each takes the same time. A mailbox is not flooded: excess
+ * mails are not sent, and earlier links stay valid.
  * @returns the mailed link, or `null`. Only a sandbox may show it.
  */
 async function sendLink(
@@ -139,7 +139,7 @@ async function sendLink(
   });
 }
 
-/** Begins a sign-up: verifies the address. Nothing is stored for it yet. */
+/** Begins a sign-up by verifying the address. Nothing else is stored yet. */
 export function requestSignUp(
   deps: PeopleDeps,
   request: LinkRequest,
@@ -156,8 +156,8 @@ export async function requestPasswordReset(
 }
 
 /**
- * The purpose of a mailed link, read before anything slow is done for its holder. A look-up that
- * finds nothing counts against the address.
+ * Looks up the object of a mailed link before anything slow is done for the caller. A failed
+ * look-up counts against the IP address.
  */
 export async function findByLink<T>(
   sql: Sql,
@@ -174,7 +174,7 @@ export async function findByLink<T>(
   return found;
 }
 
-/** A mailed link to check: its text, and the required purpose. */
+/** The token of a mailed link, and the purpose that it must have. */
 export interface ShownLink {
   readonly text: string;
   readonly purpose: TokenPurpose;
@@ -183,7 +183,8 @@ export interface ShownLink {
 }
 
 /**
- * The mailbox that the link was sent to, and the token to consume in the transaction that uses it.
+ * Returns the mailbox that the link was sent to, and the token to consume in the transaction that
+ * uses it.
  */
 export async function readLink(sql: Sql, shown: ShownLink) {
   const { text, purpose, realm, visit } = shown;

@@ -21,7 +21,7 @@ export async function insertEmailToken(
   );
 }
 
-/** The address that a valid token verifies. */
+/** Returns the address that a valid token verifies. */
 export async function selectEmailToken(
   sql: Sql,
   wanted: {
@@ -58,7 +58,7 @@ export async function takeEmailToken(
   return rows[0]?.email;
 }
 
-/** Once one link has been used, the others to the same address become invalid. */
+/** Deletes all links to the address, because one of them was used. */
 export async function deleteEmailTokens(
   tx: Tx,
   which: { readonly realm: Realm; readonly email: string },
@@ -69,7 +69,7 @@ export async function deleteEmailTokens(
   ]);
 }
 
-/** @returns how many links that ended before `before` were deleted, at most `limit`. */
+/** Deletes up to `limit` links that ended before `before`. @returns how many. */
 export async function deleteOldTokens(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql.query(
     `delete from email_tokens where hash in

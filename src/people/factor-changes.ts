@@ -5,10 +5,10 @@ import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
 import type { UserRow } from '#people/user-queries.ts';
 
-/** Enough to find the phone and scan a code. */
+/** Lifetime of a set-up: enough to find the phone and scan a code. */
 const SET_UP_MS = 10 * 60_000;
 
-/** An unconfirmed set-up ends by itself. */
+/** True if an unconfirmed set-up has expired. */
 export function isSetUpOver({ totp_begun_at: begun }: UserRow, now: Date): boolean {
   return begun === null || addMs(begun, SET_UP_MS) <= now;
 }
@@ -36,7 +36,7 @@ export async function mailFactorChange(
   await notify(tx, people, { ...made, trustedFrom: null });
 }
 
-/** The same for an added factor, which may have to wait before it is trusted. */
+/** Mails the person about an added factor, which may have to wait until it is trusted. */
 export async function mailFactorAdded(
   tx: Tx,
   people: PeopleDeps,
@@ -83,8 +83,7 @@ async function notify(
 }
 
 /**
- * A person who enters wrong codes already has the password, so the owner is warned before more
- * happens.
+ * Warns the owner about wrong codes, because the person who enters them already has the password.
  */
 export async function mailGuessed(
   tx: Tx,

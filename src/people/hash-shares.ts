@@ -1,8 +1,9 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 
 /**
- * The kinds of callers for whom a password is hashed. A hash takes 30 ms of a core and 19 MiB, so
- * each kind has its own share: strangers who use up theirs slow down only other strangers.
+ * The kinds of callers for whom a password is hashed. A hash takes 30 ms of one core and 19 MiB, so
+ * each kind has its own share of the capacity: strangers who use up theirs delay only other
+ * strangers.
  */
 export type HashCaller = 'stranger' | 'link' | 'person' | 'staff' | 'command';
 
@@ -14,8 +15,8 @@ interface Share {
 }
 
 /**
- * At most six concurrent hashes per process, for all callers: 114 MiB. Thirty callers wait half a
- * second for two slots; more than that is an attack, which waiting would only hide.
+ * At most six concurrent hashes per process: 114 MiB. Thirty callers wait half a second for two
+ * slots; more callers mean an attack.
  */
 const SHARES: Readonly<Record<HashCaller, Share>> = {
   stranger: { running: 2, waiting: 30 },
@@ -40,7 +41,7 @@ export function busy(): Refusal {
   };
 }
 
-/** Runs hashes within the shares. */
+/** Limits concurrent hashes to each kind's share. */
 export class HashGate {
   readonly #shares: Readonly<Record<HashCaller, Share>>;
   readonly #queues = new Map<HashCaller, Queue>();
@@ -50,14 +51,16 @@ export class HashGate {
   }
 
   /**
-   * The result of the work, or a refusal if too many are already waiting; then nothing was done.
+   * Returns the result of the work; or a refusal if too many callers are waiting, and then nothing
+   * was done.
    */
   async run<T>(caller: HashCaller, work: () => Promise<T>): Promise<T | Refusal> {
     const share = this.#shares[caller];
     const queue = this.#queueOf(caller);
     if (queue.running >= share.running) {
       if (queue.waiting.length >= share.waiting) return busy();
-      // A finishing caller passes its slot on, so that no new caller takes it first.
+      // A finished caller passes its slot to the next in the queue, so that no new caller
+      // overtakes.
       await new Promise<void>((resolve) => queue.waiting.push(resolve));
     } else {
       queue.running++;

@@ -19,14 +19,14 @@ export const invitations = table(
 
 export type InvitationRow = Row<typeof invitations>;
 
-/** Includes the name of the account. */
+/** An invitation, with the name of the account. */
 export interface NamedInvitation extends InvitationRow {
   readonly account_name: string;
 }
 
 const OPEN = 'accepted_at is null and revoked_at is null';
 
-/** Replaces an open invitation to the same address, whose link becomes invalid. */
+/** Stores an invitation. An open one to the same address becomes invalid. */
 export async function replaceInvitation(
   tx: Tx,
   invitation: {

@@ -23,7 +23,7 @@ import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/team
 
 const MAX_MEMBERS = 200;
 
-/** Invites by email; a second invitation to the same address replaces the first. */
+/** Invites a person by mail. A second invitation to the same address replaces the first. */
 export async function inviteMember(
   ref: TeamRef,
   input: { readonly email: string; readonly role: Role },
@@ -75,17 +75,17 @@ export async function withdrawInvitation(
   return null;
 }
 
-/** Revokes the invitations of a person who may no longer invite. */
+/** Revokes the open invitations that a person sent who may no longer invite. */
 export async function endInvitationsOf(tx: Tx, ref: TeamRef, userId: string): Promise<void> {
   await revokeInvitationsBy(tx, { accountId: ref.accountId, userId, now: ref.now });
 }
 
-/** A shop hires a few people per day; a spammer wants hundreds. */
+/** A shop hires a few people per day; a spammer would send hundreds. */
 const PER_INVITER: Allowance = { attempts: 20, windowMs: HOUR_MS };
 const PER_ACCOUNT: Allowance = { attempts: 30, windowMs: DAY_MS };
 /** Invitations to one mailbox, from any account. */
 const PER_MAILBOX: Allowance = { attempts: 5, windowMs: DAY_MS };
-/** For the whole network: more than this is an attack on our reputation with mail servers. */
+/** For the whole network: more mean an attack, and would harm our reputation with mail servers. */
 const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };
 
 /** Counts an invitation against each of these limits. */
@@ -125,7 +125,8 @@ function invitationText(ref: TeamRef, role: Role, url: string): string {
 }
 
 /**
- * Writes the invitation and the mail with its link; an earlier one to the address becomes invalid.
+ * Stores the invitation and queues the mail with its link. An earlier one to the address becomes
+ * invalid.
  */
 async function sendInvitation(
   tx: Tx,
@@ -147,7 +148,7 @@ async function sendInvitation(
   });
   const url = `${people.webUrl}/dashboard/invitation#token=${token}`;
   const text = invitationText(ref, role, url);
-  // Contains nothing chosen by the sender, because the subject is what a stranger reads first.
+  // Nothing in the subject is chosen by the sender, because strangers read it first.
   const subject = 'You are invited to a team on Tapline';
   const buttons = [{ url, name: 'See the invitation' }];
   await queueMail(tx, people.secretKey, { to: email, subject, text, buttons, now });

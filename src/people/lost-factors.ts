@@ -11,8 +11,9 @@ import type { FactorRef } from '#people/second-factor.ts';
 import { lockUser, selectUser } from '#people/user-queries.ts';
 
 /**
- * How a person who has lost every factor regains access: the password, then a click in a mail, then
- * 72 hours in which a use of the factor, or the mail's other link, cancels it.
+ * Mails a person who has lost every factor. Access is regained with the password, a click in this
+ * mail, and 72 hours during which a use of a factor, or the mail's other link, cancels the
+ * recovery.
  */
 export async function mailFactorRecovery(
   deps: PeopleDeps,
@@ -43,9 +44,9 @@ export async function mailFactorRecovery(
 }
 
 /**
- * Ends the factors if their 72 hours are over and the password was right. Rereads the row, because
- * a factor may have been used since the caller read it.
- * @returns true if they ended.
+ * Removes the factors if their 72 hours have passed and the password was right. Reads the row
+ * again, because a factor may have been used since.
+ * @returns true if they were removed.
  */
 export async function endLostFactors(
   deps: Pick<PeopleDeps, 'secretKey'>,

@@ -2,13 +2,15 @@ import { escapeHtml } from '#core/escape-html.ts';
 import { directionOf, languageTag, type TextLanguage } from '#core/languages.ts';
 import { type Writer, writerFor } from '#texts/text.ts';
 
-/** An address of ours in a mail, with the label of its button. */
+/** One of our addresses in a mail, and the label of its button. */
 export interface MailButton {
   readonly url: string;
   readonly name: string;
 }
 
-/** Mail programs support styles only in elements. Nothing is loaded remotely. */
+/**
+ * Styles are on the elements, because mail programs support no others. Nothing is loaded remotely.
+ */
 const BODY =
   'margin:0;padding:24px 12px;background:#f6f7f9;color:#14171c;' +
   'font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,Arial,sans-serif';
@@ -39,8 +41,8 @@ function paragraph(text: string, buttons: readonly MailButton[], writer: Writer)
 }
 
 /**
- * The HTML version of a mail's text: the same paragraphs in the same order. Only a paragraph that
- * is one of the mail's own addresses becomes a button, so that user-entered text is never a link.
+ * Returns the HTML version of a mail's text, with the same paragraphs. Only a paragraph that is one
+ * of the mail's own addresses becomes a button, so user-entered text is never a link.
  */
 export function mailHtml(mail: {
   readonly subject: string;

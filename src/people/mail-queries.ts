@@ -17,7 +17,7 @@ export async function insertMail(
   );
 }
 
-/** Takes due mails; another worker gets them after `again` unless they were sent by then. */
+/** Leases due mails. Another worker gets those that are not sent by `again`. */
 export async function claimMails(
   sql: Sql,
   wanted: { readonly now: Date; readonly again: Date; readonly limit: number },
@@ -32,7 +32,7 @@ export async function claimMails(
   );
 }
 
-/** Deletes the text, because a sent mail may contain a secret link. */
+/** Records that a mail was sent, and deletes its text, which may contain a secret link. */
 export async function markSent(sql: Sql, id: bigint, now: Date): Promise<void> {
   await sql.query('update mail_outbox set sent_at = $2, sealed = null where id = $1', [id, now]);
 }
@@ -45,10 +45,7 @@ export async function markUnsendable(sql: Sql, id: bigint, now: Date): Promise<v
   await sql.query('update mail_outbox set failed_at = $2, sealed = null where id = $1', [id, now]);
 }
 
-/**
- * Deletes the oldest finished mails; ids are in the order of creation.
- * @returns how many were deleted, at most `limit`.
- */
+/** Deletes up to `limit` of the oldest finished mails. @returns how many. */
 export async function deleteSentMails(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql.query(
     `delete from mail_outbox where id = any(array(

@@ -2,8 +2,8 @@
 const LINK_LIKE = /[/\\@]|:\S|\w\.\p{L}{2}/u;
 
 /**
- * The account's name in a mail. It may have been chosen to smuggle a message, so it appears in
- * quotes, only in the text, and not at all if it could become a link.
+ * Returns the account's name for a mail. A name may be chosen to smuggle a message, so it appears
+ * only in the text, in quotes, and not at all if mail programs could turn it into a link.
  */
 export function accountInMail(name: string): string {
   return LINK_LIKE.test(name) ? 'an account' : `the account “${name}”`;

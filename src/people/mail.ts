@@ -24,18 +24,18 @@ export interface Mail {
   readonly subject: string;
   /** Plain text with lines of ordinary length, from which the HTML is generated. */
   readonly text: string;
-  /** Addresses of ours that are paragraphs of the text; in HTML each is a button. */
+  /** Our own addresses that stand as paragraphs in the text; in HTML each is a button. */
   readonly buttons?: readonly MailButton[];
   /** Default: English. */
   readonly language?: TextLanguage;
 }
 
-/** Sends mails. @throws if the mail was not accepted; it is then retried. */
+/** Sends mails. @throws if a mail was not accepted; then it is retried. */
 export interface Mailer {
   send(mail: Mail): Promise<void>;
 }
 
-/** The longest that a mail server may block this worker's other mails. */
+/** Time limit for a mail server, which delays the worker's other mails. */
 const SMTP_TIMEOUT_MS = 20_000;
 
 /** Sends through a mail server: `smtps://user:password@host:465` or `smtp://host:587`. */
@@ -52,7 +52,7 @@ export function smtpMailer(options: { readonly url: string; readonly from: strin
 }
 
 async function openTransport(url: string) {
-  // Loaded at first use, because without a mail server it is never needed.
+  // Loaded at first use: without a mail server it is not needed.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
@@ -62,13 +62,15 @@ async function openTransport(url: string) {
   });
 }
 
-/** Signs in to the mail server and sends nothing. @throws the reason of a failure. */
+/** Signs in to the mail server without sending anything. @throws the reason for a failure. */
 export async function checkMailServer(url: string): Promise<string> {
   await (await openTransport(url)).verify();
   return 'the server accepts our sign-in';
 }
 
-/** For the sandbox: each mail is a JSON file, readable by its owner only, named by its time. */
+/**
+ * Writes each mail to a JSON file named by its time, readable only by its owner. For the sandbox.
+ */
 export function fileMailer(folder: string): Mailer {
   return {
     send: async (mail) => {
@@ -102,17 +104,19 @@ export interface MailWorkerDeps extends LoopDeps {
   readonly mailer: Mailer;
 }
 
-/** The mail of a worker that dies while sending passes to another after this time. */
+/** Lease of a mail: if its worker dies while sending, another one sends it after this time. */
 const LEASE_MS = 60_000;
 const BATCH = 10;
 /**
- * The delay before the next attempt, by the number of failed ones; after the last the mail has
- * failed.
+ * Delays before a retry, by the number of failed attempts. After the last one the mail has failed.
  */
 const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000] as const;
 const POLL_MS = 10_000;
 
-/** Mail servers repeat the mailbox in error messages; an address must not be logged. */
+/**
+ * Returns the error without the address: mail servers repeat it in messages, and it must not be
+ * logged.
+ */
 function withoutAddress(thrown: unknown, to: string): Error {
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   if (to === '') return new Error(said);

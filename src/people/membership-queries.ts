@@ -45,7 +45,9 @@ export async function selectMembers(sql: Sql, accountId: string): Promise<Member
   );
 }
 
-/** Locks all memberships of the account, so that two owners cannot remove each other at once. */
+/**
+ * Locks all memberships of the account, so that two owners cannot remove each other concurrently.
+ */
 export async function lockMembers(tx: Tx, accountId: string): Promise<MemberRow[]> {
   return tx.query(
     `select ${MEMBER} from memberships m join users u on u.id = m.user_id
@@ -92,7 +94,7 @@ export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAc
   );
 }
 
-/** The addresses of an account's owners, who get the mails about its money. */
+/** Returns the owners' addresses, which get the mails about the account's money. */
 export async function selectOwnerEmails(sql: Sql, accountId: string): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(
     `select u.email from memberships m join users u on u.id = m.user_id

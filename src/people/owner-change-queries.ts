@@ -12,7 +12,7 @@ export const ownerChanges = table('owner_changes', {
   created: 'timestamptz',
 });
 
-/** Time at which the owners last changed. An invitation changes nothing before it is accepted. */
+/** Returns when the owners last changed. An invitation counts only once it is accepted. */
 export async function selectLastOwnerChange(sql: Sql, accountId: string): Promise<Date | null> {
   const rows = await sql.query<{ created: Date }>(
     `select created from owner_changes where account_id = $1 and kind <> 'invited'
@@ -22,21 +22,21 @@ export async function selectLastOwnerChange(sql: Sql, accountId: string): Promis
   return rows[0]?.created ?? null;
 }
 
-/** An announced wallet of a merchant. */
+/** A wallet that was announced for a merchant. */
 export interface ProposedWallet {
   readonly livemode: boolean;
   readonly merchantNumber: bigint;
   readonly wallet: string;
 }
 
-/** The subject of a mail with a hold link. */
+/** What a hold link is about: a stored change, or an announced wallet. */
 export type HoldLinkAbout = { readonly changeId: string } | ProposedWallet;
 
 function walletColumns({ livemode, merchantNumber, wallet }: ProposedWallet) {
   return [livemode, merchantNumber, wallet];
 }
 
-/** True if owners were mailed a link about this wallet since that time. */
+/** True if a link about this wallet was mailed to owners since that time. */
 export async function hasHoldLink(
   sql: Sql,
   { accountId, since, ...wallet }: ProposedWallet & { accountId: string; since: Date },

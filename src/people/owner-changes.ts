@@ -16,12 +16,12 @@ import {
 } from '#people/owner-change-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 
-/** An owner who is away for a weekend still sees the link in time. */
+/** Long enough for an owner who reads no mail during a weekend. */
 const LINK_MS = 72 * HOUR_MS;
-/** No other wallet can be announced while the links are valid. */
+/** While the links are valid, no other wallet can be announced. */
 const WALLET_DELAY_MS = LINK_MS;
 
-/** The path of a link's page; the link alone authorizes it. */
+/** The path of a hold link's page. The link alone authorizes it. */
 export const HOLD_PATH = '/hold-payouts';
 
 export interface OwnerChange {
@@ -66,7 +66,9 @@ function text(change: OwnerChange, url: string): string {
   );
 }
 
-/** @returns the address of a page with a button that holds the account's payouts, once. */
+/**
+ * Creates a hold link. @returns the URL of a page with a button that holds the account's payouts.
+ */
 export async function issueHoldLink(
   tx: Tx,
   people: Pick<PeopleDeps, 'webUrl'>,
@@ -85,7 +87,7 @@ export async function issueHoldLink(
   return `${people.webUrl}${HOLD_PATH}/${token}`;
 }
 
-/** Records the change and mails everyone who was or is an owner a link that holds payouts. */
+/** Records the change, and mails every previous and current owner a link that holds payouts. */
 export async function noteOwnerChange(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
@@ -108,9 +110,8 @@ export async function noteOwnerChange(
 }
 
 /**
- * Refuses to announce a wallet for 72 hours after a change of owners. Delaying the steps after the
- * announcement would not suffice, because on the contract anyone can put an announced wallet into
- * force.
+ * Refuses to announce a wallet within 72 hours of a change of owners. Delaying a later step would
+ * not help: anyone can apply an announced wallet on the contract.
  */
 export async function checkOwnersSettled(
   sql: Sql,

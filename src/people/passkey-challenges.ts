@@ -5,7 +5,7 @@ import { type ChallengePurpose, insertChallenge, takeChallenge } from '#people/p
 import type { PeopleDeps } from '#people/people.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-/** Enough to find the key or the phone. */
+/** Lifetime of a challenge: enough to find the key or the phone. */
 const CHALLENGE_MS = 5 * 60_000;
 
 export function passkeyRefused(): Refusal {
@@ -16,7 +16,7 @@ function hashChallenge(challenge: string): Buffer {
   return createHash('sha256').update(challenge).digest();
 }
 
-/** The challenge that a browser answered, or `null` if this is not an answer. */
+/** Returns the challenge in a browser's answer; `null` if it is not such an answer. */
 function challengeOf(clientDataJSON: string): string | null {
   try {
     const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
@@ -43,7 +43,9 @@ export async function remember(
   await insertChallenge(deps.db, { ...ceremony, hash: hashChallenge(challenge), expiresAt });
 }
 
-/** The challenge if it is one of ours, for this ceremony and user, and fresh; it is consumed. */
+/**
+ * Consumes and returns the challenge, if it is ours, for this ceremony and user, and not expired.
+ */
 export async function recall(
   deps: PeopleDeps,
   clientDataJSON: string,

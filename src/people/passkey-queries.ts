@@ -77,7 +77,7 @@ export async function insertChallenge(
   );
 }
 
-/** Deletes the challenge even if the answer is wrong, because each may be answered once. */
+/** Deletes the challenge even if the answer is wrong, because each allows one answer. */
 export async function takeChallenge(
   sql: Sql,
   wanted: {

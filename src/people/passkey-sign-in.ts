@@ -20,7 +20,8 @@ import { type OpenedSession, openSession, strengthenSession } from '#people/sess
 import { type Realm, selectUser, type UserRow } from '#people/user-queries.ts';
 
 /**
- * The options for the browser to sign in by passkey, or (as second factor) with one of the user's.
+ * Returns the options for the browser: to sign in by any passkey, or to prove one of this user's as
+ * second factor.
  */
 export async function beginPasskeySignIn(
   deps: PeopleDeps,
@@ -66,12 +67,13 @@ async function verifyUse(
     });
     return result.verified ? result.authenticationInfo.newCounter : null;
   } catch {
-    return null; // As above; a counter that went backwards (a copied key) throws, too.
+    return null; // The library throws for invalid answers and copied keys.
   }
 }
 
 /**
- * Verifies the answer of a passkey and records its use. Returns its owner; `null` if it is invalid.
+ * Verifies a passkey's answer and records its use. @returns its owner; `null` if the answer is
+ * invalid.
  */
 async function acceptPasskey(
   deps: PeopleDeps,
@@ -91,8 +93,8 @@ async function acceptPasskey(
 }
 
 /**
- * Signs in with a passkey alone: having it and unlocking it are two factors in one. Not subject to
- * the limit of wrong passwords, so its owner can always sign in.
+ * Signs in with a passkey alone, which is two factors: possession, and unlocking it. Wrong
+ * passwords are not counted here, so the owner can always sign in.
  */
 export async function signInWithPasskey(
   deps: PeopleDeps,
@@ -120,7 +122,7 @@ export async function signInWithPasskey(
   return result;
 }
 
-/** Verifies the second factor of an existing session, as a code would. */
+/** Verifies the second factor of an existing session by passkey. */
 export async function provePasskey(
   deps: PeopleDeps,
   ref: FactorRef & { readonly realm: Realm },

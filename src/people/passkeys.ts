@@ -17,7 +17,7 @@ import { lockUser, selectUser } from '#people/user-queries.ts';
 
 const MAX_PASSKEYS = 20;
 
-/** Loaded at first use, because its 230 files took a twentieth of each start. */
+/** Loads the library at first use: its 230 files took a twentieth of each start. */
 export function loadWebAuthn() {
   return import('@simplewebauthn/server');
 }
@@ -65,7 +65,7 @@ async function verifyNew(
   }
 }
 
-/** Stores the passkey that the browser created. It is a full second factor, and signs in alone. */
+/** Stores a new passkey. It counts as a second factor, and can also sign in alone. */
 export async function addPasskey(
   deps: PeopleDeps,
   ref: FactorRef,

@@ -4,9 +4,9 @@ import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { type HashCaller, HashGate } from '#people/hash-shares.ts';
 
-/** NIST SP 800-63B: length matters; no composition rules. */
+/** NIST SP 800-63B: length matters; rules about characters do not. */
 const MIN_LENGTH = 12;
-/** Long passphrases fit; a megabyte meant to keep the hash busy does not. */
+/** Enough for long passphrases; megabytes that keep the hash busy are refused. */
 const MAX_LENGTH = 256;
 const MIN_DISTINCT = 5;
 
@@ -19,7 +19,7 @@ const PROFILE = {
   parallelism: 1,
 } as const;
 
-/** Obvious passwords of sufficient length, which every guesser tries first. */
+/** Passwords of sufficient length that guessers try first. */
 const OBVIOUS =
   /^(?:(?:pass ?word|qwerty(?:uiop)?|letmein|iloveyou|welcome|admin|tapline|secret)[\d!.\s]*)+$/i;
 const STAIRS = '01234567890123456789abcdefghijklmnopqrstuvwxyzqwertyuiopasdfghjklzxcvbnm';
@@ -54,8 +54,8 @@ export function checkPassword(password: string, email: string): Refusal | null {
 const gate = new HashGate();
 
 /**
- * PHC string of argon2id. NFKC first, so that a password is the same on every keyboard. A refusal
- * if the share of this kind of caller is full.
+ * Returns an argon2id hash in PHC form, after NFKC, so that the same password typed on any keyboard
+ * matches. Refuses if the share of this kind of caller is full.
  */
 export async function hashPassword(
   password: string,
@@ -68,8 +68,8 @@ let decoy: Promise<string> | null = null;
 
 /**
  * True if the password matches the hash. Without a hash (no such user, or one erased during the
- * request, whose hash is empty) a decoy is checked, which takes as long, so that the time does not
- * reveal who has an account. A refusal if the caller's share is full.
+ * request) a decoy is checked, so that the time does not reveal who has a user. Refuses if the
+ * caller's share is full.
  */
 export async function verifyPassword(
   password: string,
@@ -83,17 +83,19 @@ export async function verifyPassword(
   return isRefusal(matches) ? matches : matches && isKnown;
 }
 
-/** Below this many guesses, a list of known passwords with small changes finds it. */
+/** A list of known passwords with small changes covers passwords that need fewer guesses. */
 const MIN_GUESSES = 1e8;
-/** The scorer's time grows quickly with the length; 24 characters take a few milliseconds. */
+/**
+ * Only this many characters are scored, because the scorer's time grows quickly with the length.
+ */
 const JUDGED_LENGTH = 24;
 
 let scorer: ZxcvbnFactory | null = null;
 
 /**
- * True for a known password, or one with a year, a digit, capitals or "@" for "a" added. Checks its
- * first 24 characters. Offline: the lists come with the package. `personal` are words that this
- * person would use: the address, the product.
+ * True for a known password, also with a year, a digit, capitals or "@" for "a" added. Scores the
+ * first 24 characters, offline: the lists are part of the package. `personal` are words that this
+ * person may use: the address, the product.
  */
 function isBreached(password: string, personal: readonly string[]): boolean {
   scorer ??= new ZxcvbnFactory({

@@ -5,11 +5,15 @@ import type { Wakeups } from '#db/wakeups.ts';
 export interface PeopleDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
-  /** 32 bytes: encrypts TOTP secrets, documents and queued mail, signs CSRF and device tokens. */
+  /**
+   * 32 bytes: encrypts TOTP secrets, documents and queued mail, and signs CSRF and device tokens.
+   */
   readonly secretKey: Buffer;
   /** The public origin of the web apps, without a trailing slash; links in mails point there. */
   readonly webUrl: string;
-  /** How long a factor that was set up with the password alone is not trusted; 0 in a sandbox. */
+  /**
+   * The delay until a factor that was set up with the password alone is trusted; 0 in a sandbox.
+   */
   readonly factorAgeMs: number;
   readonly passkeys: {
     /** The domain that passkeys belong to, and its name in authenticators. */
@@ -20,7 +24,7 @@ export interface PeopleDeps {
   };
 }
 
-/** The client of a request, as far as it is known. */
+/** The client of a request, as far as known. */
 export interface Visit {
   readonly address: string;
   readonly userAgent: string;

@@ -9,12 +9,12 @@ import { updateFactorsEnd, updateFactorTrust } from '#people/second-factor-queri
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import { type UserRow, updatePassword } from '#people/user-queries.ts';
 
-/** An empty hash, which no password matches: a new password is chosen by mail. */
+/** An empty hash matches no password. The person chooses a new one by mail. */
 const NO_PASSWORD = '';
 
 /**
- * Signs the person out everywhere. If the mail was about the person's own sign-in, also removes a
- * factor that only the password had authorized, and the compromised password.
+ * Signs the person out everywhere. If the mail was about the person's own sign-in, also removes
+ * factors that only the password had authorized, and the password.
  */
 export async function putOut(
   tx: Tx,
@@ -29,7 +29,7 @@ export async function putOut(
   await updatePassword(tx, { id: user.id, passwordHash: NO_PASSWORD });
 }
 
-/** In the order in which their rows are locked. */
+/** Returns the accounts that the person owns, in the order in which their rows are locked. */
 export async function ownedAccounts(tx: Tx, userId: string): Promise<readonly string[]> {
   const accounts = await selectAccountsOf(tx, userId);
   return accounts
@@ -38,12 +38,12 @@ export async function ownedAccounts(tx: Tx, userId: string): Promise<readonly st
     .toSorted();
 }
 
-/** The person confirms that the factor is theirs: it is trusted from now on. */
+/** Trusts the factor from now on, because the person has confirmed it. */
 export async function trustFactor(tx: Tx, user: UserRow): Promise<void> {
   await updateFactorTrust(tx, { userId: user.id, from: null });
 }
 
-/** Schedules the end of the factors, unless one is used before. */
+/** Schedules the removal of the factors, which a use of one cancels. */
 export async function loseFactors(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

@@ -29,7 +29,7 @@ export async function selectPersonLink(
   ]);
 }
 
-/** Consumes the link; undefined if it was used, or has expired. */
+/** Consumes the link. @returns undefined if it was used or has expired. */
 export async function takePersonLink(
   tx: Tx,
   wanted: { readonly hash: Buffer; readonly now: Date },
@@ -42,7 +42,7 @@ export async function takePersonLink(
   return rows[0];
 }
 
-/** @returns how many links that ended before `before` were deleted, at most `limit`. */
+/** Deletes up to `limit` links that ended before `before`. @returns how many. */
 export async function deleteOldPersonLinks(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql.query(
     `delete from person_links where hash in

@@ -12,15 +12,14 @@ import {
 } from '#people/person-link-queries.ts';
 
 /**
- * As long as a new factor waits, so that a person who reads mail once a weekend still sees the
- * link.
+ * The same time as a new factor waits, long enough for a person who reads no mail during a weekend.
  */
 const LINK_MS = 72 * HOUR_MS;
 
-/** The path of a link's page; the link alone authorizes it. */
+/** The path of a person link's page. The link alone authorizes it. */
 export const PERSON_LINK_PATH = '/by-mail';
 
-/** The label of the button, the same in the mail and on the page that it leads to. */
+/** The labels of the buttons, the same in the mail and on its page. */
 export const PERSON_LINK_BUTTONS: Readonly<Record<PersonLinkKind, string>> = {
   not_me: 'This was not me',
   trust_factor: 'This is my factor',
@@ -43,7 +42,7 @@ async function issueLink(
   return `${people.webUrl}${PERSON_LINK_PATH}/${token}`;
 }
 
-/** A link that is neither used nor expired; otherwise undefined, for any reason. */
+/** Returns a link that is neither used nor expired; otherwise undefined, whatever the reason. */
 export async function findPersonLink(
   sql: Sql,
   wanted: { readonly token: string; readonly now: Date },
@@ -56,18 +55,18 @@ export async function findPersonLink(
 export interface AlarmingChange {
   /** The user of that session. */
   readonly userId: string;
-  /** `null` if it concerns the person, not one account. */
+  /** `null` if the change concerns the person rather than one account. */
   readonly accountId: string | null;
   /** A sentence: `A live API key was made for …`. */
   readonly what: string;
   readonly subject: string;
   readonly to: readonly string[];
-  /** A link that confirms that all is well, and its purpose. */
+  /** A link that confirms the change. */
   readonly yes?: { readonly kind: PersonLinkKind; readonly words: string };
   readonly now: Date;
 }
 
-/** Mails everyone who can stop it, with a link that does. */
+/** Mails everyone who can stop the change, with a link that does. */
 export async function mailChange(tx: Tx, people: MailDeps, change: AlarmingChange): Promise<void> {
   const { userId: user_id, accountId: account_id, what, subject, now } = change;
   for (const to of new Set(change.to)) {

@@ -42,7 +42,7 @@ const ACTION = auditEntries.pick(['created', 'action', 'object_id', 'before', 'a
 
 export type PersonActionRow = Row<typeof ACTION>;
 
-/** This person's actions according to the audit log, newest first. */
+/** Returns this person's actions from the audit log, newest first. */
 export async function selectActionsOf(
   sql: Sql,
   wanted: { readonly userId: string; readonly limit: number },
@@ -58,7 +58,7 @@ const TEAM_MATE = memberships.pick(['account_id', 'user_id', 'role'], 'm');
 
 export type TeamMateRow = Row<typeof TEAM_MATE> & { account_name: string };
 
-/** Locks all memberships of all accounts of this person, in one order for all transactions. */
+/** Locks all memberships of all accounts of this person, in the order that all transactions use. */
 export async function lockTeamsOf(tx: Tx, userId: string): Promise<TeamMateRow[]> {
   return tx.query(
     `select ${TEAM_MATE}, a.name as account_name
@@ -77,7 +77,7 @@ export async function lockActiveOperators(tx: Tx): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Ends every means of access, and deletes its data. */
+/** Ends every means of access of a person, and deletes its data. */
 export async function deleteAccessOf(tx: Tx, userId: string): Promise<void> {
   await tx.query(
     `with ended as (delete from sessions where user_id = $1),

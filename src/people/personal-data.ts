@@ -22,7 +22,7 @@ import { lockUser, type UserRow } from '#people/user-queries.ts';
 export interface Erasing {
   readonly userId: string;
   readonly actor: Actor;
-  /** Leaving as an owner needs a fresh second factor. */
+  /** An owner may leave only with a recently verified second factor. */
   readonly factorIsFresh: boolean;
   readonly now: Date;
 }
@@ -34,7 +34,7 @@ function handOverFirst(accounts: readonly string[]): Refusal {
   );
 }
 
-/** The reason why a member of these teams cannot leave; `null` if there is none. */
+/** Returns the reason why a member of these teams cannot leave; `null` if there is none. */
 function checkTeams(teams: readonly TeamMateRow[], erasing: Erasing): Refusal | null {
   const owners = teams.filter((row) => row.role === 'owner');
   const own = owners.filter((row) => row.user_id === erasing.userId);
@@ -45,7 +45,7 @@ function checkTeams(teams: readonly TeamMateRow[], erasing: Erasing): Refusal | 
   return own.length > 0 && !erasing.factorIsFresh ? factorNotFresh() : null;
 }
 
-/** Leaves every team, account by account in the order in which they were locked. */
+/** Leaves every team, in the order in which the accounts were locked. */
 async function leaveTeams(
   deps: PeopleDeps,
   tx: Tx,
@@ -74,7 +74,7 @@ async function recordOperator(tx: Tx, erasing: Erasing): Promise<void> {
 
 async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
   const { id: userId, email, realm } = user;
-  // Not an address, so it cannot be signed in with, requested a link for, or mailed.
+  // Not a valid address, so it cannot sign in, request a link or get mail.
   const placeholder = `erased ${userId}`;
   await deleteAccessOf(tx, userId);
   await deleteEmailTokens(tx, { realm, email });
@@ -83,9 +83,9 @@ async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
 }
 
 /**
- * Erases a person: every means of access ends with the commit, and name, address, devices and
- * factors are deleted. The audit log keeps its entries. A last owner, and the last member of staff,
- * must hand over first.
+ * Erases a person. Every means of access ends with the commit; name, address, devices and factors
+ * are deleted. The audit log keeps its entries. A last owner, or the last member of staff, must
+ * hand over first.
  */
 export async function erasePerson(deps: PeopleDeps, erasing: Erasing): Promise<Refusal | null> {
   const { userId, now } = erasing;

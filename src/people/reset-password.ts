@@ -10,8 +10,8 @@ import { savePassword } from '#people/save-password.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 
 /**
- * Sets the password with a mailed link, and signs out everywhere. It opens no session: the second
- * factor, if there is one, is still required at sign-in.
+ * Sets the password with a mailed link, and signs out everywhere. No session is opened: a second
+ * factor is still required at sign-in.
  */
 export async function completePasswordReset(
   deps: PeopleDeps,
@@ -36,12 +36,12 @@ export async function completePasswordReset(
     if (email === undefined) return linkRefused();
     const user = present(await selectUserByEmail(tx, { realm, email }), 'user');
     await deleteEmailTokens(tx, { realm, email });
-    // The owner of the mailbox is more likely the owner of the account than a person who knew the
-    // password.
+    // The mailbox is better evidence of the owner than the old password, so untrusted factors are
+    // removed.
     if (!isFactorTrusted(user.factor_trusted_from, now)) await endFactors(tx, user.id);
     await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
-    // Whoever was guessing second-factor codes already had the old password, which no longer works.
-    // Clear the counter so the real owner is not locked out.
+    // A person who guessed codes had the old password, which is now invalid. Reset the counter, so
+    // that the owner is not locked out.
     await forgetAttempts(tx, secondFactorBucket(user.id));
     return user;
   });

@@ -5,7 +5,7 @@ import type { PeopleDeps } from '#people/people.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import { type UserRow, updatePassword } from '#people/user-queries.ts';
 
-/** Stores the new password, ends other sessions and notifies the person. */
+/** Stores the new password, ends all other sessions and mails the person. */
 export async function savePassword(
   deps: PeopleDeps,
   tx: Tx,

@@ -29,7 +29,7 @@ export async function updateFactorsEnd(
   await tx.query('update users set factors_end_at = $2 where id = $1', [change.userId, change.at]);
 }
 
-/** A factor was just verified, so the factors are not lost and do not end. */
+/** Cancels the removal of lost factors, because one was just verified. */
 export async function keepFactors(tx: Tx, userId: string): Promise<void> {
   await tx.query(
     'update users set factors_end_at = null where id = $1 and factors_end_at is not null',
@@ -47,7 +47,7 @@ export async function updateTotpConfirmed(
   ]);
 }
 
-/** False if this time step, or a later one, was already used. */
+/** Records a used time step. False if it, or a later one, was already used. */
 export async function updateTotpStep(
   tx: Tx,
   change: { readonly userId: string; readonly step: number },
@@ -60,7 +60,7 @@ export async function updateTotpStep(
   return rows.length === 1;
 }
 
-/** Time at which the person confirmed that the current codes are stored; `null` for new codes. */
+/** Records when the person confirmed having stored the codes; `null` for new codes. */
 export async function updateCodesSaved(
   tx: Tx,
   change: { readonly userId: string; readonly at: Date | null },
@@ -85,7 +85,7 @@ export async function insertRecoveryCodes(
   ]);
 }
 
-/** False if there is no such code, or it was used. */
+/** Consumes a recovery code. False if there is no such code, or it was used. */
 export async function takeRecoveryCode(
   tx: Tx,
   wanted: { readonly userId: string; readonly hash: Buffer; readonly now: Date },

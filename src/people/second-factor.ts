@@ -36,7 +36,10 @@ import { type OpenedSession, strengthenSession } from '#people/sessions.ts';
 import { lockUser, type UserRow } from '#people/user-queries.ts';
 
 const PERIOD_SECONDS = 30;
-/** One step back and forth, because phone clocks are rarely off by more. */
+/**
+ * Codes of the previous and the next step are accepted, because phone clocks are rarely off by
+ * more.
+ */
 const WINDOW_STEPS = 1;
 const RECOVERY_CODES = 10;
 /** One or two mistyped codes are normal; the third triggers a mail, at most once an hour. */
@@ -70,7 +73,7 @@ function storedTotp(deps: PeopleDeps, user: UserRow): TOTP | null {
   return totpOf(Secret.fromBase32(decrypt(deps.secretKey, user.totp_secret, user.id)), user);
 }
 
-/** Apps show `123 456`, and people copy it so. `null` if it is not an app's code. */
+/** Apps show `123 456`, which people copy. `null` if the text is no app code. */
 function digitsOf(code: string): string | null {
   const digits = code.replaceAll(/[\s-]/g, '');
   return /^\d{6}$/.test(digits) ? digits : null;
@@ -85,7 +88,7 @@ function stepOf(totp: TOTP, code: string, now: Date): number | null {
   return delta === null ? null : totp.counter({ timestamp }) + delta;
 }
 
-/** The newest step whose code was accepted at that time. */
+/** Returns the newest step whose code was accepted at that time. */
 export function newestTotpStep(at: Date): number {
   return Math.floor(at.getTime() / (PERIOD_SECONDS * 1_000)) + WINDOW_STEPS;
 }
@@ -131,7 +134,10 @@ async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly stri
   return codes;
 }
 
-/** The app's code is right: from now on signing in needs the app. Returns recovery codes. */
+/**
+ * Confirms the set-up with a code of the app, which is required to sign in from now on. Returns
+ * recovery codes.
+ */
 export async function confirmTotp(
   deps: PeopleDeps,
   ref: FactorRef,
@@ -184,7 +190,7 @@ export async function removeTotp(deps: PeopleDeps, ref: FactorRef): Promise<null
   });
 }
 
-/** Ten new codes; the old ones become invalid. */
+/** Creates ten new recovery codes. The old ones become invalid. */
 export async function replaceRecoveryCodes(
   deps: PeopleDeps,
   ref: FactorRef,
@@ -215,7 +221,7 @@ async function acceptCode(
   return step !== null && updateTotpStep(tx, { userId: user.id, step });
 }
 
-/** The counters of a guess: always one of the person's, and one of a known device. */
+/** Returns the counters of a guess: one per person, and one per known device. */
 function counts(userId: string, device: string | null) {
   if (device === null)
     return [{ bucket: secondFactorBucket(userId), allowance: PER_SECOND_FACTOR }];
@@ -226,10 +232,10 @@ function counts(userId: string, device: string | null) {
 }
 
 /**
- * Verifies the second factor with a code of the app or a recovery code: the session gets its full
- * rights and a new token. Guesses are counted per person: those from known devices together, and
- * those from everywhere else together, so that a thief with the password cannot lock its owner out.
- * An hour allows thirty, for any number of sessions and cookies.
+ * Verifies the second factor with a code of the app or a recovery code. The session gets its full
+ * rights and a new token. Guesses are counted per person: those from known devices, and those from
+ * elsewhere, separately, so that a thief with the password cannot lock the owner out. An hour
+ * allows thirty, however many sessions and cookies are used.
  */
 export async function proveSecondFactor(
   deps: PeopleDeps,
@@ -262,7 +268,7 @@ export async function proveSecondFactor(
   return session;
 }
 
-/** The person confirms that the recovery codes are stored, which ends the reminder. */
+/** Ends the reminder to store the recovery codes. */
 export async function confirmCodesSaved(deps: PeopleDeps, ref: FactorRef): Promise<Refusal | null> {
   return deps.db.transaction(async (tx) => {
     await lockUser(tx, ref.userId);

@@ -39,7 +39,7 @@ interface SessionFacts {
   account_status: 'active' | 'disabled' | null;
   kyb_status: string | null;
   merchant_number: bigint | null;
-  /** True if it takes real money; `null` without an account. */
+  /** True if the account takes real money; `null` without an account. */
   account_is_live: boolean | null;
 }
 
@@ -72,7 +72,7 @@ export async function selectSession(
   return rows[0];
 }
 
-/** True if a session still has access to an account; for connections that stay open. */
+/** True if a session still has access to an account. For connections that stay open. */
 export async function selectStillMember(
   sql: Sql,
   wanted: { readonly sessionId: string; readonly accountId: string; readonly now: Date },
@@ -100,7 +100,7 @@ export async function updateSeen(
   );
 }
 
-/** Gives the session a new token unless another request just did. */
+/** Gives the session a new token, unless a concurrent request just did. */
 export async function updateToken(
   sql: Sql,
   change: { readonly id: string; readonly from: Date; readonly hash: Buffer; readonly now: Date },
@@ -116,7 +116,9 @@ export async function updateToken(
   return rows.length === 1;
 }
 
-/** A strengthened session gets a new token at once; the old one becomes invalid. */
+/**
+ * Gives a session with a verified second factor a new token; the old one becomes invalid at once.
+ */
 export async function updateStrength(
   tx: Tx,
   change: {

@@ -18,23 +18,32 @@ import {
 } from '#people/session-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-/** Shopkeepers return every day; staff control the whole network and sign in each shift. */
+/**
+ * Lifetimes of sessions. Shopkeepers return every day; staff control the whole network, and sign in
+ * each shift.
+ */
 const LIFETIME: Record<Realm, { readonly totalMs: number; readonly idleMs: number }> = {
   merchant: { totalMs: 14 * 24 * HOUR_MS, idleMs: 24 * HOUR_MS },
   operator: { totalMs: 12 * HOUR_MS, idleMs: HOUR_MS },
 };
-/** Enough to find the phone with the code. */
+/** Lifetime of a session that waits for its second factor. */
 const PASSWORD_LEVEL_MS = 10 * MINUTE_MS;
-/** A stolen token is useful for at most about this long once its owner has got the next one. */
+/**
+ * How often tokens rotate. A stolen token is useful for about this long after its owner has got the
+ * next one.
+ */
 const ROTATE_EVERY_MS = HOUR_MS;
-/** For requests in flight with the old token when the new one was first used. */
+/**
+ * The previous token stays valid this long after the new one was first used, for requests in
+ * flight.
+ */
 const ROTATION_GRACE_MS = MINUTE_MS;
-/** The precision of `last_seen_at`; recording each request would cost a write. */
+/** The precision of `last_seen_at`, because recording each request would cost a write. */
 const SEEN_EVERY_MS = MINUTE_MS;
-/** Moving money, or enabling it, needs a verification that is not older than this. */
+/** Moving money, or enabling it, needs a verification at most this old. */
 const FRESH_FACTOR_MS = 5 * MINUTE_MS;
 
-/** A session's token, returned to the browser only here, and when it ends. */
+/** A session's token, which only this response contains, and the session's end. */
 export interface OpenedSession {
   readonly sessionId: string;
   readonly token: string;
@@ -73,7 +82,10 @@ export async function openSession(
   return { sessionId: id, token, expiresAt };
 }
 
-/** The second factor was verified: full rights and a new token; the old one becomes invalid. */
+/**
+ * Records a verified second factor: the session gets full rights and a new token; the old one
+ * becomes invalid.
+ */
 export async function strengthenSession(
   tx: Tx,
   proof: {
@@ -105,7 +117,7 @@ function isOpen(row: SessionRow, now: Date): boolean {
 
 export interface FoundSession {
   readonly row: SessionRow;
-  /** The token that replaces this one, if rotation was due. */
+  /** The token that replaces this one, if it was rotated. */
   readonly rotated: OpenedSession | null;
 }
 
@@ -124,9 +136,9 @@ async function rotate(deps: PeopleDeps, row: SessionRow, now: Date): Promise<Ope
 }
 
 /**
- * The session of a token, with its user's role in the account. Records that it was used, and
- * rotates the token once an hour: the old one stays valid until the new one was used, so that a
- * lost response signs no one out.
+ * Returns the session of a token, with its user's role in the account. Records its use, and rotates
+ * the token once an hour. The old token stays valid until the new one was used, so that a lost
+ * response signs no one out.
  */
 export async function findSession(
   deps: PeopleDeps,
@@ -146,8 +158,8 @@ export async function findSession(
 }
 
 /**
- * The value that a page sends in the Csrf-Token header. It is bound to the session and stays the
- * same while the session's token rotates; another site can neither read nor compute it.
+ * Returns the value that a page sends in the Csrf-Token header. It is bound to the session and
+ * survives the rotation of its token; other sites can neither read nor compute it.
  */
 export function csrfToken(secretKey: Buffer, sessionId: string): string {
   return createHmac('sha256', secretKey).update(`csrf ${sessionId}`).digest('base64url');
@@ -160,7 +172,7 @@ export function isCsrfToken(secretKey: Buffer, sessionId: string, token: string)
   });
 }
 
-/** True if a second factor was verified in this session minutes ago. */
+/** True if a second factor was verified in this session within the last minutes. */
 export function isFactorFresh(secondFactorAt: Date | null, now: Date): boolean {
   return secondFactorAt !== null && addMs(secondFactorAt, FRESH_FACTOR_MS) > now;
 }

@@ -36,7 +36,7 @@ export type SignedIn =
       readonly factors: { readonly totp: boolean; readonly passkey: boolean };
     };
 
-/** The same text and the same time for a wrong password and an unknown user. */
+/** Returns the refusal of a sign-in: the same text for a wrong password and an unknown user. */
 export function signInFailed(): Refusal {
   return refuse('sign_in_failed', 'The email address or the password is wrong.');
 }
@@ -64,8 +64,8 @@ export async function signIn(deps: PeopleDeps, input: SignInInput): Promise<Sign
 }
 
 /**
- * The user with these credentials. Attempts are counted per address and per person; a device that
- * the person has used before has its own counter, so guessing locks out only the guesser.
+ * Returns the user with these credentials. Attempts are counted per IP address and per person. A
+ * device that the person has used has its own counter, so that a guesser locks out nobody else.
  */
 export async function checkPassword(
   deps: PeopleDeps,
@@ -95,7 +95,7 @@ export async function checkPassword(
   return user;
 }
 
-/** A full session, or one that waits for the second factor if the user has one. */
+/** Opens a full session, or one that waits for the second factor if the user has one. */
 export async function openAfterPassword(
   deps: PeopleDeps,
   user: UserRow,

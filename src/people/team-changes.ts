@@ -10,13 +10,16 @@ export interface TeamRef {
   readonly accountId: string;
   readonly accountName: string;
   readonly actor: Actor;
-  /** True if the actor verified a second factor minutes ago, which changes of owners need. */
+  /**
+   * True if the actor verified a second factor within the last minutes, as changes of owners
+   * require.
+   */
   readonly factorIsFresh: boolean;
   readonly people: PeopleDeps;
   readonly now: Date;
 }
 
-/** Records a change of owners; `before` are the members as they were. */
+/** Records a change of owners. `before` are the members before it. */
 export async function noteOwners(
   tx: Tx,
   ref: TeamRef,
@@ -28,7 +31,7 @@ export async function noteOwners(
 ): Promise<void> {
   const owners = noted.before.filter((row) => row.role === 'owner').map((row) => row.email);
   const { kind, email } = noted;
-  // A person invited to be an owner gets no owner mail before accepting.
+  // An invited owner gets no mails for owners before accepting.
   const told = kind === 'invited' ? owners : [...owners, email];
   await noteOwnerChange(tx, ref.people, { ...ref, kind, email, owners: told });
 }
@@ -46,7 +49,7 @@ export async function recordTeam(tx: Tx, ref: TeamRef, change: TeamChange): Prom
   await recordEntry(tx, { ...change, detail, auditLog, actor, livemode: null, now });
 }
 
-/** Describes the person and the role, for the owners' mail. */
+/** Describes the person and the role in the owners' mail. */
 function describeTeamChange({ before, after }: TeamChange): string {
   if (before === null) return `${after?.email} gets the role ${after?.role}.`;
   if (after === null) return `${before.email} no longer has the role ${before.role}.`;

@@ -59,7 +59,7 @@ export async function changeRole(
 }
 
 /**
- * Removes a person from the team; the rights end with the next request. If `userId` is the actor,
+ * Removes a person from the team. The rights end with the next request. If `userId` is the actor,
  * the person leaves.
  */
 export async function removeMember(tx: Tx, ref: TeamRef, userId: string): Promise<null | Refusal> {

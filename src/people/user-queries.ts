@@ -1,10 +1,10 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** Merchants' people, or the network's own staff. */
+/** Users of merchants, or the network's own staff. */
 export type Realm = 'merchant' | 'operator';
 
-/** Roles of the network's staff: `support` sees everything and changes nothing. */
+/** Roles of staff: `support` can see everything and change nothing. */
 export const STAFF_ROLES = ['operator', 'support'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
@@ -21,9 +21,11 @@ export const users = table('users', {
   totp_last_step: 'bigint?',
   totp_begun_at: 'timestamptz?',
   recovery_codes_saved_at: 'timestamptz?',
-  /** Time at which the factors become trusted for money and access; `null` if they are. */
+  /**
+   * The time from which the factors are trusted for money and access; `null` if they are already.
+   */
   factor_trusted_from: 'timestamptz?',
-  /** Time at which the factors end because they were reported lost; `null` if they do not. */
+  /** The time at which factors that were reported lost are removed; `null` if none were. */
   factors_end_at: 'timestamptz?',
   created: 'timestamptz',
 });
@@ -69,7 +71,7 @@ export async function updateUserStatus(
   await tx.query('update users set status = $2 where id = $1', [change.id, change.status]);
 }
 
-/** @returns true if the role was a different one. */
+/** Changes the role of a member of staff. @returns true if it was a different one. */
 export async function updateStaffRole(
   tx: Tx,
   change: { readonly id: string; readonly role: StaffRole },

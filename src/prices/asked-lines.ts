@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { fullPrice, type LineItem, linePrice, type SaleLines, salePrice } from '#prices/lines.ts';
 
-/** A line of a request. */
+/** A line of a sale, as requested. */
 export interface AskedLine extends Pick<LineItem, 'name' | 'quantity' | 'unit_amount'> {
   /** Basis points, or the name of one of the account's rates. */
   readonly tax_rate: number | string;
@@ -28,7 +28,7 @@ export function needTaxSettings({ lineItems }: AskedLines): boolean {
   });
 }
 
-/** The basis points of a rate; `null` if the account has none with that name. */
+/** Returns the basis points of a rate; `null` if the account has none with that name. */
 export function basisPointsOf(rate: number | string, settings: TaxSettings): number | null {
   if (typeof rate === 'number') return rate;
   return settings.tax_rates.find(({ name }) => name === rate)?.rate ?? null;
@@ -62,8 +62,8 @@ function readLine(
 }
 
 /**
- * The lines of a sale, completed with the account's settings. Their sum must be the price: minor
- * units of the shop's currency, or atoms.
+ * Returns the lines of a sale, completed with the account's settings. Their sum must equal the
+ * price, in minor units of the shop's currency or in atoms.
  */
 export function readLines(
   asked: AskedLines,

@@ -5,10 +5,7 @@ import type { RateSettings } from '#prices/rate-settings.ts';
 /** The source of a sandbox's prices. */
 export const MADE_UP_SOURCE = 'made up for this sandbox';
 
-/**
- * Units per dollar. They never change, so a price that a developer tries out today is the same
- * tomorrow.
- */
+/** Units per dollar. They never change, so that a developer gets the same price every day. */
 const MADE_UP: Readonly<Record<string, string>> = {
   aed: '3.6725',
   aud: '1.5214',
@@ -51,7 +48,7 @@ const TIMEOUT_MS = 5_000;
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** A response that is ignored, and the reason. */
+/** A response of a feed that is ignored, and the reason. */
 export interface NoAnswer {
   readonly problem: string;
 }
@@ -66,14 +63,14 @@ async function readBody(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    // Leaving the loop cancels the rest.
+    // Leaving the loop cancels the rest of the response.
     if (bytes > MAX_BYTES) throw new Error(`the response is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The document of a feed. Other fields are ignored. */
+/** Parses a feed's document; unknown fields are ignored. */
 function readDocument(text: string): FeedAnswer | NoAnswer {
   const document: unknown = JSON.parse(text);
   if (!isObject(document)) return { problem: 'the response is not a JSON object' };
@@ -122,7 +119,7 @@ export async function askFeeds(
   return [answer, answer];
 }
 
-/** The displayed source of a rate: hosts only, because a URL may contain a key. */
+/** Returns the displayed source of a rate: only the hosts, because a URL may contain a key. */
 export function sourceOf(feeds: NonNullable<RateSettings['feeds']>): string {
   if (feeds === 'made-up') return MADE_UP_SOURCE;
   return feeds.map((url) => new URL(url).host).join(', ');

@@ -109,8 +109,7 @@ test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exac
       rows.map(({ rate }) => rate),
       [...new Set(lineItems.map(({ tax_rate }) => tax_rate))].sort((a, b) => a - b),
     );
-    // Tax on top belongs to tax-exclusive lines; the rest of the price is the lines minus
-    // discounts.
+    // Tax is added to tax-exclusive lines; the rest of the price is the lines minus discounts.
     const onTop = lineItems.map((item) => ({ ...item, tax_inclusive: false }));
     assert.equal(
       taxTable({ lineItems: onTop, discount }).reduce((sum, { net }) => sum + net, 0),

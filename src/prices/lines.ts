@@ -2,26 +2,26 @@ import type { Json } from '#core/canonical-json.ts';
 
 /**
  * The arithmetic of a sale's lines, in whole minor units of its currency (atoms for a sale in
- * USDC). Nothing here rounds twice, and no part is lost:
+ * USDC). Nothing is rounded twice, and no part is lost:
  *
- * - A line is quantity × unit price, rounded half up, less its discount.
- * - The discount of the sale is taken from the lines in proportion, rounded down; the last line
- *   takes what is left of it.
- * - The lines of one rate and kind (tax within the price, or on top of it) are added, and only
- *   that sum is taxed, rounded half up.
+ * - A line is quantity × unit price, rounded half up, minus its discount.
+ * - The sale's discount is distributed over the lines in proportion, rounded down; the last line
+ *   takes the rest.
+ * - The lines of one rate and kind (tax included or added) are summed, and the sum is taxed,
+ *   rounded half up.
  */
 
-/** A line of a sale, as it is stored and as the API returns it. */
+/** A line of a sale, as stored and as the API returns it. */
 export interface LineItem {
   readonly name: string;
-  /** An integer, or decimal text with up to three decimals: `2`, `"0.350"`. Above 0. */
+  /** An integer, or decimal text with up to three decimals, above 0: `2`, `"0.350"`. */
   readonly quantity: number | string;
   readonly unit_amount: number;
   /** Basis points. */
   readonly tax_rate: number;
   /** True if `unit_amount` includes the tax. */
   readonly tax_inclusive: boolean;
-  /** Taken from this line; at most the line. */
+  /** Subtracted from this line; at most the line's price. */
   readonly discount: number;
 }
 
@@ -45,12 +45,12 @@ const QUANTITY_DECIMALS = 3;
 const ONE_PIECE = 10n ** BigInt(QUANTITY_DECIMALS);
 const ALL_POINTS = 10_000n;
 
-/** Rounded half up. Both are whole numbers, and `value` is never below 0. */
+/** Divides whole numbers, rounded half up. `value` is never negative. */
 function divide(value: bigint, by: bigint): bigint {
   return (2n * value + by) / (2n * by);
 }
 
-/** Thousandths of a piece. */
+/** Returns a quantity in thousandths. */
 function thousandths(quantity: LineItem['quantity']): bigint {
   const [whole = '', fraction = ''] = String(quantity).split('.');
   return BigInt(whole + fraction.padEnd(QUANTITY_DECIMALS, '0'));
@@ -61,7 +61,7 @@ export function fullPrice({ quantity, unit_amount }: Pick<LineItem, 'quantity' |
   return divide(thousandths(quantity) * BigInt(unit_amount), ONE_PIECE);
 }
 
-/** A line minus its own discount, which a receipt prints beside its name. */
+/** Returns the price of a line minus its own discount, which a receipt prints beside the name. */
 export function linePrice(line: LineItem): bigint {
   return fullPrice(line) - BigInt(line.discount);
 }
@@ -71,9 +71,9 @@ function sum(values: readonly bigint[]): bigint {
 }
 
 /**
- * The lines minus their share of the sale's discount. The rounding rest is less than one minor unit
- * per line and is taken from the last line; a smaller last line leaves the rest to the one before,
- * so that no line is below 0.
+ * Returns the lines minus their shares of the sale's discount. The rounding rest, less than one
+ * minor unit per line, is taken from the last line; if that is smaller, the line before it takes
+ * what remains, so that no line is negative.
  */
 function discounted({ lineItems, discount }: SaleLines): bigint[] {
   const prices = lineItems.map(linePrice);
@@ -94,7 +94,7 @@ interface Taxed {
   tax: bigint;
 }
 
-/** One sum per rate and kind, taxed once. */
+/** Returns one sum per rate and kind, taxed once. */
 function taxedSums(sale: SaleLines): { readonly rate: number; readonly taxed: Taxed }[] {
   const left = discounted(sale);
   const sums = new Map<string, { rate: number; isWithin: boolean; value: bigint }>();
@@ -110,13 +110,15 @@ function taxedSums(sale: SaleLines): { readonly rate: number; readonly taxed: Ta
   });
 }
 
-/** The price of the sale: its lines minus all discounts, plus the tax on tax-exclusive lines. */
+/**
+ * Returns the price of a sale: its lines minus all discounts, plus the tax on tax-exclusive lines.
+ */
 export function salePrice(sale: SaleLines): bigint {
   return sum(taxedSums(sale).map(({ taxed: { net, tax } }) => net + tax));
 }
 
 /**
- * The tax table of a sale that was accepted: one row per rate, the lowest first, a rate of 0 too.
+ * Returns the tax table of an accepted sale: one row per rate, lowest first, including a rate of 0.
  * The sum of `gross` is the price of the sale.
  */
 export function taxTable(sale: SaleLines): RateTax[] {

@@ -10,7 +10,7 @@ export interface AskedPresentment {
   readonly amount: number;
 }
 
-/** A price with its locked rate. It is stored in this form, and never changes. */
+/** A price with its locked rate, as stored; it never changes. */
 export interface Quote extends AskedPresentment {
   /** USDC for one unit of the currency, as decimal text. */
   readonly rate: string;
@@ -18,7 +18,7 @@ export interface Quote extends AskedPresentment {
   readonly source: string;
 }
 
-/** The quote of a payment, or of a refund, which has ended with its intent. */
+/** The quote of a payment or refund. Its expiry is omitted, because it ended with the intent. */
 export interface PastQuote extends Quote {
   readonly expiresAt: string;
 }
@@ -47,7 +47,7 @@ function unavailable(currency: string): Refusal {
   );
 }
 
-/** The value of a price by the last known rate, whatever its age; `null` if no rate is known. */
+/** Returns the value of a price at the last known rate, however old; `null` if no rate is known. */
 export function lastWorth(
   asked: AskedPresentment,
   rates: ReadonlyMap<string, RateRow>,
@@ -58,8 +58,8 @@ export function lastWorth(
 }
 
 /**
- * The current value of a price. An outdated rate is 503; an error that the client could have
- * avoided is 400.
+ * Returns the current value of a price. Refuses with 503 if the rate is outdated, and with 400 for
+ * an error of the client.
  */
 export function quote(
   asked: AskedPresentment,

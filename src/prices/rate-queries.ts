@@ -3,7 +3,7 @@ import { type Row, table } from '#db/table.ts';
 
 export const exchangeRates = table('exchange_rates', {
   currency: 'text',
-  /** USDC for one unit; `null` if the feeds know the currency but have not agreed on a rate. */
+  /** USDC per unit; `null` if the feeds have the currency, but have not agreed on a rate. */
   rate: 'text?',
   quoted_at: 'timestamptz?',
   usable_until: 'timestamptz?',
@@ -13,15 +13,15 @@ export const exchangeRates = table('exchange_rates', {
   jumped_seen: 'timestamptz?',
 });
 
-/** Includes a rate that jumped. */
+/** A stored rate, including one that has jumped and is not accepted yet. */
 export type StoredRate = Row<typeof exchangeRates>;
 
 const RATE = exchangeRates.pick(['currency', 'rate', 'quoted_at', 'usable_until', 'source']);
 
-/** As a sale reads it. */
+/** The columns that a sale reads. */
 export type RateRow = Row<typeof RATE>;
 
-/** The rates of these currencies, and of the dollar, whose row shows that rates exist at all. */
+/** Returns the rates of these currencies, and of the dollar, whose row shows that rates exist. */
 export async function selectRates(
   sql: Sql,
   currencies: readonly string[],
@@ -34,8 +34,9 @@ export async function selectRates(
 }
 
 /**
- * Only one process queries the feeds within an interval. @returns false if another one has. `first`
- * queries anyway, because the settings of a process that has just started may be new.
+ * Claims the next query of the feeds. @returns false if another process has queried within the
+ * interval. `first` claims it anyway, because a process that has just started may have new
+ * settings.
  */
 export async function claimRefresh(
   sql: Sql,
@@ -51,7 +52,7 @@ export async function claimRefresh(
   return rows.length > 0;
 }
 
-/** Locks the table of rates against other refreshes, and reads it. */
+/** Locks the table of rates against concurrent refreshes, and reads it. */
 export async function lockRates(tx: Tx): Promise<StoredRate[]> {
   await tx.query('select from rate_refresh for update');
   return exchangeRates.list(tx, '', []);
@@ -82,8 +83,8 @@ export async function upsertRates(tx: Tx, rates: readonly StoredRate[]): Promise
 }
 
 /**
- * At a start: deletes made-up rates, with which real ones cannot be compared, and applies a changed
- * maximum age to the stored rates.
+ * Prepares stored rates at a start: deletes made-up ones, which cannot be compared with real ones,
+ * and applies a changed maximum age.
  */
 export async function prepareRates(
   tx: Tx,

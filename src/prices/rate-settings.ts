@@ -22,7 +22,7 @@ function isAddress(url: string | undefined): url is string {
   return url !== undefined && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-/** Two sources, because a single one could be wrong undetected. */
+/** Requires two sources, because errors of a single one would go unnoticed. */
 function readFeeds(read: Read): readonly [string, string] | null {
   const text = read('RATES_URL');
   if (text === null) return null;

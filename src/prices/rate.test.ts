@@ -100,7 +100,7 @@ describe('two feeds', () => {
 
 describe('a rate that jumps', () => {
   /**
-   * Returns the state after the feeds returned these rates at these seconds; `null` if they
+   * Returns the state after the feeds returned these rates at these seconds; `null` if the feeds
    * differed.
    */
   function after(said: readonly (readonly [second: number, rate: string | null])[]): string | null {

@@ -1,13 +1,13 @@
 import { minorDigits } from '#core/currencies.ts';
 import { RATE_DECIMALS } from '#core/exchange.ts';
 
-/** Decimals of the feeds' numbers (units of a currency per dollar), held as whole numbers. */
+/** Decimals of the feeds' numbers (units of a currency per dollar), which are held as integers. */
 const FEED_DECIMALS = 20;
 
 const FEED_ONE = 10n ** BigInt(FEED_DECIMALS);
 const DECIMAL = /^(0|[1-9]\d{0,14})(?:\.(\d{1,20}))?$/;
 
-/** `0.9213` as a whole number; `null` if it is not decimal text above 0. */
+/** Parses `0.9213` to an integer; `null` if it is not decimal text above 0. */
 export function readFeedNumber(text: unknown): bigint | null {
   const [, whole, fraction = ''] = (typeof text === 'string' && DECIMAL.exec(text)) || [];
   if (whole === undefined) return null;
@@ -36,10 +36,10 @@ export interface RateRules {
   readonly maxSpread: number;
 }
 
-/** Both feeds' data for one currency. */
+/** The data of both feeds about one currency. */
 export interface Found {
   readonly currency: string;
-  /** `null` if they disagree, or one of them is too old. */
+  /** `null` if the feeds disagree, or if one is too old. */
   readonly rate: bigint | null;
   /** The older of the two. */
   readonly quotedAt: Date;
@@ -49,12 +49,12 @@ export interface Found {
 const MAX_AHEAD_MS = 60_000;
 const WHOLE_SPREAD = 10_000n;
 
-/** Whole numbers, rounded to the nearest. */
+/** Divides whole numbers, rounded to the nearest. */
 function divide(value: bigint, by: bigint): bigint {
   return (2n * value + by) / (2n * by);
 }
 
-/** The rate in the middle of two; `null` if they are too far apart. */
+/** Returns the middle of two rates; `null` if they are too far apart. */
 function middle(a: bigint, b: bigint, maxSpread: number): bigint | null {
   const [less, more] = a < b ? [a, b] : [b, a];
   if ((more - less) * WHOLE_SPREAD > BigInt(maxSpread) * less) return null;
@@ -67,7 +67,7 @@ function ofFeed({ rates }: FeedAnswer, currency: string): bigint | undefined {
   return rates.get(currency) ?? (currency === 'usd' ? FEED_ONE : undefined);
 }
 
-/** Combines two feeds: each currency that both name. */
+/** Combines two feeds, for each currency that both contain. */
 export function compareFeeds(
   [a, b]: readonly [FeedAnswer, FeedAnswer],
   { maxAgeMs, maxSpread }: RateRules,
@@ -89,9 +89,11 @@ export function compareFeeds(
 
 /** The stored state of a currency. */
 export interface KnownRate {
-  /** The last accepted one; `null` if there was none yet. */
+  /** The last accepted rate; `null` if there was none. */
   readonly good: { readonly rate: bigint; readonly quotedAt: Date } | null;
-  /** A rate far from it that the feeds have returned since then, and when they last did. */
+  /**
+   * A very different rate that the feeds have returned since then: when it first and last appeared.
+   */
   readonly jumped: { readonly rate: bigint; readonly since: Date; readonly seen: Date } | null;
 }
 
@@ -104,7 +106,7 @@ function isNear(rate: bigint, known: bigint): boolean {
   return difference * 100n <= MAX_JUMP_PERCENT * known;
 }
 
-/** The state of a currency after another response of the feeds. */
+/** Returns the state of a currency after another response of the feeds. */
 export function afterAnswer(
   known: KnownRate | undefined,
   { rate, quotedAt }: Found,

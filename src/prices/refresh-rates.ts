@@ -25,12 +25,12 @@ export interface RefreshDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'> {
 }
 
 /**
- * The number of intervals per maximum age: feeds are queried at least three times within it, even
- * if a process dies after it has claimed an interval.
+ * Intervals per maximum age: feeds are queried at least three times within it, even if processes
+ * die after claiming an interval.
  */
 const TURNS_PER_AGE = 6;
 
-/** How long a process waits after another one's query, and how often it checks. */
+/** Returns how long a process waits after another process's query, and how often it checks. */
 export function refreshIntervals({ maxAgeMs }: RateSettings) {
   const everyMs = Math.floor(maxAgeMs / TURNS_PER_AGE);
   return { everyMs, pollMs: Math.floor(everyMs / 2) };
@@ -83,7 +83,7 @@ async function store(
   await upsertRates(tx, next);
 }
 
-/** The state of the feeds at the last query: each change of it is logged. */
+/** Logs each change of the feeds' state. */
 function createReporter({ log, rates }: RefreshDeps) {
   const hosts = feedAddresses(rates).map((url) => new URL(url).host);
   const last = new Map<number, string>();
@@ -100,8 +100,8 @@ function createReporter({ log, rates }: RefreshDeps) {
 }
 
 /**
- * Queries both feeds when they are due, and stores their rates in rows that every process reads.
- * Without a valid response the last accepted rate stays until it reaches its maximum age.
+ * Queries both feeds when due, and stores their rates in rows that every process reads. Without a
+ * valid response, the last accepted rate is used until its maximum age.
  */
 export function createRateRefresher(deps: RefreshDeps): () => Promise<boolean> {
   const { db, clock, rates } = deps;

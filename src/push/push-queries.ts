@@ -1,7 +1,7 @@
 import { addSeconds } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 
-/** A browser to notify, and until when it is useful. */
+/** A browser to notify, and the time until which that is useful. */
 export interface DuePush {
   readonly session_hash: Buffer;
   readonly endpoint: string;
@@ -13,7 +13,7 @@ const DUE_FIELDS = `p.session_hash, p.endpoint,
   (select livemode from payers y where y.id = p.payer_id) as livemode`;
 
 /**
- * Takes up to `limit` browsers whose payer has a question they were not notified of. Each is taken
+ * Takes up to `limit` browsers whose payer must confirm and was not notified yet. Each is taken
  * once: by the process that updates `rung_until`.
  */
 export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {
@@ -36,14 +36,17 @@ export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise
 }
 
 /**
- * Taps by a copied code must not flood a phone with notifications; the next notification covers
- * them.
+ * Seconds between notifications of taps, so that taps of a copied code do not flood a phone. The
+ * next notification covers those in between.
  */
 const TAPS_APART_S = 10;
-/** A phone that was off is notified once it is on again. */
+/** Taps of the last day are notified, so that a phone that was off learns of them. */
 const TAP_IS_NEWS_S = 86_400;
 
-/** The same for browsers whose payer has a static pass that was tapped, without a confirmation. */
+/**
+ * Takes up to `limit` browsers whose payer has a static pass that was tapped without a
+ * confirmation.
+ */
 export async function takeTappedPushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {
   return sql.query<DuePush>(
     `with due as (
@@ -89,7 +92,7 @@ export async function isPushed(sql: Sql, sessionHash: Buffer): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** `refusedAt`: `null` once the push service has accepted a notification. */
+/** Stores when the push service refused a notification; `null` once it has accepted one. */
 export async function updateRefused(
   sql: Sql,
   sessionHash: Buffer,

@@ -28,16 +28,16 @@ export interface RingDeps {
   ) => Promise<void>;
 }
 
-/** They are sent concurrently; each waits for at most 10 s. */
+/** Notifications that are sent concurrently; each may take up to 10 s. */
 const BATCH = 20;
-/** The browser has ended the subscription. */
+/** Status codes that mean that the browser has ended the subscription. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 /** The push service does not accept this network's VAPID key or subject (RFC 8292 4.2). */
 const REFUSED = 403;
 
 /**
- * Without a body: the push service learns that a payer is asked, but not about what. The wallet's
- * service worker adds the text.
+ * Sends a notification without a body, so that the push service learns nothing about the payment.
+ * The wallet's service worker adds the text.
  */
 async function ring(deps: RingDeps, due: DuePush): Promise<void> {
   const { endpoint, until } = due;
@@ -52,7 +52,10 @@ async function ring(deps: RingDeps, due: DuePush): Promise<void> {
   await recordReply(deps, due, reply);
 }
 
-/** One alarm is open per push service, because a refusal concerns all of its browsers. */
+/**
+ * Opens or resolves the alarm of a push service. There is one per service, because a refusal
+ * concerns all of its browsers.
+ */
 async function recordReply(deps: RingDeps, due: DuePush, reply: Reply): Promise<void> {
   if (!reply.answered) return;
   const { db, clock } = deps;
@@ -69,9 +72,9 @@ async function recordReply(deps: RingDeps, due: DuePush, reply: Reply): Promise<
 }
 
 /**
- * Notifies browsers of payers whose confirmation is needed, or whose static pass was tapped. At
- * most once each: a lost notification is not repeated, because a minute later the question has
- * ended, and the history has the tap. An open wallet does not depend on it.
+ * Notifies browsers of payers who must confirm, or whose static pass was tapped. A lost
+ * notification is not repeated: after a minute the question has ended, and the history shows the
+ * tap. An open wallet does not depend on notifications.
  * @returns true if there may be more.
  */
 export async function ringPayers(deps: RingDeps): Promise<boolean> {

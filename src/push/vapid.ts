@@ -7,7 +7,7 @@ export interface VapidKeys {
   readonly subject: string;
 }
 
-/** Push services accept at most a day. */
+/** Lifetime of the token; push services accept at most a day. */
 const HOLDS_SECONDS = 3_600;
 const COORDINATE_BYTES = 32;
 
@@ -15,7 +15,10 @@ function jsonPart(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-/** Identifies the sender to a push service (RFC 8292): a signed token, and its key. */
+/**
+ * Returns the header that identifies the sender to a push service (RFC 8292): a signed token, and
+ * its key.
+ */
 export function vapidAuthorization(endpoint: URL, keys: VapidKeys, now: Date): string {
   const { privateKey, publicKey, subject } = keys;
   const key = createPrivateKey({

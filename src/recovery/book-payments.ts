@@ -16,7 +16,7 @@ import { isOfCell } from '#settlement/numbers.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
-/** The decision about a settlement on the chain that has no payment in the ledger. */
+/** What to do about a settlement on the chain that has no payment in the ledger. */
 type Plan =
   | { readonly kind: 'leave' }
   | { readonly kind: 'alarm'; readonly alarm: Alarm }
@@ -98,7 +98,7 @@ async function toLost(
 }
 
 /**
- * Books the payments in a range that the ledger has lost, in one transaction.
+ * Books the lost payments of a range in one transaction.
  * @returns where to continue, or `null` at the end of the range.
  */
 export async function bookPayments(

@@ -9,13 +9,13 @@ import type { RecoveryRun } from '#settlement/network-recovery-queries.ts';
 
 type Registered = Extract<SettlementEvent, { event: 'MerchantRegistered' }>;
 
-/** Hashing this many account ids takes a tenth of a second. */
+/** Ids that are hashed at once, which takes a tenth of a second. */
 const ACCOUNTS = 5_000;
 
 /**
- * Books the registrations in a range that the ledger has lost: accounts that went live, or moved to
- * the next contract, in the lost period. Their payments can then be attributed to them. A
- * registration that matches no account here is ignored; payments to it raise alarms.
+ * Books the lost registrations of a range: accounts that went live, or moved to the next contract,
+ * in the lost period. Their payments can then be attributed to them. A registration that matches no
+ * account here is ignored; payments to it raise alarms.
  */
 export async function bookRegistrations(
   deps: RecoveryDeps,
@@ -30,7 +30,7 @@ export async function bookRegistrations(
     const accountId = accounts.get(event.reference);
     return accountId === undefined ? [] : [{ ...event, tenant: { accountId, livemode } }];
   });
-  // Sorted in the order in which other transactions lock accounts; an account's registrations keep
+  // Sorted in the order in which other transactions lock accounts. An account's registrations keep
   // the chain's order.
   const inOrder = found.toSorted((a, b) => (a.tenant.accountId < b.tenant.accountId ? -1 : 1));
   await inRun(deps, run, async (tx) => {
@@ -55,7 +55,10 @@ async function selectLost(
   return registered.filter((event) => unknown.has(event.merchantNumber));
 }
 
-/** Contracts identify accounts by the hash of their id, so ids are hashed until all are found. */
+/**
+ * Contracts identify accounts by the hash of their id, so ids are hashed until all accounts are
+ * found.
+ */
 async function findAccounts(
   deps: RecoveryDeps,
   run: RecoveryRun,

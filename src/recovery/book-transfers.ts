@@ -13,13 +13,10 @@ import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import type { ChainPlace } from '#settlement/requests.ts';
 
-/** Withdrawal numbers of this service have 63 bits. */
+/** A number that this service never issues: its withdrawal numbers have 63 bits. */
 const NEVER_OURS = 2n ** 63n;
 
-/**
- * The same subject as in reconciliation, so that a difference of the same kind updates the same
- * alarm.
- */
+/** Returns the same subject as reconciliation, so that both update the same alarm. */
 function subjectOf({ kind, number, tx_hash }: LostTransferRow): string {
   return kind === 'refund' ? `refund ${number}/${tx_hash}` : `withdrawal ${number}`;
 }
@@ -44,7 +41,7 @@ function placeOf(row: LostTransferRow): ChainPlace {
   };
 }
 
-/** @returns true if something was booked that the ledger had lost. */
+/** Books one transfer. @returns true if the ledger had lost it. */
 async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promise<boolean> {
   const { idKey, receipts, clock, chain } = deps;
   const { livemode } = chain.config;
@@ -53,7 +50,7 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
     if (row.bytes_known) return false;
     return answerRequest(tx, { requestId, outcome: { succeeded: true, facts: placeOf(row) } });
   }
-  // The ledger says that it failed, but the chain has paid it: an operator must decide.
+  // The ledger has it as failed, but the chain has paid it. An operator must decide.
   if (row.object_id !== null) {
     await alarm(tx, deps, { kind: 'paid_after_failure', row });
     return false;
@@ -69,15 +66,16 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
   if (row.kind === 'refund' && accountId !== null && paymentId !== null && reference !== null) {
     return (await rebuildRefund(tx, { ...lost, paymentId, reference }, given)) !== null;
   }
-  // Reconciliation reports it as missing; a recovery books it then.
+  // Its payment is not booked yet. Reconciliation reports it as missing, and a recovery then books
+  // it.
   if (accountId !== null && row.payment_under_way) return false;
   await alarm(tx, deps, { kind: 'foreign_settlement', row });
   return false;
 }
 
 /**
- * Books the refunds and withdrawals in a range that the ledger has lost, in one transaction. The
- * range's payments are booked by now; all of them get back the settlement jobs that they had.
+ * Books the lost refunds and withdrawals of a range in one transaction. The range's payments are
+ * already booked. All of them get their settlement jobs back.
  */
 export async function bookTransfers(
   tx: Tx,

@@ -26,7 +26,7 @@ import {
 } from '#testing/store-payments.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** Later than any time stamp a test writes. */
+/** Later than any timestamp in a test. */
 const LATER = new Date('2100-01-01T00:00:00Z');
 const BLOCK = 70n;
 const RANGE = {
@@ -58,7 +58,7 @@ after(async () => {
   await shared.close();
 });
 
-/** Taps, so that the settlement job waits for the relayer. */
+/** Taps, so that a settlement job waits for the relayer. */
 async function tapped(key: string) {
   const { payer, pass } = await addPayer(store);
   const intentId = await addIntent(store);
@@ -85,8 +85,8 @@ async function requestOf(intentId: string): Promise<RequestRow> {
 }
 
 /**
- * Makes the chain show the intent as paid by this payer, in a transaction that the service does not
- * know.
+ * Simulates that the chain has settled the intent for this payer, in a transaction unknown to the
+ * service.
  */
 async function settleOnChain(intentId: string, payer: string, tip = 0): Promise<void> {
   await store.db.query(
@@ -249,7 +249,7 @@ describe('a settlement that waits when a loss is shown', () => {
   });
 });
 
-/** Makes the chain show the refund as paid, by a transaction with this hash. */
+/** Simulates that the chain has paid the refund, in a transaction with this hash. */
 async function paidOnChain(payment: Payment, refund: unknown, hash: string): Promise<void> {
   await store.db.query(
     `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
@@ -345,8 +345,8 @@ describe('a refund that is failed in the ledger', () => {
 
 describe('an object that recovery has booked', () => {
   /**
-   * Returns the jobs that have a result. If a reorganization undoes it, the job becomes `queued`
-   * again, and the relayer sends it from its payload.
+   * Returns the jobs that have a result. If a reorganization undoes it, the job is `queued` again,
+   * and the relayer sends its payload.
    */
   async function answeredRequests(subjectId: string) {
     return store.db.query<{ kind: string; payload: Record<string, unknown>; hash: string }>(
@@ -434,7 +434,7 @@ describe('an object that recovery has booked', () => {
 describe('a registration that the ledger has lost', () => {
   const WALLET = `0x${'ab'.repeat(20)}` as const;
   const STRANGER = `0x${'cd'.repeat(20)}` as const;
-  /** The account's merchant numbers at the second and the third contract. */
+  /** The account's merchant numbers on the second and third contract. */
   const SECOND = merchantNumberOf(1, 5);
   const THIRD = merchantNumberOf(2, 3);
 

@@ -7,7 +7,10 @@ const LOSS = new Date('2030-06-01T12:00:00Z');
 const EARLIER = new Date('2030-06-01T11:00:00Z');
 const LATER = new Date('2030-06-01T12:00:01Z');
 const FAR = new Date('2031-01-01T00:00:00Z');
-/** A time step of an authenticator app is 30 seconds. Codes of the next step are accepted, too. */
+/**
+ * The step after the loss: steps of authenticator apps take 30 seconds, and codes of the next step
+ * are accepted.
+ */
 const STEP_AHEAD = Math.floor(LOSS.getTime() / 30_000) + 1;
 
 let store: TestStore;

@@ -3,22 +3,19 @@ import { noteCopiesInDoubt } from '#payers/pass-copy-queries.ts';
 import { stepAt } from '#payers/rotating-code.ts';
 import { newestTotpStep } from '#people/second-factor.ts';
 
-/** How many credentials of each kind were ended, for `admin -- after-restore`. */
+/** The number of credentials ended per kind, for `admin -- after-restore`. */
 export type EndedCredentials = Readonly<Record<string, number>>;
 
 export interface Ending {
   readonly livemode: boolean;
-  /** Newer credentials were created after the loss and stay valid. */
+  /** The time of the loss. Credentials created later stay valid. */
   readonly before: Date;
   readonly now: Date;
 }
 
 type Values = readonly unknown[];
 
-/**
- * By kind: a statement that returns one row per credential that it ends. These kinds belong to one
- * network.
- */
+/** Per kind, a statement that ends credentials of one network and returns a row for each. */
 const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => Values]>> = {
   'agent tokens': [
     `update agent_tokens set revoked_at = $3
@@ -38,7 +35,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before],
   ],
-  // A code shown in the lost period may have been used; later codes are new.
+  // Codes shown in the lost period may have been used; later ones are new.
   'rotating codes of passes': [
     `update rotating_keys r set lost_step = greatest(r.lost_step, $3::bigint)
      from passes p, payers y
@@ -47,7 +44,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before, stepAt(before)],
   ],
-  // Stored counters may be outdated, and a card's own counter can only be read at its next tap.
+  // Stored counters may be outdated, and a card's counter can be read only at its next tap.
   'cards that paid without a yes': [
     `update cards c set asks_since = $3 from payers y
      where y.id = c.payer_id and y.livemode = $1 and c.created < $2 and c.revoked_at is null
@@ -55,9 +52,9 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before, now }) => [livemode, before, now],
   ],
-  // Each tap of a Google phone asks for confirmation until the pass is added to the phone again,
-  // which draws a new value: the nonces it used in the lost period are unknown, and a confirmation
-  // does not reveal them. An Apple phone's message contains its time.
+  // Which nonces a Google phone used in the lost period is unknown, and a confirmation does not
+  // reveal them. So each of its taps asks for confirmation until the pass is added to the phone
+  // again, which draws a new value. An Apple phone's message contains its time instead.
   'passes in phones whose taps may be used': [
     `update phone_passes f set doubted_at = $3 from passes p, payers y
      where p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1 and f.created < $2
@@ -78,7 +75,9 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
   ],
 };
 
-/** Credentials of people and wallets, which belong to no network: all of them end. */
+/**
+ * Per kind, a statement that ends credentials of people and wallets, which belong to no network.
+ */
 const OF_PEOPLE: Readonly<Record<string, readonly [string, (ending: Ending) => Values]>> = {
   'sign-in messages of payers': [
     'delete from payer_nonces where created < $1 returning 1 as ended',
@@ -121,7 +120,7 @@ const OF_PEOPLE: Readonly<Record<string, readonly [string, (ending: Ending) => V
   'passkey challenges': ['delete from passkey_challenges returning 1 as ended', () => []],
 };
 
-/** A code of an authenticator app that was used in the lost period must not work again. */
+/** Makes a code of an authenticator app that was used in the lost period invalid. */
 async function voidShownCodes(tx: Tx, { before }: Ending): Promise<void> {
   await tx.query(
     `update users set totp_last_step = greatest(totp_last_step, $1::bigint)
@@ -130,7 +129,7 @@ async function voidShownCodes(tx: Tx, { before }: Ending): Promise<void> {
   );
 }
 
-/** A person without recovery codes is asked to create new ones. */
+/** Asks people without recovery codes to create new ones. */
 async function askForNewCodes(tx: Tx): Promise<void> {
   await tx.query(
     `update users u set recovery_codes_saved_at = null

@@ -20,16 +20,13 @@ import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/
 /** The contract's numbers have 64 bits, unsigned: one bit more than a bigint column. */
 const ABOVE_COLUMN = 2n ** 63n;
 const LAST = 2n ** 64n - 1n;
-/**
- * The number of a merchant that has no account here. Its settlement has bytes that are not valid
- * text.
- */
+/** A merchant number without an account here. The name in its settlement is not valid text. */
 const OTHERS = 8n;
 const NO_TEXT = 'O\u0100Hÿ\u0001R';
 const AMOUNT = 2_500_000n;
 /**
- * No grace period: the test mines more than one block a second, so the chain's time is ahead of the
- * test's clock.
+ * A negative grace period: the test mines more than one block a second, so the chain's time is
+ * ahead of the test's clock.
  */
 const NO_GRACE = { graceMs: -86_400_000 };
 
@@ -95,7 +92,7 @@ describe('settlements under numbers that exceed a bigint column', () => {
         expected,
       );
     }
-    // Checks that the differences stay open after their blocks are no longer read.
+    // Mines until the blocks are no longer read; the differences must stay open.
     await network.mine(80);
     for (const _run of ['moves the cursor', 'reads later blocks']) {
       assert.equal((await reconcileOnce(deps, NO_GRACE)).differences.length, expected.length);

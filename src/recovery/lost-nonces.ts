@@ -8,14 +8,15 @@ import { raiseNextNonce, selectSenders } from '#settlement/senders.ts';
 /** How often nodes are polled for transactions that the ledger has lost. */
 const LOOK_MS = 500;
 /**
- * Upper bound of SETTLEMENT_TIMEOUT_SECONDS, and so of the validity of any signed payment. The
- * current setting does not help, because the lost transactions were signed under an earlier one.
+ * The upper bound of SETTLEMENT_TIMEOUT_SECONDS, and so of the validity of any signed payment. The
+ * current setting does not help, because the lost transactions may have been signed under another
+ * one.
  */
 const LONGEST_SETTLEMENT_MS = 600_000;
 
 /**
- * True if nonces that the chain knows and the ledger lacks show a loss. If the database is still
- * the one that the last recovery ran on, they show that the keys were used outside this service.
+ * True if nonces that only the chain knows show a loss. If the database is still the one on which
+ * the last recovery ran, they show instead that the keys were used outside this service.
  */
 function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): boolean {
   const { clusterId } = run;
@@ -23,7 +24,7 @@ function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): bool
 }
 
 /**
- * Raises each sender's next nonce above all that the chain knows. Transactions mined below it are
+ * Raises each sender's next nonce above all nonces that the chain knows. What was mined below is
  * read from the chain.
  */
 export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
@@ -46,9 +47,8 @@ export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise
 }
 
 /**
- * Waits while a node still holds a transaction that the ledger has lost: it may still be mined, and
- * its payments must be booked before new work is accepted. A payment's transaction is valid for
- * minutes.
+ * Waits while a node still holds a lost transaction: it may be mined, and its payments must be
+ * booked before new work is accepted. A payment's transaction is valid for minutes.
  */
 export async function awaitLostBytes(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, db, clock } = deps;

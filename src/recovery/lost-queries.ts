@@ -17,17 +17,17 @@ export interface LostPaymentRow {
   readonly block_number: bigint;
   readonly log_index: number;
   readonly block_time: Date;
-  /** `null` if no merchant here has that number. */
+  /** `null` if no merchant has that number. */
   readonly account_id: string | null;
-  /** The intent with that number, if the ledger has it. */
+  /** The intent with that settlement number; `null` if the ledger lacks it. */
   readonly intent_id: string | null;
-  /** True if that intent has this merchant, amount and order. */
+  /** True if the intent has this merchant, amount and order. */
   readonly intent_fits: boolean;
-  /** Its settlement job, if one is under way, or done and not applied yet. */
+  /** Its settlement job, if one is in progress, or has a result that is not applied yet. */
   readonly request_id: bigint | null;
-  /** True if the job has the payer and the amount that the chain has charged. */
+  /** True if the job has the payer and amount that the chain charged. */
   readonly same_payment: boolean;
-  /** True if the ledger has the transaction that settled it: its receipt is then found as usual. */
+  /** True if the ledger has the transaction that settled it. Its receipt is then found as usual. */
   readonly bytes_known: boolean;
 }
 
@@ -38,8 +38,8 @@ export interface After {
 }
 
 /**
- * Lost payments in a range of blocks, in the chain's order. Foreign settlements are kept apart
- * until operators accept them.
+ * Returns lost payments in a range of blocks, in the chain's order. Foreign settlements are left
+ * out until operators accept them.
  */
 export async function selectLostPayments(
   sql: Sql,
@@ -104,17 +104,17 @@ export interface LostTransferRow {
   readonly payment_id: string | null;
   /** The unpaid refund or withdrawal in the ledger, if there is one. */
   readonly object_id: string | null;
-  /** Its settlement job, if one is under way, or done and not applied yet. */
+  /** Its settlement job, if one is in progress, or has a result that is not applied yet. */
   readonly request_id: bigint | null;
-  /** True if the ledger has the transaction that paid it: its receipt is then found as usual. */
+  /** True if the ledger has the transaction that paid it. Its receipt is then found as usual. */
   readonly bytes_known: boolean;
-  /** Refunds only: true if the payment has no row yet, because its result is not applied yet. */
+  /** For refunds: true if the payment has no row yet, because its result is not applied. */
   readonly payment_under_way: boolean;
 }
 
 /**
- * Lost transfers in a range of blocks, in the chain's order. Withdrawals that a wallet made by
- * itself do not concern the ledger.
+ * Returns lost transfers in a range of blocks, in the chain's order, except withdrawals that a
+ * wallet made itself.
  */
 export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<LostTransferRow[]> {
   const rows = await sql.query<LostTransferRow>(
@@ -180,7 +180,7 @@ export async function countAwaitingPayment(sql: Sql, range: BlockRange): Promise
   return rows[0]?.count ?? 0;
 }
 
-/** Stores the result of a job that a lost transaction carried out; the job's domain applies it. */
+/** Stores the result of a job that a lost transaction carried out. The job's domain applies it. */
 export async function answerRequest(
   tx: Tx,
   answer: { readonly requestId: bigint; readonly outcome: unknown },
@@ -193,13 +193,13 @@ export async function answerRequest(
   return rows.length > 0;
 }
 
-/** The position on the chain, as a result's facts contain it. */
+/** SQL: the position on the chain, as the facts of a result contain it. */
 const PLACE = `'txHash', c.tx_hash, 'blockNumber', c.block_number::text, 'logIndex', c.log_index,
   'blockTime', to_char(c.block_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Gives what recovery has booked the settlement job that it had: done, applied, and without a
- * transaction of ours. If a reorganization undoes it, it is sent again (`watchAnswered`).
+ * Restores the settlement jobs of objects that recovery has booked: done and applied, without a
+ * transaction of ours. If a reorganization undoes one, it is sent again (`watchAnswered`).
  */
 export async function insertAnswered(
   tx: Tx,
@@ -250,8 +250,8 @@ export async function insertAnswered(
 }
 
 /**
- * Ends attempts to pay these intents, because the chain has settled them in another way. A
- * transaction that was already sent will find its number used.
+ * Ends attempts to pay these intents, because the chain has settled them differently. Transactions
+ * that were already sent will fail, because the number is used.
  */
 export async function endAttempts(
   tx: Tx,
@@ -273,9 +273,8 @@ export async function endAttempts(
 }
 
 /**
- * Deletes the cached figures of all days and hours that may have changed; they are computed again
- * on request. The first day is a UTC day; west of Greenwich the same moment belongs to the day
- * before.
+ * Deletes cached statistics of all days and hours that may have changed; they are computed again on
+ * request. Days are UTC; west of Greenwich, the same moment belongs to the previous day.
  */
 export async function forgetFigures(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query(

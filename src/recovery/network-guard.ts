@@ -26,27 +26,27 @@ export interface GuardDeps extends LoopDeps {
 }
 
 export interface NetworkGuard {
-  /** Resolves when the network is open to this process, or after `waitMs`. */
+  /** Resolves when this process may use the network, or after `waitMs`. */
   opened(waitMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Short: while the network is closed, customers wait at a counter. */
+/** How often a closed network is checked. Short, because customers wait at a counter meanwhile. */
 const CLOSED_LOOK_MS = 100;
-/** A node that recovers is polled soon. */
+/** How soon a node that did not answer is asked again. */
 const UNASKED_LOOK_MS = 500;
-/** A node that takes longer does not block the API. */
+/** Time limit for a node, so that a slow one does not block the API. */
 const NODE_TIMEOUT_MS = 3_000;
 /** How often to check for a recovery whose wake-up was lost, and to record the WAL position. */
 const OPEN_LOOK_MS = 1_000;
 /** Until operators have said whether the database was restored, a node is polled this often. */
 const DOUBT_LOOK_MS = 2_000;
 
-/** The facts about a network that {@link judgeLedger} needs. */
+/** The facts from which {@link judgeLedger} decides. */
 export interface Findings {
   readonly clusterId: string;
   readonly ledger: Omit<LedgerRow, 'asked' | 'position'>;
-  /** By lower-case address; `null` if no node answered. */
+  /** Nonces on the chain by lower-case address; `null` if no node answered. */
   readonly chainNonces: ReadonlyMap<string, bigint> | null;
   readonly trust: LedgerTrust;
 }
@@ -76,7 +76,7 @@ export function judgeLedger(found: Findings): Judgment {
     return { kind: 'recover', reason: isAhead ? 'nonce' : 'cluster', lossShown: isAhead };
   }
   if (isAhead && trust !== 'agreed') return { kind: 'doubt', ahead };
-  // Another process, which has keys that this one lacks, has asked the operators.
+  // Another process has asked the operators, because it has keys that this one lacks.
   if (ledger.doubted && trust !== 'agreed') return { kind: 'stand', state: 'closed' };
   if (ledger.clusterId === null) {
     return ledger.used
@@ -99,8 +99,8 @@ function noncesAhead(
 }
 
 /**
- * Chain first, ledger second: a nonce is in the ledger before it is used. `null` if no node
- * answers.
+ * Reads the chain before the ledger, because the ledger has each nonce before it is used. `null` if
+ * no node answers.
  */
 async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | null> {
   if (!chain.isChecked()) return null;
@@ -116,10 +116,10 @@ async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | n
   }
 }
 
-/** The part of the last poll that the next one depends on. */
+/** What the next poll needs to know about the last one. */
 interface Look {
   readonly state: LedgerState;
-  /** Operators must answer first. */
+  /** True if operators must answer first. */
   readonly waits: boolean;
   /** The epoch in which ledger and chain were compared. */
   readonly comparedIn: number | null;
@@ -142,7 +142,7 @@ async function ask(
   wakeups.send(RECOVERY_TOPIC, network);
 }
 
-/** Asks operators whether the database was restored. The network stays closed meanwhile. */
+/** Asks operators if the database was restored. Meanwhile the network stays closed. */
 async function askOperators(deps: GuardDeps, ahead: NoncesAhead): Promise<void> {
   const { db, chain, log, clock } = deps;
   const { livemode, network } = chain.config;
@@ -154,7 +154,7 @@ async function askOperators(deps: GuardDeps, ahead: NoncesAhead): Promise<void> 
   log.error('operators must say whether the database was restored', { network });
 }
 
-/** @returns `null` if another poll is due at once. */
+/** Polls once. @returns `null` if the next poll is due at once. */
 async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
   const { db, chain } = deps;
   const { livemode } = chain.config;
@@ -173,8 +173,8 @@ async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
   if (judgment.kind === 'recover') await ask(deps, judgment, ledger);
   else watch.note(walPosition(ledger.position));
   const state = judgment.kind === 'stand' ? judgment.state : 'closed';
-  // The chain's state is unknown: new intents must not get a number that it knows, nor events a
-  // position that receivers have seen.
+  // The chain's state is unknown, so skip numbers: new intents must not get one that the chain
+  // knows, nor events a position that receivers have seen.
   if (state === 'serving' && last.state !== 'serving') {
     await raiseNumbers(db, livemode);
     await raisePlaces(db, livemode);
@@ -185,7 +185,7 @@ async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
   return { state, waits, comparedIn: state === 'signing' ? epoch : null };
 }
 
-/** Queries the chain only if that is due and no recovery is under way. */
+/** Queries the chain if that is due and no recovery is running. */
 async function compare({ db, chain }: GuardDeps, isDue: boolean) {
   const { livemode } = chain.config;
   const ledger = await selectLedger(db, livemode);
@@ -195,8 +195,7 @@ async function compare({ db, chain }: GuardDeps, isDue: boolean) {
 }
 
 /**
- * Operators are asked once. The question becomes void if the node turns out to belong to another
- * chain.
+ * Asks operators once. The question is withdrawn if the node turns out to belong to another chain.
  */
 async function settleDoubt(
   deps: GuardDeps,
@@ -215,16 +214,16 @@ async function settleDoubt(
 function trustAfter({ db, chain }: GuardDeps, judgment: Judgment): LedgerTrust {
   if (judgment.kind === 'doubt') return 'suspicious';
   const isSigning = judgment.kind === 'stand' && judgment.state === 'signing';
-  // Without keys nothing was compared.
+  // A process without keys has compared nothing.
   if (isSigning && hasSenders(chain.config)) return 'agreed';
   const now = db.watch.trust(chain.config.livemode);
   return now === 'suspicious' ? 'unknown' : now;
 }
 
 /**
- * Decides whether this process may write to a network's ledger, and whether its senders may sign:
- * at start, after each broken connection, and whenever a recovery is requested. Until the first
- * decision the network is closed to this process. Every process of the service has one.
+ * Decides, in every process, if it may write to a network's ledger and if its senders may sign: at
+ * start, after each broken connection, and when a recovery is requested. Until the first decision,
+ * the network is closed to this process.
  */
 export function guardNetwork(deps: GuardDeps): NetworkGuard {
   const { db, chain, log, wakeups } = deps;

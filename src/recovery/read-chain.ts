@@ -20,21 +20,21 @@ import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 /** How often to check that the last blocks are deep enough. */
 const LOOK_MS = 250;
 /**
- * How long to wait for results to be applied: a refund cannot be booked before its payment. Shorter
- * than the lease of the recovery.
+ * How long to wait for results to be applied, because a refund cannot be booked before its payment.
+ * Shorter than the lease of the recovery.
  */
 const APPLIED_MS = 4_000;
 const APPLIED_LOOK_MS = 50;
-/** No age limit: the range is as deep as a payment must be. */
+/** No age limit, because the range already ends at the depth that payments need. */
 const FAR_FUTURE = new Date(8_640_000_000_000);
-/** How many events of a kind one transaction books. */
+/** Events of a kind that one transaction books. */
 const BATCH = 100;
 
 /**
  * Reads the contract's events from the last compared block to the newest, and books what the ledger
- * lacks, range by range. Unless a loss is shown, an event without a row is foreign and is not
- * booked. After an interruption it continues behind its last range.
- * @returns the block up to which nothing can change any more, and no node is still missing events.
+ * has lost, range by range. Unless a loss is shown, an event without a row is foreign and is not
+ * booked. After an interruption, it continues after the last booked range.
+ * @returns the block up to which nothing can change any more, with all nodes up to date.
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
   const { chain, db } = deps;
@@ -46,7 +46,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
   const goal = await newest();
   let from = run.read_to === null ? first : run.read_to + 1n;
   while (from <= goal) {
-    // As deep as a payment must be before it counts.
+    // Reads up to the depth at which a payment counts.
     const to = (await newest()) - (confirmationsMs > 0 ? 1n : BigInt(confirmations));
     for await (const range of scanEvents(chain, from, to)) await bookRange(deps, run, range);
     if (to >= from) from = to + 1n;
@@ -77,7 +77,10 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: ScannedRan
   failpoint('recovery.range_booked');
 }
 
-/** Results are applied by loops of their own, even while the network is closed. */
+/**
+ * Waits until the results of payments are applied. Separate loops apply them, even while the
+ * network is closed.
+ */
 async function awaitPayments({ db, chain }: RecoveryDeps, range: ScannedRange): Promise<void> {
   const { livemode } = chain.config;
   const { fromBlock, toBlock } = range;
@@ -88,13 +91,13 @@ async function awaitPayments({ db, chain }: RecoveryDeps, range: ScannedRange): 
   }
 }
 
-/** Continues after the last row that was examined, booked or not. */
+/** Repeats from the last examined row, until none is left. */
 async function untilNoneIsLeft(book: (after: After) => Promise<After | null>): Promise<void> {
   let after: After | null = { block: -1n, logIndex: -1 };
   while (after !== null) after = await book(after);
 }
 
-/** `Math.max` does not accept a bigint. */
+/** Returns the higher block; `Math.max` accepts no bigint. */
 function later(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

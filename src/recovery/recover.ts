@@ -23,12 +23,13 @@ import {
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
 
-/** Short, because taps are refused while a recovery waits. */
+/** How often to continue. Short, because taps are refused during a recovery. */
 const POLL_MS = 250;
 
 /**
  * Compares a network's ledger with its chain on request, and books what the ledger lacks. One
- * process at a time; every step can be repeated, so that another process can continue if one dies.
+ * process does this at a time. Every step can be repeated, so that another process can continue if
+ * it is killed.
  */
 export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
   const { chain, db, wakeups, log } = deps;
@@ -40,8 +41,7 @@ export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
     onError: (name, error) =>
       log.error(`the ${name} failed`, { network, error: describeError(error) }),
     run: async () => {
-      // Other processes request a recovery only after they have checked the database; until then
-      // there is nothing to do.
+      // Nothing to do. Other processes request a recovery only after checking the database.
       if (db.watch.serves(livemode)) return false;
       const run = await takeRecovery(db, { livemode, owner, leaseMs: RECOVERY_LEASE_MS });
       if (run === null) return false;
@@ -72,7 +72,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   await raiseNonces(deps, taken);
   failpoint('recovery.nonces_raised');
   await awaitLostBytes(deps, taken);
-  // The nonces may prove a loss that was only suspected before.
+  // The nonces may now prove a loss that was only suspected.
   const run = await takeRecovery(db, { ...taken, leaseMs: RECOVERY_LEASE_MS });
   if (run === null) return;
   if (run.loss_shown) {
@@ -99,7 +99,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   wakeups.send('deliveries');
 }
 
-/** After a loss: ends every credential that may have ended or been used in the lost period. */
+/** Ends every credential that may have ended or been used in the lost period. */
 async function giveUp(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, clock, wakeups } = deps;
   const { livemode } = chain.config;

@@ -10,11 +10,11 @@ export interface RecoveryDeps extends LoopDeps {
   readonly chain: Chain;
   readonly idKey: IdKey;
   readonly receipts: ReceiptPages;
-  /** Dependencies of mails about wallets. */
+  /** Dependencies for mails about wallets. */
   readonly people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 }
 
-/** Longer than any step. If a process dies, another one takes over after this time. */
+/** Longer than any step. If a process is killed, another one takes over after this time. */
 export const RECOVERY_LEASE_MS = 5_000;
 
 /** Runs one step in a transaction if this process still holds the lease; otherwise does nothing. */

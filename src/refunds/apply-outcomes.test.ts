@@ -42,7 +42,7 @@ async function refunds(): Promise<Refund[]> {
   return selectRefundPage(store.db, search, page);
 }
 
-/** Requests a refund and returns when it is pending; `answer` resolves with the result. */
+/** Requests a refund and returns it as soon as it is pending; `answer` resolves with the result. */
 async function addPending(amount: number, idempotency = newRequest(store)) {
   const before = (await refunds()).length;
   const answer: Promise<Seen> = createRefund(store, {
@@ -171,7 +171,7 @@ test('refunds are listed in the order of creation, newest first', async () => {
 test('a request whose process died gets the result when it retries', async () => {
   const idempotency = newRequest(store);
   const lost = await addPending(400, idempotency);
-  // Simulates a second process that gets the same request meanwhile.
+  // Simulates a second process that gets the same request.
   const ask = () =>
     createRefund(store, {
       tenant: store.merchant.tenant,

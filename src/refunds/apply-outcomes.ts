@@ -25,7 +25,7 @@ import { renderRefund } from '#refunds/render.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
 import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
-/** A transaction of this size takes a few milliseconds. */
+/** Refunds per transaction, which takes a few milliseconds. */
 const BATCH = 50;
 /** refund.succeeded or refund.failed, refund.updated, payment.refunded. */
 const PLACES_PER_REFUND = 3;
@@ -41,7 +41,7 @@ function failureOf(reason: FailureReason): RefundFailure {
   return 'transaction_reverted';
 }
 
-/** The pending refund after this result; `null` if it is no longer pending. */
+/** Returns the refund after this result; `null` if it is no longer pending. */
 function endOf(refund: Refund, outcome: Outcome<'refund'>, now: Date): Ended | null {
   if (refund.status !== 'pending') return null;
   const { result } = outcome;
@@ -103,8 +103,8 @@ async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
 }
 
 /**
- * Gives the succeeded refunds the next numbers of their terminals. Call it after locking the
- * orders.
+ * Gives the succeeded refunds the next receipt numbers of their terminals. Call it after locking
+ * the orders.
  */
 async function number(tx: Tx, written: readonly Written[], now: Date): Promise<Written[]> {
   const paid = written.filter(({ refund }) => refund.status === 'succeeded');
@@ -133,7 +133,7 @@ async function writeAll(
   if (ended.length === 0) return 0;
   const wanted = ended.map(({ tenant }) => ({ tenant, count: PLACES_PER_REFUND }));
   const written: Written[] = [];
-  // One after the other, so that two refunds of one payment show two sums.
+  // One after the other, so that each of two refunds of one payment shows its own sum.
   for (const refund of ended) written.push(await writeEnd(tx, refund));
   const stampOf = await stampOrders(tx, wanted, now);
   const numbered = await number(tx, written, now);

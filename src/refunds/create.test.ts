@@ -235,7 +235,7 @@ describe('a payment of another account', () => {
   });
 });
 
-/** Switches off the rules that ask the payer, so that payments settle at once. */
+/** Switches off the rules that require confirmations, so that payments settle at once. */
 async function askNobody(): Promise<void> {
   await store.db.query(
     `insert into risk_settings (account_id, livemode, updated) values ($1, false, $2)`,
@@ -283,7 +283,7 @@ describe('after a restore of the database to an earlier time', () => {
     return rows[0]?.reference.toString('hex');
   };
 
-  /** Adds a refund that succeeded, as recovery rebuilds it. */
+  /** Adds a succeeded refund as recovery would rebuild it. */
   async function addRebuilt(key: string, amount: number | null): Promise<Seen> {
     const idempotency = newRequest(store, key);
     const asked = ask({ idempotency, amount });

@@ -53,7 +53,7 @@ export interface RefundRequest {
   readonly tenant: Tenant;
   /** The API key or device key of the request; `null` for a person's session. */
   readonly keyHash: Buffer | null;
-  /** The terminal that refunds; some of its refunds need a manager's code. */
+  /** The terminal that refunds. Some of its refunds need a manager's code. */
   readonly terminalId?: string;
   /** A code that a manager has created; `null` if none was entered. */
   readonly managerCode?: string | null;
@@ -132,7 +132,7 @@ async function begin(
   beginning: Beginning,
 ): Promise<{ readonly refund: Refund; readonly deliveries: number }> {
   const { tenant, now } = request;
-  // The order lock is held from here on, so concurrent refunds cannot exceed the day's limit.
+  // From here on the order lock is held, so that concurrent refunds cannot exceed the daily limit.
   const stamp = await stampOrder(tx, tenant, now, PLACES);
   const today = startOfUtcDay(addSeconds(now, stamp.aheadSeconds));
   const failure = checkAccountRules(
@@ -171,14 +171,13 @@ async function begin(
 }
 
 /**
- * A key that is used again after 48 hours takes the next reference, so this is how often it can be
- * reused.
+ * An idempotency key that is reused after 48 hours takes the next reference; this limits how often.
  */
 const MAX_CLASHES = 1_000;
 
 /**
- * The reference of this request, or the refund that was rebuilt with it. It is the same again when
- * the request is repeated after a loss of data.
+ * Returns the reference of this request, or the rebuilt refund that already has it. Repeating a
+ * request after a loss of data gives the same reference.
  */
 async function referenceFor(
   tx: Tx,
@@ -195,14 +194,14 @@ async function referenceFor(
   }
 }
 
-/** The response to a request whose refund the database had lost, and which was rebuilt. */
+/** Returns the response to a request whose refund was lost with the database and rebuilt. */
 function replayRebuilt(
   { receipts }: Keys,
   { input }: RefundRequest,
   rebuilt: Refund,
 ): Begun | Refusal {
-  // The atoms of a part in the shop's currency are unknown after the loss, but its key identifies
-  // it.
+  // After a loss, the atoms of a part in the shop's currency are unknown, but the key identifies
+  // the refund.
   const { amount } = input;
   const sameAmount = typeof amount !== 'number' || BigInt(amount) === rebuilt.amount;
   if (!sameAmount || input.paymentId !== rebuilt.paymentId) return keyReused();
@@ -211,12 +210,15 @@ function replayRebuilt(
 }
 
 /**
- * The most that tills refund of one payment without a manager, in all refunds together, so that a
- * large amount cannot be refunded in small parts.
+ * The sum that tills may refund of one payment without a manager, over all refunds, so that a large
+ * amount cannot be split.
  */
 const TILL_LIMIT = atoms(500_000_000);
 
-/** A till refunds its own sales up to a limit; everything else needs a manager's code. */
+/**
+ * Checks the manager's code. A till refunds its own sales up to a limit; anything else needs a
+ * code.
+ */
 async function checkManager(
   tx: Tx,
   request: RefundRequest,
@@ -239,16 +241,17 @@ async function checkManager(
   return refuse('manager_required', message, 'manager_code');
 }
 
-/** For a sale in USDC. */
+/** The earlier parts of a sale in USDC. */
 const NONE = { parts: 0n, partsGave: 0n };
 
 /**
- * Locks, decides, reserves and requests in one transaction, committed before any call to the chain.
+ * Locks, decides, reserves and requests in one transaction. It commits before any call to the
+ * chain.
  */
 async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun | Refusal> {
   const { idKey, receipts } = keys;
   const { tenant, input } = request;
-  // Refunds of the time that is being recovered are not known yet.
+  // While the ledger is being recovered, its refunds are incomplete.
   const closed = checkLedger(tx.watch, tenant.livemode);
   if (closed !== null) return closed;
   const [ends, payment, reference] = await Promise.all([
@@ -259,7 +262,7 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   const ended = ends(request);
   if (ended !== null) return ended;
   if (payment === null) return paymentUnknown();
-  // Checked first: a rebuilt refund has already taken its amount, and its terminal is unknown.
+  // Checked first: a rebuilt refund has already reduced the amount, and its terminal is unknown.
   if (!Buffer.isBuffer(reference)) return replayRebuilt(keys, request, reference);
   const earlier = payment.presentment === null ? NONE : await selectEarlier(tx, payment.id);
   const share = decideShare(payment, input.amount, earlier);
@@ -275,10 +278,10 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
 }
 
 /**
- * Refunds a payment from the merchant balance. A refusal is about the request (unknown payment,
- * more than is left); if the account's rules or the chain forbid it, the refund has `status:
- * failed`. Waits for the chain up to 60 s, then returns `pending`, which resolves by itself. While
- * the network settles nothing it returns `pending` at once.
+ * Refunds a payment from the merchant balance. Refuses a request that cannot be met (unknown
+ * payment, more than is left); if the account's rules or the chain forbid it, the refund has
+ * `status: failed`. Waits for the chain up to 60 s, then returns `pending`, whose result comes
+ * later. While the network settles nothing, it returns `pending` at once.
  */
 export async function createRefund(
   deps: RefundDeps,

@@ -23,7 +23,7 @@ import {
 import { renderRefund } from '#refunds/render.ts';
 import { decideShare } from '#refunds/share.ts';
 
-/** A refund on the chain that the ledger lacks. */
+/** A refund on the chain that the ledger has lost. */
 export interface LostRefund {
   readonly tenant: Tenant;
   readonly paymentId: string;
@@ -37,7 +37,7 @@ const PLACES = 4;
 
 /**
  * Books a refund that the ledger has lost, with its original id and its usual events.
- * @returns the number of deliveries; `null` while pending refunds reserve the amount: they will
+ * @returns the number of deliveries; `null` while pending refunds reserve the amount. Those will
  * fail, which releases it.
  */
 export async function rebuildRefund(

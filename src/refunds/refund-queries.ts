@@ -85,7 +85,7 @@ export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promis
   return row === undefined ? null : toRefund(row);
 }
 
-/** The refund with this reference on the contract, of any account. */
+/** Returns the refund that has this reference on the contract, of any account. */
 export async function selectReferencedRefund(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly reference: Buffer },
@@ -134,7 +134,10 @@ export async function selectRefundPage(
   return (await selectPage<RefundRow>(sql, list, wanted.tenant, page)).map(toRefund);
 }
 
-/** For a locked payment: the sum requested in the shop's currency, and the atoms it returned. */
+/**
+ * Returns the earlier refunds of a locked payment: the sum requested in the shop's currency, and
+ * its atoms.
+ */
 export async function selectEarlier(tx: Tx, paymentId: string): Promise<Earlier> {
   const rows = await tx.query<Earlier>(
     `select coalesce(sum(presentment_part), 0)::bigint as parts,
@@ -145,10 +148,7 @@ export async function selectEarlier(tx: Tx, paymentId: string): Promise<Earlier>
   return only(rows, 'sums of refunds');
 }
 
-/**
- * The refunds of a day that count toward the limit. Exact only while holding the account's order
- * lock.
- */
+/** Returns the refunds of a day that count toward the limit; exact while holding the order lock. */
 export async function selectRefundedSince(tx: Tx, tenant: Tenant, since: Date): Promise<bigint> {
   const rows = await tx.query<{ sum: bigint }>(
     `select coalesce(sum(amount), 0)::bigint as sum from refunds
@@ -217,7 +217,7 @@ export async function book(tx: Tx, paymentId: string, amount: bigint): Promise<b
   return only(rows, 'booked payment').before;
 }
 
-/** The refund failed: releases the reserved amount. */
+/** Releases the reserved amount of a failed refund. */
 export async function release(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
   const rows = await tx.query(
     `update payments set amount_reserved = amount_reserved - $2
@@ -227,7 +227,7 @@ export async function release(tx: Tx, paymentId: string, amount: bigint): Promis
   assert(rows.length === 1, 'a refund was released that was not reserved');
 }
 
-/** The refund was rebuilt from the chain, with the reference on the chain. */
+/** Records that the refund was rebuilt from the chain, with this reference. */
 export async function markRecovered(
   tx: Tx,
   rebuilt: { readonly id: string; readonly reference: Buffer },
@@ -274,7 +274,7 @@ export async function updateReceiptNumbers(tx: Tx, ended: readonly Refund[]): Pr
   );
 }
 
-/** Adds a person's request. @returns the sum of the UTC day including it. */
+/** Adds a person's request. @returns the sum of the UTC day, including it. */
 export async function addAskedByPeople(
   tx: Tx,
   asked: { readonly accountId: string; readonly amount: bigint; readonly now: Date },

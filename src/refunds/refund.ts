@@ -7,7 +7,7 @@ import type { PastQuote } from '#prices/quote.ts';
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
-/** Why a refund failed (behavior.md 7.3). Nothing moved. */
+/** The reasons why a refund failed (behavior.md 7.3). Nothing moved. */
 export const REFUND_FAILURES = {
   insufficient_balance: 'The merchant balance on the contract does not cover the refund.',
   refund_window_expired: "The payment is older than the account's refund window.",
@@ -33,9 +33,11 @@ interface RefundFacts {
   /** `R…-<n>` of the series of its payment's terminal; `null` until it has succeeded. */
   readonly receiptNumber: string | null;
   readonly amount: Atoms;
-  /** In the shop's currency; `null` if its sale was made in USDC, or it was rebuilt. */
+  /**
+   * The amount in the shop's currency; `null` if the sale was in USDC, or the refund was rebuilt.
+   */
   readonly presentment: PastQuote | null;
-  /** Minor units, if it was requested in them. */
+  /** The amount in minor units, if the request stated it so. */
   readonly part: number | null;
   readonly reason: string | null;
   readonly source: 'api' | 'terminal' | 'dashboard';
@@ -43,19 +45,19 @@ interface RefundFacts {
 }
 
 export type RefundState =
-  /** Requested from the chain, which has no result yet. */
+  /** The settlement job was created; the chain has no result yet. */
   | { readonly status: 'pending' }
   | { readonly status: 'succeeded'; readonly txHash: string }
   | { readonly status: 'failed'; readonly failure: RefundFailure; readonly txHash: string | null };
 
 export type Refund = RefundFacts & RefundState;
 
-/** The part of a payment that is neither refunded nor reserved by a pending refund. */
+/** Returns what is neither refunded nor reserved by a pending refund. */
 export function refundable(payment: Payment): Atoms {
   return subtract(payment.amount, payment.amountReserved);
 }
 
-/** The amount of a new refund; `asked` is `null` for everything that is left. */
+/** Returns the amount of a new refund. `asked` is `null` for everything that is left. */
 export function decideAmount(payment: Payment, asked: number | null): Atoms | Refusal {
   const left = refundable(payment);
   if (left === 0n) {
@@ -74,7 +76,10 @@ export function decideAmount(payment: Payment, asked: number | null): Atoms | Re
   );
 }
 
-/** Account rules that end a new refund at once as `failed` (they are not errors of the request). */
+/**
+ * Returns why the account's rules end a new refund as `failed` at once. (These are not errors of
+ * the request.)
+ */
 export function checkAccountRules(
   payment: Payment,
   refund: { readonly amount: Atoms; readonly now: Date },

@@ -5,7 +5,7 @@ import { type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
 import { renderQuote } from '#prices/quote.ts';
 import { REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
 
-/** The refund of behavior.md 7. */
+/** Renders the refund of behavior.md 7. */
 export function renderRefund(refund: Refund, receipts: ReceiptPages): { [key: string]: Json } {
   const failed = refund.status === 'failed' ? refund : null;
   const { presentment } = refund;

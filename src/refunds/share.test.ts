@@ -125,8 +125,8 @@ test('100,000 random refunds in either unit return the paid amount, never more',
         const decided = decideShare(paymentOf(sold, refunds), given, earlierOf(refunds));
         if ('refused' in decided) continue;
         assert.ok(decided.amount >= 1n);
-        // Each refund must be worth its displayed amount, to within a minor unit for each rounding,
-        // and some atoms.
+        // Each refund must be worth its displayed amount, within one minor unit per rounding, and
+        // some atoms.
         const worth = (sold.paid * BigInt(decided.presentment?.amount ?? 0)) / BigInt(sold.whole);
         const off = decided.amount > worth ? decided.amount - worth : worth - decided.amount;
         const unit = sold.paid / BigInt(sold.whole) + 1n;

@@ -6,10 +6,9 @@ import { decideAmount, refundable } from '#refunds/refund.ts';
 
 /**
  * Refunds of a sale that was priced in the shop's currency. They return a share of the paid atoms,
- * never today's value of the price. A part in minor units returns the floor of atoms × (sum of such
- * parts so far) / whole, minus the atoms that such parts returned before; so roundings do not add
- * up, and the part that completes the whole returns the rest. A part in atoms counts as the atoms
- * that it returned.
+ * never the price at today's rate. A part in minor units returns the floor of atoms × (sum of such
+ * parts so far) / whole, minus the atoms of earlier parts. So roundings do not add up, and the part
+ * that completes the whole returns the rest. A part in atoms counts as the atoms that it returned.
  */
 
 /** Atoms; or minor units of the shop's currency; `null` for everything that is left. */
@@ -38,12 +37,12 @@ function wholeOf({ amount, tipAmount }: PaidQuote): bigint {
   return BigInt(amount) + BigInt(tipAmount);
 }
 
-/** The minor units that atoms of this payment are worth, to the nearest. */
+/** Returns the minor units that these atoms of the payment are worth, to the nearest. */
 function countOf(value: bigint, { amount, presentment }: Priced): bigint {
   return (2n * value * wholeOf(presentment) + amount) / (2n * amount);
 }
 
-/** The minor units returned by refunds in atoms. */
+/** Returns the minor units that earlier refunds have returned, counting those in atoms by value. */
 function gone(payment: Priced, { parts }: Earlier, inAtoms: bigint): bigint {
   const sum = parts + countOf(inAtoms, payment);
   const whole = wholeOf(payment.presentment);
@@ -54,7 +53,7 @@ function wrong(code: 'amount_too_large' | 'parameter_invalid', message: string):
   return refuse(code, message, 'presentment_amount');
 }
 
-/** The atoms of a part in minor units. */
+/** Returns the atoms of a part in minor units. */
 function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refusal {
   const { parts, partsGave } = earlier;
   const { currency } = payment.presentment;
@@ -74,7 +73,7 @@ function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refus
   return wrong('parameter_invalid', 'presentment_amount is worth less than one atom of USDC.');
 }
 
-/** The value of this refund in the shop's currency. */
+/** Returns the value of this refund in the shop's currency. */
 function countedAs(payment: Priced, earlier: Earlier, amount: Atoms): bigint {
   const { amountReserved } = payment;
   const inAtoms = amountReserved - earlier.partsGave;
@@ -109,7 +108,7 @@ export function decideShare(
   return { amount: gives, presentment: { ...quote, amount: counted }, part };
 }
 
-/** An estimate of the refunded atoms, for limits that are checked before the decision. */
+/** Estimates the refunded atoms, for limits that are checked before the decision. */
 export function estimate({ amount, presentment }: Payment, asked: AskedAmount): bigint {
   if (typeof asked === 'number') return BigInt(asked);
   if (asked === null || presentment === null) return amount;

@@ -26,7 +26,7 @@ test('rules that are off affect no past payment', () => {
 test('a declined payment counts for no later one, and the hour ends', () => {
   const settings = { ...OFF, velocityPerHour: 2 };
   const minutes = [0, 10, 20, 30, 61, 62];
-  // 20 and 30 are the third payments within the hour; at 61 only the one of minute 10 still counts.
+  // Minutes 20 and 30 are the third payments within an hour; at 61, only that of minute 10 counts.
   const preview = previewRisk(
     settings,
     minutes.map((minute) => paid('a', minute)),

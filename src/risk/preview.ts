@@ -8,9 +8,9 @@ export interface PastPayment {
   readonly payerId: string;
   readonly amount: Atoms;
   readonly settledAt: Date;
-  /** True if the payer has paid here before this. */
+  /** True if the payer had paid here before. */
   readonly paidHereBefore: boolean;
-  /** True if the wallet itself signed it, so no confirmation would be needed. */
+  /** True if the wallet signed it, so that no confirmation would be needed. */
   readonly isSigned: boolean;
 }
 
@@ -22,8 +22,8 @@ export interface RiskPreview {
 }
 
 /**
- * The effect of these settings on past payments, oldest first. It applies the same rules as a tap.
- * A payment that they would have declined does not count for later ones.
+ * Returns the effect that these settings would have had on past payments, oldest first, by the
+ * rules of a tap. A payment that they would have declined does not count for later ones.
  */
 export function previewRisk(settings: RiskSettings, payments: readonly PastPayment[]): RiskPreview {
   const counts = new Map<RiskRule, number>();

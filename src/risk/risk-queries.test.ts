@@ -71,8 +71,7 @@ test('payers who reject at once do not wait for each other to delete old rows', 
     );
   await db.transaction(refuse('payer_old', 3));
   const first = await underWay(db, refuse('payer_one', 0));
-  // The second one must not wait: it would block until the first one commits, which is never before
-  // this line is done.
+  // Not awaited: the second refusal blocks until the first one commits, which is after this line.
   await db.transaction(refuse('payer_two', 0));
   await first.commit();
   const rows = await db.query<{ payer_id: string }>(

@@ -15,7 +15,7 @@ export async function selectRiskSettings(
   return rows[0];
 }
 
-/** The policies of several accounts and modes; those without one are omitted. */
+/** Returns the policies of several accounts and modes; those without one are omitted. */
 export async function selectRiskSettingsOf(
   sql: Sql,
   tenants: readonly Tenant[],
@@ -122,7 +122,7 @@ export interface PayerActivity {
   readonly settled_here_within_hour: number;
   readonly under_way_here: number;
   readonly blocked_here: boolean;
-  /** The number of rejections by this payer at the account, and by all payers. */
+  /** Rejections within the hour at the account: by this payer, and by all payers. */
   readonly refused_within_hour: number;
   readonly refused_here_within_hour: number;
 }
@@ -132,24 +132,24 @@ export interface ActivityOf {
   readonly payerId: string;
   readonly address: string;
   readonly tenant: Tenant;
-  /** The intent that is being decided: its own attempt does not count. */
+  /** The intent that is being decided; its own attempt is not counted. */
   readonly exceptIntentId: string;
-  /** By the account's clock: settled after these is of today, and within the hour. */
+  /** By the account's clock: the start of today, and of the hour before now. */
   readonly day: Date;
   readonly hour: Date;
 }
 
 /**
- * Served by its own expression index (docs/decisions/plans.md), neither the payer's nor the
- * account's.
+ * SQL: served by its own expression index (docs/decisions/plans.md), not by those of payer or
+ * account.
  */
 const PAID_HERE = 'p.payer_id || p.account_id = o.payer_id || o.account_id';
 
 /**
- * Sums over payers in ONE statement, so in one snapshot: a settlement that commits meanwhile is
- * either in progress or settled, never both and never neither. Take the payers' locks before. (No
- * "exists", because for many rows it is answered from a hash of all payments, built for each call.)
- * @returns one per entry, in their order.
+ * Sums over payers in one statement, and so in one snapshot: a settlement that commits meanwhile
+ * counts either as in progress or as settled. Take the payers' locks before. (No "exists": for many
+ * rows PostgreSQL would answer it from a hash of all payments, built per call.)
+ * @returns one result per entry, in order.
  */
 export async function selectPayerActivities(
   tx: Tx,
@@ -203,9 +203,7 @@ interface RefusalOf {
   readonly payerId: string;
 }
 
-/**
- * Records a payer's rejection, and deletes the account's older than `until`, which no longer count.
- */
+/** Records a payer's rejection, and deletes the account's rejections older than `until`. */
 export async function insertRefusal(
   tx: Tx,
   { tenant, payerId }: RefusalOf,
@@ -224,7 +222,7 @@ export async function insertRefusal(
   );
 }
 
-/** An approval shows that the payer knows the merchant, so rejections are cleared. */
+/** Deletes a payer's rejections, because an approval shows that the payer knows the merchant. */
 export async function deleteRefusals(tx: Tx, { tenant, payerId }: RefusalOf): Promise<void> {
   await tx.query(
     'delete from payer_refusals where account_id = $1 and livemode = $2 and payer_id = $3',

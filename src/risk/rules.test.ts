@@ -16,7 +16,7 @@ import { DEFAULT_RISK_SETTINGS, toRiskSettings } from '#risk/settings.ts';
 
 const OFF = { firstPaymentConfirmFrom: null, highAmountConfirmFrom: null, velocityPerHour: null };
 
-/** A payment that no rule affects. */
+/** The facts of a payment that no rule affects. */
 const CALM: RiskFacts = {
   settings: OFF,
   amount: atoms(1_000_000),

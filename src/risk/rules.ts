@@ -1,7 +1,7 @@
 import type { Atoms } from '#core/money.ts';
 import type { RiskSettings } from '#risk/settings.ts';
 
-/** Names of the rules; each is also a `reason_code` (behavior.md 12.2). */
+/** The names of the rules. Each is also a `reason_code` (behavior.md 12.2). */
 export const RISK_RULES = [
   'BLOCKED_PAYER',
   'VELOCITY',
@@ -21,8 +21,8 @@ export interface StaticPassTerms {
 }
 
 /**
- * The facts that the rules check. Read while holding the payer's lock, so that concurrent taps
- * cannot exceed a count.
+ * The facts that the rules check, read while holding the payer's lock, so that concurrent taps
+ * cannot exceed a limit.
  */
 export interface RiskFacts {
   readonly settings: RiskSettings;
@@ -31,23 +31,23 @@ export interface RiskFacts {
   readonly blockedHere: boolean;
   /** True if the payer has a settled payment at this account. */
   readonly paidHereBefore: boolean;
-  /** Settled within the last hour or in progress, at this account. */
+  /** Payments settled within the last hour, or in progress, at this account. */
   readonly paymentsWithinHour: number;
   /** True if the payer wants to confirm each first payment at a merchant, for any amount. */
   readonly payerConfirmsFirst: boolean;
   /**
-   * The terms on which the network asks because the pass can be copied; `null` if it cannot be
-   * copied.
+   * The terms on which the payer must confirm, because the pass can be copied; `null` if it cannot
+   * be.
    */
   readonly copied: StaticPassTerms | null;
-  /** The number of rejections within the hour at the account, by this payer and by all payers. */
+  /** Rejections within the last hour at the account: by this payer, and by all payers. */
   readonly refusals: { readonly ofPayer: number; readonly ofAll: number };
 }
 
 /**
- * After this many rejections within an hour, without an approval in between, the merchant may not
- * ask this payer (or, for the second limit, any payer) again. This stops merchants who keep asking
- * until a payer approves by mistake.
+ * After this many rejections within an hour without an approval, the merchant may not ask this
+ * payer again; the second limit covers all payers. Otherwise a merchant could ask until a payer
+ * approves by mistake.
  */
 const MAX_REFUSALS = 10;
 const MAX_REFUSALS_OF_ALL = 50;
@@ -83,7 +83,7 @@ export function highAmount({ settings, amount }: RiskFacts): Answer {
   return reaches(amount, settings.highAmountConfirmFrom) ? 'confirm' : 'allow';
 }
 
-/** A rule of the network, not of an account. */
+/** A rule of the network rather than of an account. */
 export function staticPass({ copied, amount, paidHereBefore }: RiskFacts): Answer {
   if (copied === null) return 'allow';
   const isFirst = copied.asksFirst && !paidHereBefore;
@@ -91,8 +91,7 @@ export function staticPass({ copied, amount, paidHereBefore }: RiskFacts): Answe
 }
 
 /**
- * Blocking rules come first, so that no payer is asked about a payment that would be refused
- * anyway.
+ * Blocking rules come first, so that no payer must confirm a payment that would be declined anyway.
  */
 const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
   ['BLOCKED_PAYER', blockedPayer],
@@ -102,12 +101,12 @@ const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
   ['STATIC_PASS', staticPass],
 ];
 
-/** True if the payer may not be asked for any reason. */
+/** True if the payer may not be asked, whatever the rule. */
 export function isRefusedOften({ refusals }: Pick<RiskFacts, 'refusals'>): boolean {
   return refusals.ofPayer >= MAX_REFUSALS || refusals.ofAll >= MAX_REFUSALS_OF_ALL;
 }
 
-/** The first rule that does not allow the payment decides. */
+/** Returns the verdict of the first rule that does not simply allow the payment. */
 export function assessRisk(facts: RiskFacts): RiskVerdict {
   for (const [rule, decide] of RULES) {
     const kind = decide(facts);

@@ -8,7 +8,7 @@ export interface RiskSettings {
   readonly firstPaymentConfirmFrom: Atoms | null;
   /** HIGH_AMOUNT: every payment must be confirmed from this amount on. */
   readonly highAmountConfirmFrom: Atoms | null;
-  /** VELOCITY: payments of one payer here within an hour; one more is declined. */
+  /** VELOCITY: this many payments of one payer here within an hour; any further one is declined. */
   readonly velocityPerHour: number | null;
 }
 

@@ -1,14 +1,14 @@
 import { StartError } from '#core/start-error.ts';
 
 /**
- * `registrar`: the part of a worker that sends with the registrar's key. `watch`: a watchtower,
- * which runs in its own process.
+ * `registrar`: the part of a worker that sends with the registrar's key. `watch`: a watchtower, in
+ * its own process.
  */
 export type Role = 'api' | 'worker' | 'registrar' | 'watch';
 /** The roles of a process without arguments. */
 const ROLES: readonly Role[] = ['api', 'worker', 'registrar'];
 
-/** The arguments without `--lan`, and whether it was present. */
+/** Returns the arguments without `--lan`, and whether it was there. */
 export function takeLan(args: readonly string[]): {
   readonly lan: boolean;
   readonly others: string[];

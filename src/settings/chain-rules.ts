@@ -4,7 +4,8 @@ import { type CountsRule, NETWORK_DEFAULTS, type NetworkRules } from '#settlemen
 import { PROFILE_NAMES, profileFor } from '#settlement/profiles.ts';
 
 /**
- * Rules for any chain, without their prefix `CHAIN_<NETWORK>_`. They do not make a chain external.
+ * Settings that apply to any chain, without their prefix `CHAIN_<NETWORK>_`. They do not make a
+ * chain external.
  */
 export const RULE_SETTINGS = [
   'PROFILE',
@@ -18,7 +19,7 @@ export const RULE_SETTINGS = [
 type RuleSetting = (typeof RULE_SETTINGS)[number];
 type Read = (setting: RuleSetting) => string | null;
 
-/** The rules of a network, and the configured depth of a payment; `null` if that is not set. */
+/** A network's rules, and the configured depth of a payment; `null` if none is. */
 export interface AskedRules extends NetworkRules {
   readonly askedDepth: Depth | null;
 }
@@ -76,7 +77,7 @@ function readDepth(read: Read, refuse: Refuse): Depth | null {
   );
 }
 
-/** `null` if it is malformed, or out of range. */
+/** Parses a time; `null` if it is malformed or out of range. */
 function timeOf(text: string): number | null {
   const [, digits, unit] = /^(\d{1,7})(ms|s)$/.exec(text) ?? [];
   if (digits === undefined) return null;
@@ -84,7 +85,7 @@ function timeOf(text: string): number | null {
   return ms >= 1 && ms <= MAX_WAIT_MS ? ms : null;
 }
 
-/** More steps than a person would distinguish. */
+/** More steps than an operator needs. */
 const MOST_RULES = 10;
 
 function readCountsFrom(read: Read, refuse: Refuse): readonly CountsRule[] {
@@ -113,7 +114,7 @@ function ruleOf(entry: string): CountsRule | null {
   return ms === null ? null : { from, waitsFor: 'time', ms };
 }
 
-/** A payment is signed with at least ten seconds left. */
+/** A transaction must be signed at least ten seconds before the payment's time-out. */
 const MOST_SETTLE_EVERY_MS = 10_000;
 const MOST_LOW_BALANCE = 1_000_000_000;
 

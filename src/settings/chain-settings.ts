@@ -26,9 +26,12 @@ export type EmbeddedRules = NetworkRules &
 
 /** The watchtower's key, and the amount from which it acts. */
 export interface WatchSettings {
-  /** A key with the contract's WATCH_ROLE; `null` to only raise alarms. */
+  /** A key with the contract's WATCH_ROLE; `null` if the watchtower only raises alarms. */
   readonly key: SigningKey | null;
-  /** Atoms that were settled or refunded per day without this service. */
+  /**
+   * Atoms per day, settled or refunded outside this service, from which the watchtower pauses the
+   * contract.
+   */
   readonly pauseFrom: Atoms;
 }
 
@@ -46,7 +49,10 @@ export function gaslessTransfers(env: Env): readonly Network[] | null {
   throw new StartError(`GASLESS_TRANSFERS=${text} must be ${form}`);
 }
 
-/** A process that does not sign needs no key, so the setting may be omitted there. */
+/**
+ * Returns a network's keys. A process that does not sign needs none, so the setting may be omitted
+ * there.
+ */
 function keysOf(env: Env, network: Network, roles: ReadonlySet<Role>) {
   const prefix = chainPrefix(network);
   const [relayers, registrar] = [`${prefix}RELAYER_KEYS`, `${prefix}REGISTRAR_KEY`] as const;
@@ -63,7 +69,7 @@ function keysOf(env: Env, network: Network, roles: ReadonlySet<Role>) {
   };
 }
 
-/** A hundred USDC: more than a test payment, less than a shop's hourly sales. */
+/** 100 USDC: more than a test payment, less than a shop's hourly sales. */
 const PAUSE_FROM = 100_000_000;
 
 export function watchSettings(env: Env, network: Network): WatchSettings {
@@ -78,10 +84,10 @@ export function watchSettings(env: Env, network: Network): WatchSettings {
   };
 }
 
-/** What people expect of a sandbox; the minimum leaves a small machine time for its work. */
+/** A second is what people expect; the minimum leaves a slow machine time for its work. */
 const BLOCK_MS = { min: 100, max: 60_000, default: 1_000 };
 
-/** Our own node is trusted, so immediate confirmation needs no second address. */
+/** The embedded node is trusted, so immediate confirmation needs no second provider. */
 export function embeddedRules(env: Env, network: Network): EmbeddedRules {
   const chainId = EMBEDDED_IDS[network];
   const { askedDepth, ...rules } = chainRules(env, network, chainId);
@@ -91,12 +97,12 @@ export function embeddedRules(env: Env, network: Network): EmbeddedRules {
   return { ...rules, profile, confirmations, confirmationsMs, chainId, blockMs };
 }
 
-/** One number for both chains, or one for each: `200,500` for testnet and mainnet. */
+/** Parses one number for both chains, or `200,500` for testnet and mainnet. */
 function sandboxBlockMs(env: Env, network: Network): number {
   const name = 'SANDBOX_BLOCK_MS';
   const texts = (readSetting(env, name) ?? '').split(',').map((text) => text.trim());
   const own = texts[NETWORKS.indexOf(network)];
-  // An empty part is a typing error, not a request for the default.
+  // An empty part is a typing error rather than a request for the default.
   if (texts.length === NETWORKS.length && own !== undefined && !texts.includes('')) {
     return integer({ ...env, [name]: own }, name, BLOCK_MS);
   }
@@ -108,10 +114,13 @@ function chainRules(env: Env, network: Network, chainId: number): AskedRules {
   return readChainRules(prefix, chainId, (setting) => readSetting(env, `${prefix}${setting}`));
 }
 
-/** `<address>` or `<address>@<block of its deployment>`, the oldest first, separated by commas. */
+/** `<address>` or `<address>@<block of deployment>`, oldest first, separated by commas. */
 const FORMER = /^(0x[0-9a-f]{40})(?:@(\d{1,15}))?$/i;
 
-/** @throws StartError for anything else, and for a contract that is named twice. */
+/**
+ * Parses the previous contracts. @throws StartError for malformed text, and for a contract that is
+ * named twice.
+ */
 function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): ContractPlace[] {
   const name = `${prefix}PREVIOUS_CONTRACTS` as const;
   const text = readSetting(env, name);
@@ -133,7 +142,7 @@ function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): Co
   throw new StartError(`${name}: ${twice} is named twice, there or as ${prefix}SETTLEMENT`);
 }
 
-/** The external chain of a network, or `null` if none is configured. */
+/** Returns the external chain of a network; `null` if none is configured. */
 export function chain(
   env: Env,
   network: Network,

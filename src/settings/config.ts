@@ -31,41 +31,34 @@ import {
 } from '#settings/walletconnect-settings.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
-/**
- * The terms on which a pass that can be copied needs its payer's confirmation (the rule
- * STATIC_PASS).
- */
+/** When a pass that can be copied needs its payer's confirmation (the rule STATIC_PASS). */
 interface StaticPass {
   readonly confirmFrom: Atoms;
-  /** True to require it at the first payment at a merchant too, for any amount. */
+  /** True to require it also at a payer's first payment at a merchant, for any amount. */
   readonly asksFirst: boolean;
 }
 
-/**
- * The settings of a process, read once. Every message about an invalid value names its variable.
- */
+/** The settings of a process, read once. Errors name the variable. */
 export interface Config {
   readonly roles: ReadonlySet<Role>;
   readonly host: string;
   readonly port: number;
-  /** A port for probes and metrics only; `null` if they are on `port`. */
+  /** A port for probes and metrics only; `null` if `port` serves them. */
   readonly opsPort: number | null;
-  /** How long a stopping process keeps serving, so that load balancers notice. */
+  /** How long a stopping process keeps serving, so that load balancers notice its failing probe. */
   readonly drainSeconds: number;
-  /** The bearer token that `/metrics` on `port` requires; `null`: see `mayReadMetrics`. */
+  /** The bearer token that `/metrics` on `port` requires; for `null` see `mayReadMetrics`. */
   readonly metricsToken: string | null;
   readonly dataDir: string;
   readonly production: boolean;
   /** `null` for the embedded PostgreSQL. */
   readonly databaseUrl: string | null;
-  /** A standby from which lists, exports and statistics are read; `null` if there is none. */
+  /** A standby for lists, exports and statistics; `null` if there is none. */
   readonly databaseReadUrl: string | null;
-  /** The address that bypasses a pooler in transaction mode; `null` if there is none. */
+  /** The database's address without a pooler in transaction mode; `null` if there is none. */
   readonly databaseDirectUrl: string | null;
   readonly maxConnections: number;
-  /**
-   * The declared loss if the primary fails; `null` for none, which the start checks in production.
-   */
+  /** The declared loss if the primary fails; `null` if undeclared, which production refuses. */
   readonly durability: DeclaredDurability | null;
   readonly redisUrl: string | null;
   /** This cell, and the others of its network. */
@@ -82,27 +75,31 @@ export interface Config {
    * block.
    */
   readonly settleWithinS: number;
-  /**
-   * The amount in atoms from which a pass that can be copied needs its payer's confirmation; `null`
-   * for never.
-   */
+  /** When a copied pass needs its payer's confirmation; `null` for never. */
   readonly staticPass: StaticPass | null;
   /**
-   * The networks where the operator pays the gas of transfers; `null` for a sandbox's own chains.
+   * The networks on which the operator pays the gas of transfers; `null` for a sandbox's own
+   * chains.
    */
   readonly gaslessTransfers: readonly Network[] | null;
   /** The limits of such transfers per hour: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
   /** The source of prices in a shop's currency. */
   readonly rates: RateSettings;
-  /** Percent of the hourly ceiling that one account may use; `null`: see `commonShare`. */
+  /** Percent of the hourly ceiling that one account may use; for `null` see `commonShare`. */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
-  /** The only address of the console and its API; `null` for the address of everything else. */
+  /**
+   * The only address of the console and its API; `null` if they share the address of everything
+   * else.
+   */
   readonly operatorUrl: string | null;
-  /** The client addresses that may reach them; empty for all. */
+  /** Client addresses that may reach the console and its API; empty for all. */
   readonly operatorAllowCidrs: readonly string[];
-  /** True if its test network is embedded. Test-mode webhook receivers may run on this machine. */
+  /**
+   * True if the test network is embedded. Webhook receivers of test mode may then run on this
+   * machine.
+   */
   readonly isSandbox: boolean;
   readonly trustedProxies: readonly string[];
   /** `null` if it is kept in the data folder. */
@@ -111,21 +108,21 @@ export interface Config {
   readonly smtpUrl: string | null;
   /** The sender of all mails. */
   readonly mailFrom: string;
-  /** `null` for mails to the operators, or without a mail server a file in the data folder. */
+  /** `null` for mails to the operators, or a file in the data folder if there is no mail server. */
   readonly auditAnchors: AnchorTarget | null;
-  /** The requests that get a log line, until a signal toggles it. */
+  /** Which requests get a log line, until a signal toggles it. */
   readonly logRequests: LoggedRequests;
   /** `null` if tracing is off. */
   readonly tracing: TraceSettings | null;
   /** The public origin of the web apps; `null` for this machine and port. */
   readonly publicUrl: string | null;
-  /** The keys of Web Push to payers' browsers; `null` if there are none. */
+  /** The keys of Web Push to payers' browsers; `null` for no notifications. */
   readonly push: PushSettings | null;
-  /** `null` if the pay page offers no wallet of another device. */
+  /** `null` if the pay page does not offer wallets on other devices. */
   readonly walletConnect: WalletConnectSettings | null;
   /** The signing keys of phone passes. */
   readonly passFiles: PassFileSettings;
-  /** The address for phones of a sandbox started with `--lan`; `null` otherwise. */
+  /** The address for phones, if the sandbox was started with `--lan`; otherwise `null`. */
   readonly lan: Lan | null;
 }
 
@@ -140,7 +137,7 @@ function opsPort(env: Env): number | null {
   return integer(env, 'OPS_PORT', { min: 0, max: 65_535, default: 0 });
 }
 
-/** Transfers per hour; GASLESS_TRANSFERS=none disables them. */
+/** Limits per hour; GASLESS_TRANSFERS=none disables transfers. */
 const TRANSFERS = { min: 1, max: 100_000 } as const;
 
 function gaslessLimits(env: Env): Config['gaslessLimits'] {
@@ -159,10 +156,10 @@ function rateLimit(env: Env): RateLimit {
   return { requests: Number(requests), seconds: Number(seconds) };
 }
 
-/** 20 USDC: a copied pass may pay for a lunch, not for a phone. */
+/** 20 USDC: a copied pass may pay for a lunch, but not for a phone. */
 const STATIC_PASS_FROM = 20_000_000;
 
-/** In a sandbox no confirmation is needed, unless an amount is set. */
+/** A sandbox requires no confirmation unless an amount is set. */
 function staticPass(env: Env, isSandbox: boolean): StaticPass | null {
   const text = readSetting(env, 'STATIC_PASS_CONFIRM_FROM');
   if (text === 'off' || (text === null && isSandbox)) return null;
@@ -229,7 +226,7 @@ function secretBytes(env: Env, name: SettingName): Buffer | null {
   throw new StartError(`${name} must be 32 random bytes in hex or base64`);
 }
 
-/** The secret, and its predecessor during a rotation. */
+/** Returns the secret, and the previous one during a rotation. */
 function secret(env: Env): RotatingKey | null {
   const current = secretBytes(env, 'TAPLINE_SECRET');
   const previous = secretBytes(env, 'TAPLINE_SECRET_PREVIOUS');
@@ -238,7 +235,7 @@ function secret(env: Env): RotatingKey | null {
   return withPrevious(current, previous);
 }
 
-/** The destination of the audit log's daily anchor. */
+/** Returns where the audit log's daily anchor is sent. */
 function auditAnchors(env: Env): AnchorTarget | null {
   const text = readSetting(env, 'AUDIT_ANCHORS');
   if (text === null) return null;
@@ -250,7 +247,7 @@ function auditAnchors(env: Env): AnchorTarget | null {
   throw new StartError('AUDIT_ANCHORS must be mail:<address>, https://… or file:/<path>');
 }
 
-/** Checks production's requirements: nothing embedded, and no default for required settings. */
+/** Checks the requirements of production: nothing embedded, and required settings are set. */
 function checkProduction(config: Config): void {
   const missing = [
     config.databaseUrl === null && 'DATABASE_URL',
@@ -268,9 +265,9 @@ function checkProduction(config: Config): void {
   for (const [name, address] of [
     ['TAPLINE_PUBLIC_URL', config.publicUrl],
     ['OPERATOR_URL', config.operatorUrl],
-    // An attacker who alters responses in transit would set the price.
+    // With plain HTTP, an attacker on the way could set the price.
     ...feedAddresses(config.rates).map((feed) => ['RATES_URL', feed]),
-    // Passwords and the cells' secret are sent there.
+    // With plain HTTP, passwords and the cells' secret could be read on the way.
     ...config.cells.others.map(({ url }) => ['CELL_ADDRESSES', url]),
   ]) {
     if (address?.startsWith('http:') !== true) continue;
@@ -313,7 +310,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     staticPass: staticPass(env, isSandbox),
     gaslessTransfers: gaslessTransfers(env),
     gaslessLimits: gaslessLimits(env),
-    // Made-up rates must never price real money.
+    // In production, made-up rates would price real money.
     rates: readRateSettings((name) => readSetting(env, name), {
       madeUp: isSandbox && chains.mainnet === null,
     }),

@@ -4,7 +4,7 @@ import { StartError } from '#core/start-error.ts';
 const FILE = /^file:(?:\/\/)?(\/.+)$/;
 
 /**
- * The keys of a setting: its own text, or the lines of a file if it is `file:/<path>`, as with
+ * Returns the keys in a setting: its text, or the lines of a file if it is `file:/<path>`, for
  * systemd's credentials and Kubernetes' mounted secrets. @throws StartError if there is no such
  * file.
  */

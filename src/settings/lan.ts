@@ -1,14 +1,17 @@
 import { networkInterfaces } from 'node:os';
 import { StartError } from '#core/start-error.ts';
 
-/** The address at which phones on the same network reach a sandbox started with `--lan`. */
+/** The address at which phones on the same network reach a sandbox with `--lan`. */
 export interface Lan {
   /** This machine's address on the network. */
   readonly host: string;
   readonly port: number;
 }
 
-/** The first address that other machines can reach; IPv4, because people may have to type it. */
+/**
+ * Returns the first address that other machines can reach: IPv4, because people may have to type
+ * it.
+ */
 function ownAddress(): string | null {
   const all = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
   return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
@@ -18,6 +21,6 @@ function ownAddress(): string | null {
 export function lanOf(port: number): Lan {
   const host = ownAddress();
   if (host === null) throw new StartError('--lan: this machine has no address on a network');
-  // Next to the port for this machine's own scripts, which need no certificates.
+  // The next port, so that scripts on this machine can keep using plain HTTP.
   return { host, port: port === 0 ? 0 : port + 1 };
 }

@@ -27,8 +27,8 @@ type NodeSetting =
 type Read = (setting: NodeSetting) => string | null;
 
 /**
- * The settings for reaching a network's nodes. Messages name an address by its position, because
- * the address itself may contain a key.
+ * Reads the settings for reaching a network's nodes. Errors name an address by its position,
+ * because the address may contain a key.
  * @throws StartError for the first invalid setting.
  */
 export function readNodeSettings(prefix: string, read: Read): NodeSettings {
@@ -91,7 +91,7 @@ function isHeaders(value: unknown): value is Record<string, string> {
 }
 
 const MIN_TIMEOUT_MS = 100;
-/** A tap must be answered within 30 s, whatever a node does. */
+/** A tap must be answered within 30 s, even if nodes are slow. */
 const MAX_TIMEOUT_MS = 20_000;
 
 function timeouts(name: string, text: string | null, addresses: number): readonly number[] {
@@ -105,7 +105,7 @@ function timeouts(name: string, text: string | null, addresses: number): readonl
   );
 }
 
-/** Below this a tap would wait for its own requests. */
+/** With less, a tap would have to wait for its own requests. */
 const LEAST_PER_SECOND = 5;
 const MOST_PER_SECOND = 100_000;
 
@@ -126,7 +126,8 @@ function headsUrl(name: string, text: string | null, rpcUrl: string): string | n
 }
 
 /**
- * Browsers get it in a page's policy, so it must not contain a character that ends a word there.
+ * Parses an address that becomes part of a page's policy, so it must not contain a character that
+ * ends a word there.
  */
 function webUrl(name: string, text: string | null): string | null {
   if (text === null) return null;

@@ -1,6 +1,6 @@
 import { StartError } from '#core/start-error.ts';
 
-/** Apple's requirements for issuing passes. Files are PEM. */
+/** What issuing Apple passes requires. Files are PEM. */
 export interface AppleSettings {
   readonly passType: string;
   readonly team: string;
@@ -8,13 +8,13 @@ export interface AppleSettings {
   readonly keyFile: string;
   readonly wwdrFile: string;
   /**
-   * Taken from the NFC certificate; `null` for no NFC, because without it such a pass does not
+   * From the NFC certificate; `null` for no NFC: without the certificate, such a pass would not
    * open.
    */
   readonly nfcPublicKey: string | null;
 }
 
-/** Google's requirements for issuing save links. */
+/** What issuing Google's save links requires. */
 export interface GoogleSettings {
   readonly issuer: string;
   /** The JSON file of a service account. */
@@ -43,7 +43,7 @@ type PassFileSetting =
 
 type Read = (name: PassFileSetting) => string | null;
 
-/** All of them or none. */
+/** Reads a group of settings, of which all or none must be set. */
 function group<Name extends PassFileSetting>(
   names: readonly Name[],
   read: Read,
@@ -58,7 +58,10 @@ function group<Name extends PassFileSetting>(
   return Object.fromEntries(values) as Record<Name, string>;
 }
 
-/** @throws StartError if a part is missing. The files are read by {@link loadPassFiles}. */
+/**
+ * Reads the settings of phone passes. @throws StartError if one of a group is missing. The files
+ * are read by {@link loadPassFiles}.
+ */
 export function readPassFileSettings(read: Read): PassFileSettings {
   const apple = group(APPLE_SETTINGS, read);
   const google = group(GOOGLE_SETTINGS, read);

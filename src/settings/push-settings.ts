@@ -27,12 +27,15 @@ function publicKeyOf(privateKey: Buffer): Buffer {
   }
 }
 
-/** Names of RFC 6761 and RFC 6762 and common internal names, which push services cannot reach. */
+/**
+ * Names of RFC 6761 and RFC 6762, and common internal names. Push services cannot reach such
+ * contacts.
+ */
 const LOCAL = /(^|\.)(localhost|local|internal|intranet|lan|home|invalid|test|onion|arpa)$/;
-/** Labels of letters, digits and hyphens, the last of which is not a number. */
+/** A domain: labels of letters, digits and hyphens; the last one is not a number. */
 const DOMAIN = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$/;
 
-/** True if push services accept it as a contact (RFC 8292 2.1; Apple is the strictest). */
+/** True if push services accept the contact (RFC 8292 2.1; Apple is the strictest). */
 function isReachable(subject: string): boolean {
   const [, mail] = /^mailto:[^\s@<>,?]+@([^\s@<>,?]+)$/.exec(subject) ?? [];
   const isWeb = /^https:\/\/[^\s@]+$/.test(subject) && URL.canParse(subject);
@@ -40,7 +43,7 @@ function isReachable(subject: string): boolean {
   return DOMAIN.test(domain.toLowerCase()) && !LOCAL.test(domain.toLowerCase());
 }
 
-/** `null` if no notifications are sent. @throws StartError */
+/** Reads the push settings; `null` if no notifications are sent. @throws StartError */
 export function readPushSettings(
   read: (name: (typeof PUSH_SETTINGS)[number]) => string | null,
 ): PushSettings | null {

@@ -11,7 +11,7 @@ export function readSetting(env: Env, name: SettingName): string | null {
   return value === undefined || value === '' || isOfService(name, value) ? null : value;
 }
 
-/** `null` if a `%` does not begin an encoded character. */
+/** Decodes percent encoding; `null` if a `%` does not begin an encoded character. */
 export function percentDecoded(text: string): string | null {
   try {
     return decodeURIComponent(text);
@@ -64,7 +64,9 @@ function mustBe(what: string, name: SettingName, text: string | null): StartErro
   return new StartError(`${name} must be ${what}${text === null ? ': it is missing' : ''}`);
 }
 
-/** `token` authenticates to the remote signer, for keys that are named by its address. */
+/**
+ * Reads the keys of a setting. `token` authenticates to the remote signer that an address names.
+ */
 export function signingKeys(env: Env, name: SettingName, token: string | null): SigningKey[] {
   const text = readSetting(env, name);
   const keys = text === null ? [] : readKeyTexts(text, name);

@@ -36,7 +36,7 @@ const WITH_PATH: readonly SettingName[] = [
   ]),
 ];
 
-/** A shorter part of a path is a word (`v2`, `anchors`), which any line may contain. */
+/** Shorter parts of a path are words (`v2`, `anchors`), which any log line may contain. */
 const MIN_KEY_LENGTH = 16;
 
 const HEADERS: readonly SettingName[] = NETWORKS.map(
@@ -52,12 +52,15 @@ function addresses(env: Env, names: readonly SettingName[]): URL[] {
   return texts.map((text) => new URL(text));
 }
 
-/** As written in the setting, and as programs print it. */
+/** Returns the text as written in the setting, and as programs print it. */
 function bothSpellings(text: string): string[] {
   return [text, percentDecoded(text) ?? text];
 }
 
-/** A file that cannot be read ends the start with its own message. */
+/**
+ * Returns the keys; none if the file cannot be read, because that ends the start with its own
+ * error.
+ */
 function keysIfReadable(text: string): string[] {
   try {
     return readKeyTexts(text, '');
@@ -66,7 +69,7 @@ function keysIfReadable(text: string): string[] {
   }
 }
 
-/** Every secret that this process was given, for the log to mask. */
+/** Returns every secret given to this process, which the log masks. */
 export function secretValues(env: Env): string[] {
   const passwords = addresses(env, WITH_PASSWORD).map((url) => url.password);
   const paths = addresses(env, WITH_PATH).flatMap((url) => [
@@ -76,7 +79,7 @@ export function secretValues(env: Env): string[] {
     ...url.searchParams.values(),
   ]);
   const headers = HEADERS.flatMap((name) =>
-    // With the scheme (`Bearer …`) and without.
+    // With and without the scheme (`Bearer …`).
     [...(env[name] ?? '').matchAll(/:\s*"((?:\w+ )?([^"]+))"/g)].flatMap((found) => found.slice(1)),
   );
   const inFiles = valuesOf(env, WHOLE).filter((text) => text.startsWith('file:'));

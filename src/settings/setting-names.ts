@@ -13,7 +13,7 @@ const CHAIN_SETTINGS: readonly ChainSetting[] = CHAIN_SECTIONS.flatMap(({ rows }
   rows.map(({ name }) => name),
 );
 
-/** Settings that make a network external; the others keep an embedded chain. */
+/** Settings that make a network external. Others may be used with an embedded chain. */
 export const EXTERNAL_SETTINGS: readonly ChainSetting[] = CHAIN_SETTINGS.filter(
   (setting) => !RULE_SETTINGS.some((rule) => rule === setting),
 );
@@ -37,7 +37,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   ),
 ];
 
-/** Read by tests and by the crash points; not settings of a start. */
+/** Read by tests and crash points rather than by a start. */
 const TEST_NAMES = [
   'TAPLINE_FAILPOINT',
   'TAPLINE_TEST_BROWSER',
@@ -55,9 +55,9 @@ const OWN_PREFIX = /^(TAPLINE|CHAIN|WEBHOOK)_/;
 const SERVICE = /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
 const SERVICE_PORT = /_PORT$/;
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
-/** Shorter names are close to too many ordinary ones: HOME is two edits away from HOST. */
+/** Shorter names resemble too many ordinary ones: HOME is two edits from HOST. */
 const TWO_EDITS_FROM_LENGTH = 6;
-/** Ordinary variables that resemble a setting by chance. */
+/** Ordinary variables that happen to resemble a setting. */
 const ORDINARY: ReadonlySet<string> = new Set([
   'API_PORT',
   'APP_PORT',
@@ -67,14 +67,14 @@ const ORDINARY: ReadonlySet<string> = new Set([
   'WS_PORT',
 ]);
 
-/** True if Kubernetes has set it, because a Service happens to have such a name. */
+/** True if Kubernetes has set the variable for a Service that happens to have such a name. */
 export function isOfService(name: string, value: string | undefined): boolean {
   return SERVICE.test(name) || (SERVICE_PORT.test(name) && SERVICE_ADDRESS.test(value ?? ''));
 }
 
 /**
- * The number of letters to insert, delete, replace or swap with a neighbor until the names are
- * equal (optimal string alignment).
+ * Returns the edit distance: insertions, deletions, replacements, and swaps of neighbors (optimal
+ * string alignment).
  */
 function editsBetween(a: string, b: string): number {
   let before: number[] = [];
@@ -92,7 +92,7 @@ function editsBetween(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Names from before the first release, so that old settings get a message with the new name. */
+/** Names from before the first release. The error for one names its successor. */
 const RENAMED: ReadonlyMap<string, SettingName> = new Map([
   ['SETTLE_WITHIN', 'SETTLEMENT_TIMEOUT_SECONDS'],
   ['CEILING_SHARE', 'MAX_ACCOUNT_SHARE_PERCENT'],
@@ -106,7 +106,7 @@ const RENAMED: ReadonlyMap<string, SettingName> = new Map([
   ]),
 ]);
 
-/** The setting that was probably meant. */
+/** Returns the setting that was probably meant. */
 function meantBy(name: string): SettingName | null {
   if (ORDINARY.has(name)) return null;
   const allowed = (known: string) => (known.length < TWO_EDITS_FROM_LENGTH ? 1 : 2);
@@ -116,7 +116,7 @@ function meantBy(name: string): SettingName | null {
   return near[0]?.known ?? null;
 }
 
-/** @throws StartError for a former name of a setting, or a name with a typing error. */
+/** Refuses old names and typing errors. @throws StartError */
 export function refuseUnknown(env: Env): void {
   for (const [name, value] of Object.entries(env)) {
     if (KNOWN.has(name) || isOfService(name, value)) continue;

@@ -1,12 +1,12 @@
 /**
- * A setting, declared once: the accepted names, `.env.example` and docs/settings.md (`npm run
- * settings-reference`) follow from these rows and those of `chain-setting-table.ts`.
+ * A setting, declared once. The accepted names, `.env.example` and docs/settings.md (`npm run
+ * settings-reference`) are generated from these rows and those of `chain-setting-table.ts`.
  */
 export interface SettingRow {
   readonly name: string;
-  /** As an operator would write it; empty if the setting has no fixed default. */
+  /** As an operator would write it; empty if there is no fixed default. */
   readonly default: string;
-  /** The behavior without the setting, if no value expresses it. */
+  /** What happens without the setting, if no value can express it. */
   readonly without?: string;
   readonly unit?: string;
   /** One or two sentences; the first is the comment in `.env.example`. */

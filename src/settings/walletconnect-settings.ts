@@ -13,7 +13,7 @@ const PROJECT_ID = /^[0-9a-f]{32}$/;
 /** The relay of the company that issues the ids. */
 const RELAY_URL = 'wss://relay.walletconnect.org';
 
-/** `null` if the pay page offers no such wallet. @throws StartError */
+/** Reads these settings; `null` if the pay page does not offer such wallets. @throws StartError */
 export function readWalletConnectSettings(
   read: (name: (typeof WALLETCONNECT_SETTINGS)[number]) => string | null,
 ): WalletConnectSettings | null {

@@ -12,14 +12,14 @@ export type KeySource = (digest: Hex) => Promise<Signature>;
 
 const run = promisify(execFile);
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-/** Below the caller's time-out (`settlement/signer.ts`). */
+/** Time limit of the command, below the caller's time-out (`settlement/signer.ts`). */
 const COMMAND_TIMEOUT_MS = 4_000;
-/** The order of secp256k1: chains accept only the lower of a signature's two forms. */
+/** The order of secp256k1. Chains accept only the lower of the two forms of a signature. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const INTEGER_TAG = 0x02;
 const WORD = 32;
 
-/** A file with the key in hex. @throws StartError */
+/** Signs with the key in a file (hex). @throws StartError */
 export async function keyFromFile(file: string, address: Hex): Promise<KeySource> {
   await requireClosedFile(file, true);
   const key = (await readFile(file, 'utf8')).trim();
@@ -32,12 +32,13 @@ export async function keyFromFile(file: string, address: Hex): Promise<KeySource
 }
 
 /**
- * A program that gets the digest (64 hex digits) as its last argument, and prints the signature in
- * DER, as base64, the format of key services. @throws StartError if others may change it.
+ * Signs with a program. It gets the digest (64 hex digits) as its last argument, and prints the
+ * signature in DER as base64, like key services. @throws StartError if other users could change the
+ * program.
  */
 export async function keyFromCommand(command: readonly string[], address: Hex): Promise<KeySource> {
   const [program = '', ...args] = command;
-  // A name without a path is searched in the system's own program folders.
+  // A name without a path is looked up in the system's own program folders.
   if (program.includes('/')) await requireClosedFile(program, false);
   return async (digest) => {
     const options = { timeout: COMMAND_TIMEOUT_MS };
@@ -54,7 +55,7 @@ export async function keyFromCommand(command: readonly string[], address: Hex): 
   };
 }
 
-/** `SEQUENCE { INTEGER r, INTEGER s }`, each short enough for a length of one byte. */
+/** Parses `SEQUENCE { INTEGER r, INTEGER s }`, in which every length fits in one byte. */
 function readDer(der: Buffer): { readonly r: bigint; readonly s: bigint } {
   const integers: bigint[] = [];
   for (let at = 2; at < der.length; ) {

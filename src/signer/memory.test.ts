@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Hex } from '#settlement/requests.ts';
 import { openMemory } from '#signer/memory.ts';
 
-/** Tests the signer's memory of a key that signs for years. */
+/** Simulates a key that signs for years, to test the signer's memory. */
 
 const KEPT = 256;
 const SIGNED = 1_500;
@@ -37,7 +37,7 @@ test('keeps the highest nonces, signs none below, and counts the whole hour', as
   const file = path.join(folder, 'key.jsonl');
   const lines = (await readFile(file, 'utf8')).trim().split('\n');
   assert.ok(lines.length < SIGNED / 2, `${lines.length} lines`);
-  // A restart reads the same state.
+  // A restarted signer reads the same state.
   for (const after of [await openMemory(folder, 'key'), await openMemory(folder, 'key')]) {
     const now = START + SIGNED;
     const limit = { perHour: PER_HOUR, now, used: null };
@@ -45,8 +45,8 @@ test('keeps the highest nonces, signs none below, and counts the whole hour', as
     const judged = (nonce: number, unsigned?: Hex) => after.judge(asked(nonce, unsigned), limit);
     assert.deepEqual(judged(oldest), { kind: 'again', signed: `${bytesOf(oldest)}aa` });
     for (const nonce of [0, oldest - 1]) {
-      // Neither the same transaction, which is forgotten, nor another one is signed, whatever it
-      // offers.
+      // The forgotten transaction is not signed again, and neither is another one, whatever its
+      // fee.
       for (const unsigned of [bytesOf(nonce), bytesOf(9_999)]) {
         const refused = judged(nonce, unsigned);
         assert.ok(refused.kind === 'refused' && /older than those/.test(refused.reason));
@@ -73,7 +73,7 @@ test('a nonce more than 64 above the highest signed one is not signed', async ()
   const memory = await openMemory(folder, 'far');
   const kindOf = (nonce: number, used: number | null = null) =>
     memory.judge(asked(nonce), { perHour: PER_HOUR, now: START, used }).kind;
-  // Nothing was signed: without nodes the key counts as new.
+  // Nothing was signed, so without nodes the key counts as new.
   assert.deepEqual(
     [0, 64, 65].map((nonce) => kindOf(nonce)),
     ['new', 'new', 'far'],
@@ -87,7 +87,7 @@ test('a nonce more than 64 above the highest signed one is not signed', async ()
     [0, 41, 104, 105].map((nonce) => kindOf(nonce)),
     ['new', 'new', 'new', 'far'],
   );
-  // The key was used elsewhere in the meantime.
+  // The key was used elsewhere meanwhile.
   assert.equal(kindOf(500, 500), 'new');
   await memory.close();
 });
@@ -103,7 +103,7 @@ test('a thief of the token cannot make a key unusable if nodes are configured', 
     }
     assert.equal(signed, KEPT, 'the next one would have forgotten a nonce that is not used');
     for (const nonce of [100, 101]) {
-      // Each is replaced, or signed once the chain has used the earlier ones.
+      // Each transaction is replaced, or signed once the chain has used the earlier nonces.
       const outbids = memory.judge(asked(nonce, bytesOf(9_999)), { ...limit, used: nonce });
       assert.equal(outbids.kind, 'new', `nonce ${nonce}`);
     }

@@ -18,9 +18,9 @@ export interface Remembered {
 export type Verdict =
   | { readonly kind: 'new' }
   | { readonly kind: 'again'; readonly signed: Hex }
-  /** A replacement must offer more. */
+  /** Another transaction has this nonce; a replacement must offer more. */
   | { readonly kind: 'outbid'; readonly reason: string }
-  /** Refused, unless the chain has used more nonces than known. */
+  /** Refused, unless the chain has used more nonces than known here. */
   | { readonly kind: 'far'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -28,8 +28,8 @@ export interface Limit {
   readonly perHour: number;
   readonly now: number;
   /**
-   * The number of nonces that the chain has used, confirmed by two nodes. `null` if no node is
-   * available. The chain may have used more since.
+   * How many nonces the chain has used, confirmed by two nodes; `null` if nodes are unavailable.
+   * More may have been used since.
    */
   readonly used: number | null;
 }
@@ -40,30 +40,36 @@ export interface Memory {
     limit: Limit,
   ): Verdict;
   /**
-   * True until this key's first signature: it may have been used elsewhere, or its folder was lost.
+   * True until this key's first signature. The key may have been used elsewhere, or its folder was
+   * lost.
    */
   isEmpty(): boolean;
-  /** Durable when it returns; the signature must not be released before. */
+  /** Stores a signature durably. It must not be released before this resolves. */
   note(one: Remembered): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Nodes accept a replacement only if it offers a tenth more. */
+/**
+ * Nodes accept a replacement only if it offers a tenth more than the transaction with the same
+ * nonce.
+ */
 const RAISED_BY = 10n;
-/** The highest nonces that are kept; nodes queue fewer transactions per account. */
+/** How many of the highest nonces are remembered; nodes queue fewer transactions per account. */
 const KEPT_NONCES = 256;
-/** How far above the highest signed nonce one may be. A sender has at most 16 open. */
+/**
+ * How far a nonce may be above the highest signed one. A sender has at most 16 open transactions.
+ */
 const MOST_AHEAD = 64;
-/** The file is rewritten when it has this many lines. */
+/** The number of lines at which the file is rewritten. */
 const MOST_LINES = 4 * KEPT_NONCES;
 
 /** The first line of a rewritten file. */
 interface Head {
-  /** Nothing is signed below this nonce, because earlier signatures are forgotten. */
+  /** Nothing is signed below this nonce, because earlier signatures are no longer known. */
   readonly floor: number;
-  /** The times of the last hour's signatures, including those of the following lines. */
+  /** Times of the signatures of the last hour, including those in the following lines. */
   readonly times: readonly number[];
-  /** The number of following lines that were carried over. */
+  /** The number of following lines that were kept from the previous file. */
   readonly kept: number;
 }
 
@@ -88,7 +94,7 @@ export async function openMemory(folder: string, name: string): Promise<Memory> 
   const file = path.join(folder, `${name.toLowerCase()}.jsonl`);
   const state: State = { newest: new Map(), times: [], floor: 0, lines: 0 };
   const text = (await readOwn(file)) ?? '';
-  // A line that a power cut left incomplete was never answered.
+  // A power cut can leave an incomplete last line. Its signature was never released.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   let counted = 0;
   for (const line of whole.split('\n').filter((one) => one !== '')) {
@@ -120,7 +126,7 @@ function count({ times }: State, at: number): void {
   while ((times[0] ?? at) < at - HOUR_MS) times.shift();
 }
 
-/** A power cut leaves one of the two files complete, because the rename is atomic. */
+/** Rewrites the file. The rename is atomic, so a power cut leaves either file complete. */
 async function writeAnew(file: string, { newest, times, floor }: State): Promise<FileHandle> {
   const kept = [...newest.values()];
   const head: Head = { floor, times, kept: kept.length };
@@ -128,7 +134,7 @@ async function writeAnew(file: string, { newest, times, floor }: State): Promise
   return openOwn(file, 'append');
 }
 
-/** The reason why a nonce that was never signed must wait for the chain; `null` if it need not. */
+/** Returns why a nonce that was never signed must wait for the chain; `null` if it need not. */
 function farReason(state: State, nonce: number, used: number | null): string | null {
   const { newest } = state;
   const first = used ?? 0;
@@ -143,7 +149,7 @@ function farReason(state: State, nonce: number, used: number | null): string | n
   return null;
 }
 
-/** The lowest nonce that can still be signed after this one. */
+/** Returns the lowest nonce that can still be signed after this one. */
 function floorWith({ newest, floor }: State, nonce: number): number {
   if (newest.size + 1 < KEPT_NONCES) return floor;
   const [lowest = 0, second = lowest] = [...newest.keys(), nonce].sort((a, b) => a - b);

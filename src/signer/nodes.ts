@@ -1,17 +1,20 @@
 import { createPublicClient, http } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Together with the key's own program, below the caller's time-out (`settlement/signer.ts`). */
+/**
+ * Time limit for nodes. Together with the key's program, below the caller's time-out
+ * (`settlement/signer.ts`).
+ */
 const TIMEOUT_MS = 2_000;
-/** A single node may lie, or be on a fork. */
+/** A single node may lie or be on a fork. */
 const LEAST_ANSWERS = 2;
 
-/** Called only if the signed nonces do not determine the next one. */
+/** Asks nodes how many nonces were used; called only if the signed nonces do not show it. */
 export type UsedNonces = () => Promise<number>;
 
 /**
- * The number of an account's nonces that are in blocks: the smallest of the nodes' answers.
- * @throws unless two of them answer, for this chain.
+ * Returns how many nonces of an account are in blocks: the lowest answer of the nodes.
+ * @throws unless two nodes of this chain answer.
  */
 export function usedNoncesAt(
   nodes: readonly string[],

@@ -8,16 +8,16 @@ import type { Hex } from '#settlement/requests.ts';
 import { NO_TRANSACTION } from '#settlement/signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
-/** The limits of one key, for every caller. */
+/** The limits of one key, which apply to every caller. */
 export interface Limits {
   readonly chainId: number;
-  /** Contracts that it may call. */
+  /** Contracts that may be called. */
   readonly to: readonly Hex[];
-  /** Names of functions of the settlement contract, or of the token. */
+  /** Functions of the settlement contract or of the token, by name. */
   readonly functions: readonly string[];
   readonly maxGas: bigint;
   readonly maxFeePerGas: bigint;
-  /** Signatures in any sixty minutes. */
+  /** Signatures within any sixty minutes. */
   readonly perHour: number;
 }
 
@@ -50,8 +50,8 @@ const NOT_A_TRANSACTION: Checked = {
 };
 
 /**
- * Pure; `memory.ts` also checks the signed nonces. Under any limits, a key signs a call to its own
- * address without data, which only consumes a nonce.
+ * Checks a transaction against the limits, without side effects; `memory.ts` checks its nonce. A
+ * call without data to the key's own address is always allowed: it only uses up a nonce.
  */
 export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   const no = (reason: string): Checked => ({ ok: false, reason });

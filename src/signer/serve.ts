@@ -17,7 +17,7 @@ import { type Memory, openMemory, type Verdict } from '#signer/memory.ts';
 import { check } from '#signer/rules.ts';
 import type { SignerSettings, SigningAccount } from '#signer/settings.ts';
 
-/** The longest call of the contract is far shorter. */
+/** Larger than the longest call of the contract. */
 const MAX_BODY_BYTES = 300_000;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
@@ -33,10 +33,11 @@ interface Answer {
 interface Desk {
   readonly account: SigningAccount;
   readonly memory: Memory;
-  /** The number of used nonces when the nodes were last asked. */
+  /** How many nonces were used when nodes were last asked. */
   used: number;
   /**
-   * Serializes signatures, because each is checked against the state that the previous one left.
+   * Runs signatures one after the other, because each is checked against the state that the
+   * previous one left.
    */
   turn: Promise<unknown>;
 }
@@ -117,7 +118,7 @@ function readRequest(body: string): SignRequest | null {
 }
 
 /**
- * The nodes are asked only about a nonce that must wait for them. @throws if they do not answer.
+ * Asks the nodes only about a nonce that must wait for the chain. @throws if they do not answer.
  */
 async function judge(
   desk: Desk,

@@ -13,7 +13,7 @@ export interface SigningAccount {
   readonly address: Hex;
   readonly source: KeySource;
   readonly limits: Limits;
-  /** `null` if the settings name no nodes of its chain. */
+  /** `null` if the settings name no nodes of the chain. */
   readonly usedNonces: UsedNonces | null;
 }
 
@@ -21,9 +21,9 @@ export interface SignerSettings {
   readonly host: string;
   readonly port: number;
   readonly token: string;
-  /** `null` for plain HTTP, which callers accept only on their own machine. */
+  /** `null` for plain HTTP, which callers accept only on the same machine. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
-  /** The folder of its memory of signatures. */
+  /** The folder that remembers signatures. */
   readonly folder: string;
   readonly accounts: readonly SigningAccount[];
 }
@@ -32,7 +32,10 @@ const MIN_TOKEN_LENGTH = 32;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Paths are relative to the file's own folder. @throws StartError with the invalid setting. */
+/**
+ * Reads the settings; paths are relative to the file's folder. @throws StartError with the invalid
+ * setting.
+ */
 export async function readSettings(file: string): Promise<SignerSettings> {
   await requireClosedFile(file, false);
   const json = JSON.parse(await readFile(file, 'utf8')) as Json;
@@ -65,7 +68,7 @@ function isOwnMachine(host: string): boolean {
 
 type Nodes = Readonly<Record<string, readonly string[]>>;
 
-/** `{"8453": ["https://…", "https://…"]}`: by chain, from two providers. */
+/** Parses `{"8453": ["https://…", "https://…"]}`: per chain, nodes of two providers. */
 function readNodes(value: unknown): Nodes {
   if (value === undefined) return {};
   const chains = Object.entries((value ?? {}) as Json);

@@ -22,14 +22,16 @@ import { sendRaw } from '#testing/http-kit.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
-/** Runs the program itself, with a key in a file and one in OpenSSL, which plays a key service. */
+/**
+ * Runs the real program, with one key in a file and one in OpenSSL, which acts as a key service.
+ */
 
 const COMMAND = path.join(import.meta.dirname, '../ops/signer-command.ts');
 const TOKEN = 'a'.repeat(40);
 const SETTLEMENT = '0x00000000000000000000000000000000000000aa';
 const FILE_KEY = generatePrivateKey();
 const PER_HOUR = 7;
-/** Length of the point with which the DER form of a public key ends: 64 bytes. */
+/** The DER form of a public key ends with a point of 64 bytes. */
 const POINT_BYTES = 64;
 const GWEI = 10n ** 9n;
 
@@ -124,12 +126,12 @@ describe('npm run signer', () => {
   });
 
   it('gives the same transaction again after a kill, and never others for a nonce', async () => {
-    // OpenSSL draws a new random number for each signature, so signing twice would differ.
+    // OpenSSL draws a random number for each signature, so signing twice gives different ones.
     const account = accountAt(serviceAddress);
     const first = await account.signTransaction(unsigned(1));
     assert.equal(await account.signTransaction(unsigned(1)), first);
     await stop('SIGKILL');
-    // A power cut in the middle of a line.
+    // Simulates a power cut while a line is written.
     const file = path.join(folder, 'signed', `${serviceAddress.toLowerCase()}-31337.jsonl`);
     await appendFile(file, '{"nonce":2,"unsi');
     await start();
@@ -242,7 +244,7 @@ describe('npm run signer', () => {
       const [response] = await once(ask.end('{}'), 'response');
       assert.equal(response.statusCode, 401);
       response.resume();
-      // In a process of its own, like the callers of the signer.
+      // In a separate process, like real callers of the signer.
       const script = `console.log((await fetch('https://localhost:${port}/sign')).status)`;
       const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
         env: { ...process.env, NODE_EXTRA_CA_CERTS: cert },
@@ -253,7 +255,7 @@ describe('npm run signer', () => {
     }
   });
 
-  /** Returns settings like the program's, with these changes. */
+  /** Returns valid settings with these changes. */
   async function settingsWith(changes: Readonly<Record<string, unknown>>): Promise<string> {
     const settings = JSON.parse(await readFile(path.join(folder, 'signer.json'), 'utf8'));
     const file = path.join(folder, 'changed.json');
@@ -321,7 +323,7 @@ describe('npm run signer', () => {
     const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const account = signerOf({ url: at, address: fileAddress, token: TOKEN });
     try {
-      // One of them lies, is on another chain, or does not answer.
+      // One node lies, is on another chain, or does not answer.
       await assert.rejects(account.signTransaction(unsigned(700)), /more than 64 above 0/);
       second.chainId = () => ({ body: { result: '0x1' } });
       await assert.rejects(account.signTransaction(unsigned(700)), /1 of 2 nodes/);
@@ -355,7 +357,7 @@ describe('npm run signer', () => {
   });
 
   it('signs a limited number per hour, counted across a restart', async () => {
-    // Signs as many as allowed, besides the first one and the cancellation.
+    // Signs as many as allowed, apart from the first one and the cancellation.
     for (let nonce = 1; nonce < PER_HOUR - 1; nonce++) {
       if (nonce === 3) {
         await stop('SIGKILL');

@@ -20,22 +20,25 @@ export interface DeviceCaller {
   readonly active: boolean;
   readonly merchant: MerchantAccount;
   readonly rateKey: string;
-  /** The terminal's id, so that a cashier's idempotency keys never collide with the server's. */
+  /**
+   * The terminal's id, so that idempotency keys of terminals never collide with those of the
+   * server.
+   */
   readonly idempotencySpace: string;
   readonly scopes: null;
   readonly apiVersion: string;
 }
 
-/** A key's row is cached this long for reads, so that a revocation takes effect within a second. */
+/** How long a key's row is cached for reads, so that a revocation takes effect within a second. */
 const CACHE_MS = 750;
-/** The most cached keys; others are simply read again. */
+/** The most cached keys. Others are read from the database each time. */
 const CACHE_SIZE = 10_000;
-/** The precision of `last_seen_at`; recording each poll would cost a write. */
+/** The precision of `last_seen_at`, because recording each poll would cost a write. */
 const LAST_SEEN_EVERY_MS = 10_000;
-/** Terminals that are recorded as seen in one statement. */
+/** Terminals recorded as seen per statement. */
 const LAST_SEEN_BATCH = 500;
 
-/** The decision on a device key's row. */
+/** Decides on a device key's row. */
 export function decideDevice(
   row: DeviceMerchantRow | undefined,
   now: Date,
@@ -66,7 +69,7 @@ export function decideDevice(
   };
 }
 
-/** Records when terminals were last seen: rarely, and many per statement. */
+/** Records when terminals were last seen: at intervals, and many per statement. */
 function createLastSeen(db: Database) {
   const noted = new Map<string, number>();
   const writer = createBatcher<{ id: string; now: Date }, undefined>({
@@ -81,7 +84,7 @@ function createLastSeen(db: Database) {
   return (id: string, now: Date) => {
     if ((noted.get(id) ?? 0) > now.getTime() - LAST_SEEN_EVERY_MS) return;
     noted.set(id, now.getTime());
-    // Lost if the database is unreachable; the next request writes it.
+    // If the database is unreachable, the next request records it.
     writer.add({ id, now }).catch(() => noted.delete(id));
   };
 }

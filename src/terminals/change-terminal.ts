@@ -28,21 +28,21 @@ export interface TerminalRef {
 
 const CHANGEABLE = ['label', 'name', 'status', 'platform', 'software_version'] as const;
 
-/** The changed fields with their previous values. */
+/** Returns the previous values of the changed fields. */
 function previousAttributesOf(before: TerminalRow, after: TerminalRow): { [key: string]: Json } {
   const changed = CHANGEABLE.filter((field) => before[field] !== after[field]);
   return Object.fromEntries(changed.map((field) => [field, before[field]]));
 }
 
 /**
- * Changes label, name or status; emits `terminal.updated` if anything changed. An inactive terminal
- * takes no payments; its key stays. Send the wake-up `deliveries` afterwards.
+ * Changes label, name or status, and emits `terminal.updated` if something changed. An inactive
+ * terminal takes no payments, but its key stays valid. Send the wake-up `deliveries` afterwards.
  */
 export async function editTerminal(
   tx: Tx,
   ref: TerminalRef,
   edit: {
-    /** `null` for any version (activating and deactivating lose nothing). */
+    /** `null` to accept any version, because activating and deactivating overwrite nothing. */
     readonly version: number | null;
     readonly label?: string | undefined;
     readonly name?: string | undefined;
@@ -82,7 +82,7 @@ export async function editTerminal(
 }
 
 /**
- * Records a device's report about its software. A change emits `terminal.updated`, but no audit log
+ * Records a device's report about its software. A change emits `terminal.updated`, but no audit
  * entry, because that log is about people. Send the wake-up `deliveries` afterwards.
  */
 export async function reportSoftware(
@@ -102,7 +102,7 @@ export async function reportSoftware(
   return after;
 }
 
-/** Creates a new device key; the old one, and an unused pairing code, become invalid at once. */
+/** Creates a new device key. The old key and unused pairing codes become invalid at once. */
 export async function rotateDeviceKey(
   tx: Tx,
   ref: TerminalRef,

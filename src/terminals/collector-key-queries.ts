@@ -19,7 +19,7 @@ export const collectorKeys = table(
 
 export type CollectorKeyRow = Row<typeof collectorKeys>;
 
-/** Serializes changes, because the number of keys decides what is allowed. */
+/** Locks the keys against concurrent changes, because what is allowed depends on their number. */
 export async function lockCollectorKeys(tx: Tx): Promise<CollectorKeyRow[]> {
   await tx.query('lock table collector_keys in share row exclusive mode');
   return selectCollectorKeys(tx);
@@ -41,7 +41,7 @@ export async function useCollectorKey(
   return only(rows, 'collector key');
 }
 
-/** Erases the private half as well. */
+/** Ends a key and erases its private half. */
 export async function endCollectorKey(
   tx: Tx,
   which: { readonly version: number; readonly now: Date },
@@ -61,7 +61,7 @@ export interface UsedCollectorKey {
   readonly private_key: Buffer;
 }
 
-/** The key that readers use now. */
+/** Returns the key that readers use now. */
 export async function selectUsedCollectorKey(sql: Sql): Promise<UsedCollectorKey | undefined> {
   const rows = await sql.query<UsedCollectorKey>(
     `select version, collector_id, private_key from collector_keys

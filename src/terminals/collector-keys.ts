@@ -18,7 +18,7 @@ import {
  */
 export type CollectorKeyStatus = 'ready' | 'in_use' | 'replaced' | 'ended';
 
-/** The one in use and its successor, or its predecessor: Google must know each. */
+/** The key in use and its successor or predecessor; Google must know each. */
 const MOST_VALID = 2;
 
 interface Change {
@@ -27,7 +27,7 @@ interface Change {
   readonly now: Date;
 }
 
-/** The status of a key, given the others: the one that was activated last is in use. */
+/** Returns a key's status, given the others: the most recently activated one is in use. */
 export function statusOfKey(
   key: CollectorKeyRow,
   all: readonly CollectorKeyRow[],
@@ -45,7 +45,7 @@ export function statusOfKey(
   return isReplaced ? 'replaced' : 'in_use';
 }
 
-/** Creates a key; its private half is returned only here. Readers use it after `useKey`. */
+/** Creates a key. Its private half is returned only here. Readers use it after `useKey`. */
 export async function makeKey(
   tx: Tx,
   wanted: Change & { readonly collectorId: bigint; readonly cardKey: RotatingKey },
@@ -106,7 +106,7 @@ async function changeKey(
   return row;
 }
 
-/** Makes readers use this version; the previous one stays valid until it is ended. */
+/** Makes readers use this version. The previous one stays valid until it is ended. */
 export function useKey(
   tx: Tx,
   version: number,
@@ -116,7 +116,7 @@ export function useKey(
   return changeKey(tx, version, { ...change, action, write: useCollectorKey });
 }
 
-/** Erases the private half. If it is the key in use, readers can no longer read Google Wallet. */
+/** Erases the private half. If the key is in use, readers stop reading Google Wallet. */
 export function endKey(
   tx: Tx,
   version: number,

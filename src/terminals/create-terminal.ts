@@ -13,13 +13,13 @@ import { countTerminals } from '#terminals/provisioning-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 import { terminals } from '#terminals/terminal-queries.ts';
 
-/** More tills than any store chain has; bounds runaway scripts. */
+/** More than any chain of shops has; limits runaway scripts. */
 export const MAX_TERMINALS = 10_000;
 
 /**
- * Creates a terminal with its device key, which is returned only here; emits `terminal.created`.
- * Send the wake-up `deliveries` after the commit. Live terminals need approved KYB (behavior.md
- * 1.6).
+ * Creates a terminal with its device key, which is returned only here, and emits
+ * `terminal.created`. Send the wake-up `deliveries` after the commit. Live terminals need approved
+ * KYB (behavior.md 1.6).
  */
 export async function createTerminal(
   tx: Tx,

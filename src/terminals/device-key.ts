@@ -2,7 +2,7 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { insertDeviceKey } from '#terminals/provisioning-queries.ts';
 
-/** A device key for the terminal, on the terminal's own network. */
+/** Creates a device key for the terminal, valid on the terminal's network. */
 export async function issueDeviceKey(
   tx: Tx,
   made: { readonly terminalId: string; readonly livemode: boolean; readonly now: Date },

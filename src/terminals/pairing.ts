@@ -18,8 +18,8 @@ import {
 /** Enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
 /**
- * A short code that a terminal exchanges for a device key, for devices on which typing 48
- * characters is impractical. Works once, for ten minutes; a newer code replaces it.
+ * Creates a short code that a terminal exchanges for a device key, for devices on which 48
+ * characters cannot be typed. It works once, for ten minutes; a newer code replaces it.
  */
 export async function createPairingCode(
   tx: Tx,
@@ -59,13 +59,16 @@ function codeInvalid(): Refusal {
   );
 }
 
-/** Counted by address: 39 bits, 20 tries in 15 minutes, codes that are valid for 10. */
+/**
+ * Counts a guess per IP address: codes have 39 bits and are valid for 10 minutes, with 20 tries in
+ * 15 minutes.
+ */
 function countGuess(db: Database, { address, now }: ShownCode): Promise<Refusal | null> {
   const bucket = addressBucket('pairing', address);
   return takeAttempt(db, bucket, { allowance: PAIRINGS_PER_ADDRESS, now });
 }
 
-/** The terminal to which a device would be paired by this code, without consuming it. */
+/** Returns the terminal that this code would pair, without consuming the code. */
 export async function lookAtPairingCode(
   db: Database,
   shown: ShownCode,
@@ -76,7 +79,10 @@ export async function lookAtPairingCode(
   return (await selectPairingTarget(db, wanted)) ?? codeInvalid();
 }
 
-/** Exchanges a pairing code for a device key of its terminal, whose earlier keys become invalid. */
+/**
+ * Exchanges a pairing code for a device key of its terminal. Earlier keys of the terminal become
+ * invalid.
+ */
 export async function redeemPairingCode(
   db: Database,
   shown: ShownCode,

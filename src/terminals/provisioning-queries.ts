@@ -18,7 +18,7 @@ export async function selectRecoveredTerminal(
   return rows[0];
 }
 
-/** It takes no payment from its first moment on. */
+/** Makes the terminal inactive; used at its creation, so that it never takes a payment. */
 export async function deactivateTerminal(tx: Tx, id: string): Promise<void> {
   await tx.query(`update terminals set status = 'inactive' where id = $1`, [id]);
 }
@@ -60,7 +60,9 @@ export async function updateTerminal(
   return only(rows, 'terminal');
 }
 
-/** The version that an edit names stays, because people do not edit what a device reports. */
+/**
+ * Stores the reported software. The version for edits stays, because people do not edit this field.
+ */
 export async function updateSoftware(
   tx: Tx,
   terminal: {
@@ -88,7 +90,7 @@ export async function updateSmartTap(
   return only(rows, 'terminal');
 }
 
-/** Draws another number for the terminal's tag. */
+/** Draws a new number for the terminal's tag. */
 export async function renewTag(tx: Tx, id: string): Promise<TerminalRow> {
   const rows = await tx.query<TerminalRow>(
     `update terminals set tag = gen_random_uuid() where id = $1 returning ${terminals.columns}`,
@@ -97,18 +99,18 @@ export async function renewTag(tx: Tx, id: string): Promise<TerminalRow> {
   return only(rows, 'terminal');
 }
 
-/** The terminal of a tag, with its merchant. */
+/** The terminal of a tag, and its merchant. */
 export interface TaggedTerminal {
   readonly id: string;
   readonly livemode: boolean;
   readonly status: 'active' | 'inactive';
   readonly merchant_name: string;
   readonly account_status: 'active' | 'disabled';
-  /** The merchant's language; `null` if it has not chosen one. */
+  /** The merchant's language; `null` if none was chosen. */
   readonly language: string | null;
-  /** See `brandStyles`; `null` if the merchant has neither logo nor color. */
+  /** See `brandStyles`; `null` if the merchant has neither a logo nor a color. */
   readonly brand_style: string | null;
-  /** If the tag is a chip: the number that its keys are derived from. */
+  /** For a tag with a chip: the number from which its keys are derived. Otherwise `null`. */
   readonly chip: string | null;
 }
 
@@ -150,7 +152,7 @@ export async function revokeDeviceKeys(
   );
 }
 
-/** A terminal has at most one valid code. */
+/** Stores a pairing code; a terminal has at most one. */
 export async function replacePairingCode(
   tx: Tx,
   code: {

@@ -10,8 +10,8 @@ import { terminals } from '#terminals/terminal-queries.ts';
 export const RECOVERED = 'Recovered';
 
 /**
- * The terminal of rebuilt payments, whose own terminal is unknown: one per account and mode, always
- * inactive, created when it is first needed.
+ * Returns the terminal of rebuilt payments whose own terminal is unknown: one per account and mode,
+ * always inactive, created when first needed.
  */
 export async function ensureRecoveredTerminal(tx: Tx, tenant: Tenant, now: Date): Promise<string> {
   const known = await selectRecoveredTerminal(tx, tenant, RECOVERED);

@@ -3,7 +3,7 @@ import { networkOf } from '#core/mode.ts';
 import { type TagPlace, tagUrl } from '#terminals/tag.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
-/** The terminal object of behavior.md 14. */
+/** Renders the terminal object of behavior.md 14. */
 export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart_tap'>): {
   [key: string]: Json;
 } {
@@ -23,8 +23,8 @@ export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart
 }
 
 /**
- * The terminal as its merchant's people see it: with the version that an edit names, and the
- * address of its tag.
+ * Renders the terminal for its merchant's users: with the version that an edit names, and the tag's
+ * address.
  */
 export function managedTerminal(place: TagPlace, row: TerminalRow): { [key: string]: Json } {
   const { smart_tap, version } = row;

@@ -13,10 +13,7 @@ import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 const WHAT = 'Smart Tap in live mode';
 
-/**
- * Switches whether the reader of this terminal reads Google Wallet. In live mode only with approved
- * KYB.
- */
+/** Switches if this terminal's reader reads Google Wallet. In live mode it needs approved KYB. */
 export async function switchSmartTap(
   tx: Tx,
   ref: TerminalRef,
@@ -49,7 +46,7 @@ function withoutKey(): Refusal {
   return refuse('not_configured', 'This network has no key for Smart Tap yet. Ask its operator.');
 }
 
-/** The data that a phone needs signed: two nonces of this tap, and the reader's key for it. */
+/** What a phone needs signed: two nonces of this tap, and the reader's key for it. */
 export interface TapToProve {
   readonly readerNonce: Buffer;
   readonly phoneNonce: Buffer;
@@ -64,8 +61,8 @@ export interface CollectorProof {
 }
 
 /**
- * Signs one tap for the reader of a terminal, so that the key of the network never leaves the
- * service, and a switch takes effect with the next tap.
+ * Signs one tap for a terminal's reader. So the network's key never leaves the service, and
+ * switching takes effect with the next tap.
  */
 export async function proveCollector(
   deps: { readonly db: Database; readonly cardKey: RotatingKey },

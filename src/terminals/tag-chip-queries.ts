@@ -4,13 +4,13 @@ import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 
 export const tagChips = table('tag_chips', {
-  /** The number that its keys are derived from. */
+  /** The number from which the chip's keys are derived. */
   chip: 'uuid',
 });
 
 type ChipRow = Row<typeof tagChips>;
 
-/** Draws another number for the chip of a terminal's tag. */
+/** Draws a new number for the chip of a terminal's tag. */
 export async function renewChip(tx: Tx, terminalId: string, now: Date): Promise<ChipRow> {
   const rows = await tx.query<ChipRow>(
     `insert into tag_chips (terminal_id, chip, created) values ($1, gen_random_uuid(), $2)
@@ -22,7 +22,7 @@ export async function renewChip(tx: Tx, terminalId: string, now: Date): Promise<
   return present(rows[0], 'chip of a tag');
 }
 
-/** Deletes the chip, whose messages then prove nothing. */
+/** Deletes the chip; its messages are no longer accepted. */
 export async function deleteChip(tx: Tx, terminalId: string): Promise<void> {
   await tx.query('delete from tag_chips where terminal_id = $1', [terminalId]);
 }
@@ -34,7 +34,7 @@ export async function selectChip(sql: Sql, terminalId: string): Promise<ChipRow 
   return rows[0];
 }
 
-/** @returns true if the tap is newer than every earlier one, and from the same chip. */
+/** Records a tap. @returns true if it is newer than all earlier ones, and from the same chip. */
 export async function noteTap(
   sql: Sql,
   tap: CardTap & { readonly terminalId: string; readonly chip: string },

@@ -12,10 +12,10 @@ import { type TagPlace, tagUrl } from '#terminals/tag.ts';
 import { noteTap, renewChip, selectChip } from '#terminals/tag-chip-queries.ts';
 
 // A tag with a chip (NTAG 424 DNA) proves at each tap that the customer is at the counter. All keys
-// are derived from the id key and the chip's number. Each set-up draws another number, so keys are
-// shown only once.
+// are derived from the id key and the chip's number. Each set-up draws a new number, so that keys
+// are shown only once.
 
-/** Long enough to read the sale, choose a tip, and wait for a till. */
+/** Lifetime of a visit: enough to read the sale, choose a tip, and wait for a till. */
 const VISIT_MS = 10 * 60_000;
 const KEY_BYTES = 16;
 const TIME_BYTES = 6;
@@ -30,14 +30,14 @@ function keysOf(idKey: IdKey, chip: string): CardKeys {
   return { metaRead: both.subarray(0, KEY_BYTES), fileRead: both.subarray(KEY_BYTES) };
 }
 
-/** The data to write to a chip. Secrets, which are shown once. */
+/** The data to write to a chip. It contains secrets, and is shown once. */
 export interface ChipSettings {
-  /** The chip writes its message over the zeros. */
+  /** Contains zeros, which the chip replaces with its message. */
   readonly urlTemplate: string;
   readonly keys: CardKeys;
 }
 
-/** Sets up a terminal's tag as a chip. A chip that was set up before then proves nothing. */
+/** Sets up a terminal's tag as a chip. Messages of an earlier chip are no longer accepted. */
 export async function makeChip(
   tx: Tx,
   place: TagPlace,
@@ -72,14 +72,14 @@ function macOf(idKey: IdKey, chip: string, time: Buffer): Buffer {
 }
 
 export interface Visit {
-  /** The proof that the page sends with its next requests. */
+  /** Proof of the visit, which the page sends with its next requests. */
   readonly visit: string;
   readonly expiresAt: Date;
 }
 
 /**
- * Opens a visit after a customer held a phone to the chip.
- * @returns `null` if another chip made the message, or if it was used before.
+ * Opens a visit after a customer has held a phone to the chip.
+ * @returns `null` if another chip made the message, or if it was already used.
  */
 export async function openVisit(
   { db, idKey }: { readonly db: Database; readonly idKey: IdKey },
@@ -97,7 +97,7 @@ export async function openVisit(
   return { visit, expiresAt };
 }
 
-/** True if this visit was opened at this chip and has not expired. */
+/** True if this visit belongs to this chip and has not expired. */
 export function isVisit(idKey: IdKey, chip: string, visit: string, now: Date): boolean {
   const bytes = Buffer.from(visit, 'base64url');
   if (bytes.length !== TIME_BYTES + MAC_BYTES) return false;

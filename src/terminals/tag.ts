@@ -12,7 +12,7 @@ import type { TerminalRow } from '#terminals/terminal-queries.ts';
 /** The path of a tag's page below the web address. */
 const TAG_PATH = '/t';
 
-/** The values from which a process builds the address of a tag. */
+/** What a process needs to build the address of a tag. */
 export interface TagPlace {
   readonly idKey: IdKey;
   /** The public origin of the web apps. */
@@ -24,28 +24,31 @@ const LENGTH = 22;
 const TOKEN = /^[0-9A-Za-z]{22}$/;
 const BITS = 128n;
 
-/** Derived from the id key, because printed tags outlive every change of the secret. */
+/** Derived from the id key, because printed tags outlive a rotated secret. */
 function keyOf(idKey: IdKey): Buffer {
   return Buffer.from(hkdfSync('sha256', idKey, '', 'terminal tags', 32));
 }
 
 /**
- * A tag's number is one block, encrypted: no stored value opens the page, each token belongs to one
- * number, and numbers alone do not yield a token. A hash would have to be stored next to an
- * encrypted copy for the dashboard: two columns for one secret.
+ * A tag's number is one encrypted block. So no stored value opens the page, each token belongs to
+ * one number, and a number alone yields no token. A hash would need an encrypted copy for the
+ * dashboard: two columns for one secret.
  */
 function encipher(idKey: IdKey, tag: string): Buffer {
   const cipher = createCipheriv('aes-256-ecb', keyOf(idKey), null).setAutoPadding(false);
   return Buffer.concat([cipher.update(tag.replaceAll('-', ''), 'hex'), cipher.final()]);
 }
 
-/** The token of the tag with this number (a uuid). */
+/** Returns the token of the tag with this number (a uuid). */
 export function tagToken(idKey: IdKey, tag: string): string {
   const value = BigInt(`0x${encipher(idKey, tag).toString('hex')}`);
   return linkPrefix(idKey) + base62(value, LENGTH);
 }
 
-/** The number that a token decodes to, whether or not it exists; `null` for an invalid token. */
+/**
+ * Returns the number that a token decodes to, whether or not it exists; `null` for an invalid
+ * token.
+ */
 export function tagOfToken(idKey: IdKey, token: string): string | null {
   const prefix = linkPrefix(idKey);
   const body = token.startsWith(prefix) ? token.slice(prefix.length) : '';
@@ -57,7 +60,7 @@ export function tagOfToken(idKey: IdKey, token: string): string | null {
   return plain.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The address to write on a sticker. */
+/** Returns the address to write on a sticker. */
 export function tagUrl({ idKey, webUrl }: TagPlace, { tag }: Pick<TerminalRow, 'tag'>): string {
   return `${webUrl()}${TAG_PATH}/${tagToken(idKey, tag)}`;
 }
@@ -74,7 +77,7 @@ export async function rotateTag(
 ): Promise<TerminalRow | Refusal> {
   const { tenant, id, actor, now } = ref;
   if ((await lockTerminal(tx, tenant, id)) === undefined) return resourceMissing('terminal');
-  // Its chip holds the old address.
+  // Deleted, because the chip holds the old address.
   await deleteChip(tx, id);
   const row = await renewTag(tx, id);
   await recordEntry(tx, {

@@ -21,7 +21,7 @@ export const terminals = table('terminals', {
   version: 'int',
   /** The number of its tag: see tag.ts. */
   tag: 'uuid',
-  /** True if its reader reads Google Wallet. */
+  /** True if its reader may read Google Wallet. */
   smart_tap: 'boolean',
 });
 
