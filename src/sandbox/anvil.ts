@@ -4,26 +4,29 @@ import { StartError } from '#core/start-error.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
 import { type ChildLog, freePort, lastLine, waitUntil, within } from './processes.ts';
 
-/** Gas per block: Ethereum's limit for years, with room for a hundred batches. */
+/** Gas per block, as Ethereum had for years: room for a hundred batches. */
 const BLOCK_GAS_LIMIT = 30_000_000;
 
 /**
- * Blocks whose full state stays readable. Each costs a copy of all accounts and slots. The node's
- * own interval mining always keeps 1,500 of them (2 GB at 3,000 slots, against 230 MB here), which
- * is why the sandbox requests each block from outside.
+ * Blocks whose full state stays readable; each costs a copy of all accounts and slots. With its own
+ * interval mining, the node keeps 1,500 of them (2 GB at 3,000 slots, instead of 230 MB here), so
+ * the sandbox requests each block itself.
  */
 const STATES_KEPT = 128;
 
-/** A start takes 0.1 s, and 2 s with a state of 100 MB. */
+/** Time limit of a start, which takes 0.1 s, or 2 s with a state of 100 MB. */
 const READY_MS = 20_000;
 
-/** A healthy node responds in a millisecond, or in 2 s while it dumps a state of 100 MB. */
+/**
+ * Time limit of a probe. A healthy node answers in a millisecond, or in 2 s while it dumps a state
+ * of 100 MB.
+ */
 const PROBE_MS = 3000;
 
-/** A free port can be taken before the node binds it; three times in a row is another fault. */
+/** A free port can be taken before the node binds it. Three times in a row means another fault. */
 const PORT_ATTEMPTS_MAX = 3;
 
-/** When the node mines blocks by itself. */
+/** How the node mines blocks. */
 export type Mining =
   | { kind: 'on request' }
   | { kind: 'every transaction' }
@@ -33,13 +36,13 @@ export interface AnvilOptions {
   chainId: number;
   mining: Mining;
   /**
-   * The folder for old states. The node stores none, but the path distinguishes it from every other
-   * process, and without one the node could write gigabytes into the home folder.
+   * The folder for old states. The node writes none, but the path distinguishes it from all other
+   * processes, and without a folder it could write gigabytes into the home folder.
    */
   cacheFolder: string;
 }
 
-/** A node that responds as the expected chain. */
+/** A node that answers as the expected chain. */
 export interface AnvilProcess {
   readonly child: ChildProcess;
   readonly pid: number;
@@ -51,11 +54,11 @@ export function rpcUrlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** All arguments except the state to load. */
+/** Returns all arguments except the state to load. */
 export function anvilArguments(options: AnvilOptions, port: number): string[] {
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(options.chainId)],
-    // No known keys with money, and no web page may read our responses.
+    // No well-known keys with money; no web page may read responses.
     ...['--accounts', '0', '--no-cors', '--quiet'],
     // EIP-7825: a transaction above 2^24 gas is refused, as on a real network.
     ...['--gas-limit', String(BLOCK_GAS_LIMIT), '--enable-tx-gas-limit'],
@@ -75,7 +78,7 @@ function miningArguments(mining: Mining): string[] {
   }
 }
 
-/** True if a node responds in time with this chain id. */
+/** True if a node with this chain id answers in time. */
 export async function answersAs(call: RpcCall, chainId: number): Promise<boolean> {
   const answer = call('eth_chainId').catch(() => undefined);
   return Number(await within(answer, PROBE_MS)) === chainId;
@@ -98,14 +101,15 @@ export async function startAnvil(
     const port = await freePort(attempt === 1 ? place.port : undefined);
     const args = anvilArguments(options, port);
     if (place.loadState !== undefined) args.push('--load-state', place.loadState);
-    // Detached, so that Ctrl-C reaches only us, and the state is saved before the node ends.
+    // Detached, so that Ctrl-C reaches only our process, which saves the state before it ends the
+    // node.
     const child = spawn(anvilProgram(), args, {
       detached: true,
       cwd: place.folder,
       stdio: ['ignore', place.log.fd, place.log.fd],
     });
     child.once('error', () => undefined);
-    // Unreferenced, so that it does not keep our process alive; it ends when our process does.
+    // Unreferenced, so that the node does not keep our process alive.
     child.unref();
     const call = connectRpc(rpcUrlOf(port));
     const ended = () => child.pid === undefined || child.exitCode !== null;
@@ -124,7 +128,7 @@ export async function startAnvil(
   }
 }
 
-/** The path of the program itself, because the package's own wrapper would be a second process. */
+/** Returns the path of the program itself; the package's wrapper would be a second process. */
 function anvilProgram(): string {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;
   try {

@@ -17,7 +17,7 @@ import { startThrowawayChain } from './throwaway-chain.ts';
 const CHAIN_ID = 31_337;
 const payer = privateKeyToAccount(generatePrivateKey());
 
-/** Creation code of a contract without code, whose creation emits one log: `log0(0, 32)`. */
+/** Creation code that emits one log and deploys nothing: `log0(0, 32)`. */
 const LOGS_ONCE: Hex = '0x60206000a0';
 
 const roots: string[] = [];
@@ -81,9 +81,7 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/**
- * Returns the values that must be the same before and after: receipt, log, block, nonce, balance.
- */
+/** Returns what must be the same before and after: receipt, log, block, nonce, balance. */
 async function receiptAndNonce(call: RpcCall, receipt: unknown) {
   const block = field(receipt, 'blockNumber');
   return {
@@ -110,7 +108,7 @@ test('blocks are short while transactions are pending, and one a second otherwis
   };
   const idle = await blocksIn(3_100);
   assert.ok(idle >= 2 && idle <= 4, `${idle} blocks in three idle seconds`);
-  // Sends right after an idle block, when the next one would be a second away.
+  // Sends right after an idle block, when the next idle block is a second away.
   const { number } = await head(call);
   await waitUntil(async () => (await head(call)).number > number, 2_000);
   const sentAt = performance.now();
@@ -120,7 +118,7 @@ test('blocks are short while transactions are pending, and one a second otherwis
   assert.ok(tookMs < 700, `a transaction on the idle chain took ${Math.round(tookMs)} ms`);
   const busy = await blocksIn(2_000);
   assert.ok(busy >= 7 && busy <= 11, `${busy} blocks in the two seconds after it`);
-  // Several share a second, so that the chain's clock does not run ahead.
+  // Several blocks share a second, so that the chain's clock does not run ahead.
   const { timestamp } = await head(call);
   assert.ok(Math.abs(timestamp * 1000 - Date.now()) < 2_000, 'the time of the chain');
   await chain.stop();

@@ -18,10 +18,10 @@ import {
   within,
 } from './processes.ts';
 
-/** For the block and the save in progress when the node is to end; both take milliseconds. */
+/** Time for the block and the save in progress when the node is stopped; both take milliseconds. */
 const LAST_WORK_MS = 3000;
 
-/** The node has nothing to write, so it ends at once. */
+/** The node has nothing to write, so it is killed at once. */
 const STOP_STEPS = [
   { signal: 'SIGTERM', waitMs: 1000 },
   { signal: 'SIGKILL', waitMs: 1000 },
@@ -29,12 +29,12 @@ const STOP_STEPS = [
 
 export interface ChainNodeOptions {
   folder: DataFolder;
-  /** Distinguishes this chain's files from the others in the folder: `testnet`, `mainnet`. */
+  /** Distinguishes the files of this chain: `testnet`, `mainnet`. */
   name: string;
   chainId: number;
   /**
-   * The block time. Blocks within one second share their timestamp. If it is less than a second,
-   * empty blocks are mined once a second while nothing is pending.
+   * The block time. Blocks within one second share their timestamp. Below a second, empty blocks
+   * are mined once a second while nothing is pending.
    */
   blockMs: number;
   /** Receives one line for each event of interest. */
@@ -46,23 +46,22 @@ export interface ChainNode {
   readonly chainId: number;
   /** True if the chain was just created, with nothing deployed. */
   readonly fresh: boolean;
-  /** Resolves with the reason if the node ends, or stops making blocks, without being told to. */
+  /**
+   * Resolves with the reason if the node ends, or stops making blocks, without having been stopped.
+   */
   readonly lost: Promise<string>;
-  /** Makes the current state durable, so that not even kill -9 of everything loses it. */
+  /** Saves the current state durably, so that it survives even a kill -9 of all processes. */
   saveState(): Promise<void>;
   /** Saves the state and ends the node: usually within 0.05 s, at most 8 s. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts an anvil chain with a block each `blockMs`, which continues where it stopped: from the
- * saved state, or with the node that a killed instance left running.
- * kill -9 of our process alone loses nothing, because the node survives and is adopted. If the node
- * dies too, everything after the last save is lost: about a second of transactions, more with a
- * large state. That looks like a reorganization of the newest blocks. Pending transactions are
- * never saved; their senders send them again.
- * No account is funded and the node knows no key; `anvil_setBalance` funds accounts as needed.
- * @throws StartError if the node cannot be started or its folder belongs to another chain id.
+ * Starts an anvil chain with a block each `blockMs`. It continues from the saved state, or with the
+ * node that a killed instance left running. If only our process is killed, nothing is lost, because
+ * the node survives and is adopted. If the node is killed too, everything after the last save is
+ * lost: about a second of transactions, more with a large state. That looks like a reorganization
+ * of the newest blocks.
  */
 export async function startChainNode(options: ChainNodeOptions): Promise<ChainNode> {
   const site = chainSite(options);
@@ -117,11 +116,11 @@ interface RunningNode {
   port: number;
   call: RpcCall;
   fresh: boolean;
-  /** Undefined if an earlier process started it. */
+  /** Missing if an earlier process started the node. */
   child?: ChildProcess;
 }
 
-/** Adopts the healthy node that a killed instance left, and ends every other one. */
+/** Adopts the healthy node that a killed instance left running, and ends all others. */
 async function adoptOrphan(site: ChainSite): Promise<RunningNode | undefined> {
   let adopted: RunningNode | undefined;
   for (const pid of findByArgument(site.anvil.cacheFolder)) {

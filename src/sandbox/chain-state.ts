@@ -8,24 +8,27 @@ import type { RpcCall } from './json-rpc.ts';
 /** The two bytes that a gzip file starts with (RFC 1952). */
 const GZIP_MAGIC = '1f8b';
 
-/** How often the state is saved while blocks are empty, when only their number would be lost. */
+/** How often the state is saved while blocks are empty. Then only their number could be lost. */
 const IDLE_SAVE_MS = 15_000;
 
-/** After a save that blocked the node for t, wait at least this many t: 2 % of its time. */
+/**
+ * After a save that blocked the node for t, the next one waits at least this many t: 2 % of its
+ * time.
+ */
 const SAVE_REST_FACTOR = 50;
 
 export interface ChainSaver {
-  /** Saves now, or after the running save; the file includes the state at the time of the call. */
+  /** Saves now, or after the running save. The file contains the state at the time of the call. */
   save(): Promise<void>;
-  /** Saves if it is due, given whether transactions arrived since the last call. */
+  /** Saves if that is due. `sawTransactions`: some arrived since the last call. */
   saveWhenDue(sawTransactions: boolean): Promise<void>;
 }
 
 /**
- * Keeps the chain's whole state (accounts, blocks, transactions, receipts) in the file.
- * The node's own `--state` is not used: it writes the file in place, so a crash during a write
- * leaves half a file and no chain. Here the old file stays until the new one is complete. It also
- * saves at intervals; here a save follows each block with transactions as long as that is cheap.
+ * Saves the chain's whole state (accounts, blocks, transactions, receipts) to the file. The node's
+ * own `--state` writes in place and at intervals, so a crash during a write would leave half a file
+ * and no chain. Here the old file stays until the new one is complete, and a save follows each
+ * block with transactions while that is cheap.
  */
 export function createChainSaver(call: RpcCall, file: string): ChainSaver {
   let last: Promise<void> = Promise.resolve();
@@ -60,7 +63,7 @@ export function createChainSaver(call: RpcCall, file: string): ChainSaver {
   };
 }
 
-/** Unpacks a saved state into the plain JSON that the node loads; false if none was saved. */
+/** Unpacks a saved state into the plain JSON that the node loads. False if none was saved. */
 export async function unpackChainState(file: string, plainFile: string): Promise<boolean> {
   const packed = await openOwn(file, 'read').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;

@@ -6,27 +6,27 @@ import { StartError } from '#core/start-error.ts';
 import { makeOwnFolder, readOwn, refuseLinksIn, requireOwnFolder } from '#files/own-files.ts';
 import { acceptExisting, createFile, replaceFile } from '#files/replace-file.ts';
 
-/** Bytes of one secret: 256 bits, enough for every key that is derived from it. */
+/** Bytes of a secret: 256 bits, enough for every key derived from it. */
 const SECRET_BYTES = 32;
 
 /** SQLite's error code if another connection holds the lock (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 
-/** The file with the addresses of a running sandbox; a killed one leaves it behind. */
+/** The file with the addresses of a running sandbox. A killed sandbox leaves it behind. */
 const SANDBOX_FILE = 'sandbox.json';
 
-/** The file with the process id of the holder. */
+/** The file with the process id of the folder's holder. */
 const HOLDER_FILE = 'holder.pid';
 
-/** The folder with all state of a sandbox. While it is open, no other process can open it. */
+/** The folder with all state of a sandbox. Only one process can have it open. */
 export interface DataFolder {
-  /** Absolute path with links resolved, so that it can be recognized in a command line. */
+  /** The absolute path with links resolved, so that it can be recognized in a command line. */
   readonly path: string;
-  /** The 32 random bytes stored under this name; created at the first call. */
+  /** Returns the 32 random bytes stored under this name, and creates them at the first call. */
   secret(name: string): Promise<Buffer>;
-  /** The JSON value in this file, or undefined if there is no such file. */
+  /** Returns the JSON value in this file; undefined if there is no such file. */
   readJson(file: string): Promise<unknown>;
-  /** Replaces a JSON file as a whole: a reader sees the old value or the new one. */
+  /** Replaces a JSON file as a whole: readers see the old value or the new one. */
   writeJson(file: string, value: unknown): Promise<void>;
   /** Releases the folder. The files stay. */
   close(): Promise<void>;
@@ -91,11 +91,11 @@ async function takeLock(path: string): Promise<DatabaseSync> {
   const file = join(path, 'lock');
   let lock: DatabaseSync | undefined;
   try {
-    // Created exclusively, because closing a second descriptor of a locked file would drop our own
+    // Created exclusively, because closing a second descriptor of a locked file would release our
     // lock.
     await fs.writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch(acceptExisting);
     lock = new DatabaseSync(file, { timeout: 0 });
-    // No journal, because nothing is ever written; the transaction only holds the lock.
+    // No journal, because nothing is written; the transaction only holds the lock.
     lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
     return lock;
   } catch (cause) {
@@ -132,8 +132,7 @@ async function readSecret(file: string): Promise<Buffer | undefined> {
   if (text === undefined) return undefined;
   const secret = Buffer.from(text.trim(), 'hex');
   if (secret.length === SECRET_BYTES) return secret;
-  // Never replaced silently, because everything encrypted or derived with the lost value would be
-  // lost too.
+  // Never replaced silently, because everything encrypted or derived with it would be lost.
   throw new StartError(
     `The secret file ${file} is damaged; restore it, or remove the data folder to start over.`,
   );

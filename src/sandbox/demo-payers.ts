@@ -12,7 +12,7 @@ export interface DemoPayersInput {
   readonly network: NetworkConfig;
   readonly secret: Buffer;
   readonly wallets: Readonly<Record<string, DemoWallet>>;
-  /** True if there is a faucet; without one the wallets stay empty. */
+  /** True if there is a faucet; otherwise the wallets stay empty. */
   readonly funded: boolean;
   readonly now: Date;
 }
@@ -23,7 +23,7 @@ interface Signed {
   readonly enrolment: Awaited<ReturnType<typeof signEnrolment>>;
 }
 
-/** Sets the state of a demo payer besides its wallet, with the same switches that people use. */
+/** Sets a demo payer's state except its wallet, with the same switches that people use. */
 async function applyState(
   tx: Tx,
   person: { readonly name: string; readonly payerId: string; readonly passId: string },
@@ -38,7 +38,7 @@ async function applyState(
   }
 }
 
-/** Requests funds, policy and allowance for one wallet, as every payer does. */
+/** Requests funds, policy and allowance for one wallet, as every payer can. */
 async function requestFunds(
   tx: Tx,
   signed: Signed,
@@ -56,8 +56,8 @@ async function requestFunds(
 }
 
 /**
- * Creates one network's demo payers and their passes in one transaction.
- * @returns the pass secrets by name, and the chain jobs to wait for.
+ * Creates a network's demo payers and their passes in one transaction.
+ * @returns the pass secrets by name, and the settlement jobs to wait for.
  */
 export async function createDemoPayers(
   db: Database,

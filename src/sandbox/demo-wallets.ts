@@ -10,7 +10,9 @@ import type { RequestPayloads } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** The real balance and allowance of a demo wallet; the service treats none of them specially. */
+/**
+ * The balance and allowance of a demo wallet, which are real: the service treats it like any other.
+ */
 export interface DemoWallet {
   /** Atoms. */
   readonly funds: bigint;
@@ -83,7 +85,9 @@ function clientOf(network: NetworkConfig): PublicClient {
   return createPublicClient({ transport: http(network.rpcUrls[0], { batch: true }) });
 }
 
-/** The signatures with which a demo wallet enrolls, over its current nonces on the chain. */
+/**
+ * Returns the signatures with which a demo wallet sets up its approval, over its current nonces.
+ */
 export async function signEnrolment(
   demo: DemoWallet,
   signer: {
@@ -109,7 +113,7 @@ export async function signEnrolment(
   };
 }
 
-/** The consent of a settlement wallet to its registration. */
+/** Returns a settlement wallet's consent to its registration. */
 export async function signMerchantConsent(
   account: PrivateKeyAccount,
   signer: { readonly network: NetworkConfig; readonly accountId: string; readonly now: Date },

@@ -18,7 +18,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 
-/** One mode's part of sandbox.json (behavior.md 20.3). */
+/** The part of sandbox.json for one mode (behavior.md 20.3). */
 export interface DemoMode {
   readonly secret_key: string;
   readonly terminal: string;
@@ -27,12 +27,15 @@ export interface DemoMode {
   readonly passes: Readonly<Record<string, string>>;
 }
 
-/** The secrets of the demo account, stored in the data folder because they are shown only once. */
+/**
+ * The secrets of the demo account, stored in the data folder because the service shows them only
+ * once.
+ */
 export interface Demo {
   readonly account: string;
   readonly dashboard: { readonly email: string; readonly password: string };
   readonly operator: { readonly email: string; readonly password: string };
-  /** Counts as a colleague once its second factor is set up. */
+  /** A second operator, who can approve once its second factor is set up. */
   readonly operator_2: { readonly email: string; readonly password: string };
   readonly test: DemoMode;
   readonly live: DemoMode;
@@ -48,7 +51,7 @@ type Kept = Omit<Demo, 'operator_2'> & Partial<Pick<Demo, 'operator_2'>>;
 
 const DEMO_FILE = 'demo.json';
 const ACTOR = { type: 'system', name: 'demo data' } as const;
-/** A few blocks; a chain that takes longer has a fault that its log explains. */
+/** A few blocks. A chain that takes longer has a fault, which its log explains. */
 const CHAIN_WAIT_MS = 60_000;
 const CHAIN_POLL_MS = 50;
 
@@ -57,7 +60,7 @@ function orThrow<T>(value: T | Refusal): T {
   return value;
 }
 
-/** The same for one data folder, so that an interrupted start can continue. */
+/** Derives a password, the same for one data folder, so that an interrupted start can continue. */
 function password(secret: Buffer, who: string): string {
   return deriveKey(secret, `demo password ${who}`).toString('base64url').slice(0, 20);
 }
@@ -66,7 +69,7 @@ async function findAccount(sql: Sql, id: string): Promise<boolean> {
   return (await sql.query('select 1 as found from accounts where id = $1', [id])).length === 1;
 }
 
-/** The account that an earlier, interrupted start created for this owner. */
+/** Returns the account that an earlier, interrupted start created for this owner. */
 async function findOwned(sql: Sql, email: string): Promise<string | null> {
   const rows = await sql.query<{ account_id: string }>(
     `select m.account_id from memberships m join users u on u.id = m.user_id
@@ -99,7 +102,7 @@ async function createPeople(deps: DemoDeps): Promise<People> {
     }),
   );
   await approveKyb(db, accountId);
-  // A second attempt may find that the operator already exists.
+  // After an interrupted start, the operator may already exist.
   await createOperator(db, { person: { ...operator, name: 'Demo Operator' }, actor: ACTOR, now });
   return { account: accountId, dashboard, operator, operator_2 };
 }
@@ -107,7 +110,7 @@ async function createPeople(deps: DemoDeps): Promise<People> {
 async function ensureSecondOperator({ db, secret, clock }: DemoDeps): Promise<Demo['operator_2']> {
   const person = { email: 'operator2@demo.test', password: password(secret, 'operator 2') };
   const named = { ...person, name: 'Demo Operator 2' };
-  // Refused if it already exists.
+  // Refused if the operator already exists.
   await createOperator(db, { person: named, actor: ACTOR, now: clock.now() });
   return person;
 }
@@ -132,7 +135,7 @@ async function createMode(
   };
 }
 
-/** True if an earlier, interrupted start has already requested it. */
+/** True if an earlier, interrupted start has requested it. */
 async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
   const rows = await sql.query(
     `select 1 as asked from chain_requests
@@ -143,8 +146,7 @@ async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
 }
 
 /**
- * Registers the demo merchant on a network's contract, unless it is registered. @returns the
- * request to wait for.
+ * Registers the demo merchant on a network's contract, unless it is. @returns the job to wait for.
  */
 async function goLive(
   deps: DemoDeps,
@@ -241,7 +243,7 @@ async function createDemo(deps: DemoDeps): Promise<Demo> {
   };
 }
 
-/** The demo's merchant and payers are created on the chains themselves. */
+/** Checks that nodes answer, because the demo's merchant and payers are created on the chains. */
 async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
   for (const { config, rpc } of chains) {
     const probed = await rpc.probe();
@@ -255,7 +257,7 @@ async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
   }
 }
 
-/** Folders of earlier releases have only one operator. */
+/** Creates the second operator in data folders of earlier releases, which had one. */
 async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
   const demo = { ...kept, operator_2: await ensureSecondOperator(deps) };
   await deps.folder.writeJson(DEMO_FILE, demo);
@@ -263,8 +265,8 @@ async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
 }
 
 /**
- * The demo account with its people, keys, terminals and payers: created at the first start, and the
- * same at every later one. An interrupted start is completed by the next.
+ * Creates the demo account with its people, keys, terminals and payers at the first start; later
+ * starts return the same. An interrupted start is completed by the next.
  */
 export async function ensureDemo(deps: DemoDeps): Promise<Demo> {
   const kept = (await deps.folder.readJson(DEMO_FILE)) as Kept | undefined;

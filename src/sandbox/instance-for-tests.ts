@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** The report of the instance once its parts run. */
+/** What the instance reports once its parts run. */
 export interface InstanceReport {
   url?: string;
   rpcUrl?: string;

@@ -1,13 +1,16 @@
 /** Calls a chain node: returns the method's result, or throws an error that names the method. */
 export type RpcCall = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
-/** A local node without a response for this long is stuck; dumping a large state takes 2 s. */
+/**
+ * Time limit of an answer: a local node that takes longer is stuck. Dumping a large state takes 2
+ * s.
+ */
 const ANSWER_MS = 15_000;
 
 /**
- * Calls over HTTP to the node at this address.
- * Written here instead of using viem's client, because a dump of the whole state is tens of
- * megabytes, and a start has no time for the retries and chain checks that a client library adds.
+ * Connects to the node at this address over HTTP. It replaces viem's client here, because a dump of
+ * the whole state has tens of megabytes, and a start has no time for a client's retries and chain
+ * checks.
  */
 export function connectRpc(url: string): RpcCall {
   return async (method, params = []) => {

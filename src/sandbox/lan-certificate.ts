@@ -2,9 +2,9 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net';
 import { DAY_MS } from '#core/durations.ts';
 
-/** The validity of a certificate that is created at each start. */
+/** Validity of a certificate; each start creates one. */
 const VALID_DAYS = 30;
-/** Valid a day earlier, so that phones with slow clocks accept it, too. */
+/** Valid since a day ago, so that phones with slow clocks accept it. */
 const EARLIER_MS = DAY_MS;
 const NAME = 'Tapline sandbox';
 
@@ -61,7 +61,7 @@ function nameOf(host: string): Buffer {
   return isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : text(0x82, host);
 }
 
-/** The signed part: version 3, not a certificate authority. */
+/** Returns the signed part: version 3, not a certificate authority. */
 function body(
   hosts: readonly string[],
   publicKey: Buffer,
@@ -88,9 +88,9 @@ function body(
 }
 
 /**
- * A self-signed certificate, so that browsers allow pages what they allow only over https: camera,
- * NFC, WebCrypto. Written here because Node creates keys and signatures, but no certificates, and
- * `openssl` is not on every machine.
+ * Creates a self-signed certificate, because browsers allow camera, NFC and WebCrypto only over
+ * https. Written here, because Node creates keys and signatures but no certificates, and not every
+ * machine has `openssl`.
  */
 export function makeCertificate(
   hosts: readonly string[],

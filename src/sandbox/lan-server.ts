@@ -13,7 +13,7 @@ export interface LanServer {
 }
 
 /**
- * Serves the same routes to phones, over https on the whole network. The local port stays as it is,
+ * Serves the same routes to phones, over https on the whole network. The local port is unchanged,
  * so that scripts need no certificate.
  */
 export async function serveLan(app: FastifyInstance, { host, port }: Lan): Promise<LanServer> {

@@ -5,25 +5,23 @@ import { dirname, join } from 'node:path';
 import { StartError } from '#core/start-error.ts';
 
 /**
- * A probe takes 10 ms; one that hangs (a policy prompt, a dead network folder) counts as failed.
+ * Time limit of a probe, which takes 10 ms. One that hangs (a policy prompt, a dead network folder)
+ * counts as failed.
  */
 const PROBE_MS = 5000;
 
-/** The conventional ids of `nobody`, if the user list does not name it. */
+/** The usual ids of `nobody`, if the user list does not contain it. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/**
- * An account for running PostgreSQL's programs, which refuse to run as root, and the owner of its
- * files.
- */
+/** An account that runs PostgreSQL's programs, which refuse to run as root, and owns its files. */
 export interface PostgresAccount {
   readonly name: 'ourselves' | 'user namespace' | 'capability' | 'other user';
-  /** A program with its first arguments, which runs the program given after them. */
+  /** A program with its first arguments; the program to run follows them. */
   readonly wrapper: readonly string[];
   /** For spawn: the ids to switch to. */
   readonly switchTo?: { uid: number; gid: number };
   /**
-   * The required owner of the cluster's files; undefined if there is no choice (we are not root).
+   * The required owner of the cluster's files; missing if we are not root, and so have no choice.
    */
   readonly owner?: { uid: number; gid: number };
 }
@@ -64,7 +62,8 @@ function candidates(): PostgresAccount[] {
   const nobody = findNobody();
   if (process.getuid?.() !== 0) {
     const ourselves: PostgresAccount = { name: 'ourselves', wrapper: [] };
-    // initdb needs the name of its user: for an id without one, borrow a listed id.
+    // initdb needs the name of its user. For an id without a name, an id from the user list is
+    // used.
     return isListed() ? [ourselves] : [namespace(nobody.uid, nobody.gid), ourselves];
   }
   const ids = ['--reuid', String(nobody.uid), '--regid', String(nobody.gid), '--clear-groups'];
@@ -93,7 +92,7 @@ function findNobody(): { uid: number; gid: number } {
   return uid > 0 && gid > 0 ? { uid, gid } : NOBODY;
 }
 
-/** The reason why this account does not work, or undefined if it does. */
+/** Returns why this account does not work; undefined if it does. */
 function prepareAndProbe(
   account: PostgresAccount,
   program: string,
@@ -133,7 +132,10 @@ function giveTo(path: string, owner: { uid: number; gid: number }): void {
   fs.lchownSync(path, owner.uid, owner.gid);
 }
 
-/** The environment of PostgreSQL's programs, without ours, so that no `PG…` setting leaks in. */
+/**
+ * Returns the environment of PostgreSQL's programs. It omits ours, so that no `PG…` variable takes
+ * effect.
+ */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) =>
     ['PATH', 'LD_LIBRARY_PATH', 'SYSTEMROOT'].includes(name),

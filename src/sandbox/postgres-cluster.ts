@@ -17,8 +17,8 @@ export interface PostgresPrograms {
 }
 
 /**
- * The programs that npm installed for this system. Taken from the package with the binaries,
- * because the package around it would add a system user and its own exit hooks.
+ * Finds the programs that npm installed for this system. The outer package is not used, because it
+ * would add a system user and its own exit hooks.
  */
 export function postgresPrograms(): PostgresPrograms {
   const system = platform() === 'win32' ? 'windows' : platform();
@@ -40,21 +40,21 @@ export function postgresPrograms(): PostgresPrograms {
 const WAL_SEGMENT_MIB = 4;
 
 /**
- * Creates the cluster in this folder, which exists and is empty.
- * The locale is C with PostgreSQL's own C.UTF-8 rules: text sorts by code point on every system,
- * for any C library, so that no library upgrade can break an index. Checksums are on by default
- * since PostgreSQL 18. Every connection needs the password (SCRAM).
+ * Creates the cluster in this folder, which must be empty. The locale is C with PostgreSQL's own
+ * C.UTF-8 rules: text sorts by code point on every system, whatever its C library, so that no
+ * library upgrade can break an index. Checksums are on by default since PostgreSQL 18. Every
+ * connection needs the password (SCRAM).
  */
 export async function initializeCluster(cluster: {
   programs: PostgresPrograms;
   account: PostgresAccount;
   folder: string;
   superuserPassword: string;
-  /** True if it must survive a power cut at any time. */
+  /** True if the cluster must survive a power cut at any time. */
   durable: boolean;
 }): Promise<void> {
   const { account, folder } = cluster;
-  // Beside the cluster, which must be empty; in its own folder, which its user may enter.
+  // Beside the cluster, whose folder must be empty; its user may enter this one.
   const passwordFile = `${folder}.password`;
   await replaceFile(passwordFile, cluster.superuserPassword);
   try {
@@ -62,7 +62,7 @@ export async function initializeCluster(cluster: {
     const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--auth=scram-sha-256', `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`];
     const sync = cluster.durable ? [] : ['--no-sync'];
-    // A new segment of the log is filled with zeros while commits wait: 16 MiB took 15 to 20 ms.
+    // Commits wait while a new log segment is filled with zeros: 16 MiB took 15 to 20 ms.
     const log = `--wal-segsize=${WAL_SEGMENT_MIB}`;
     const args = ['-D', folder, '--encoding=UTF8', log, ...locale, ...access, ...sync];
     const [file, ...rest] = [...account.wrapper, cluster.programs.initdb, ...args];
@@ -96,7 +96,8 @@ export async function checkClusterVersion(
 }
 
 /**
- * `18.4`, from the package beside the programs, because asking them would start another process.
+ * Returns `18.4` from the package beside the programs, because asking them would start another
+ * process.
  */
 export async function programsVersion(programs: PostgresPrograms): Promise<string> {
   const file = join(dirname(programs.postgres), '..', '..', 'package.json');
@@ -115,25 +116,24 @@ export function clusterSettings(port: number): Record<string, string> {
   return {
     port: String(port),
     listen_addresses: '127.0.0.1',
-    // A socket file's path must be below 108 bytes, which a data folder at any place cannot
-    // guarantee.
+    // The path of a socket file must be below 108 bytes, which not every data folder allows.
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '128MB',
-    // After a checkpoint a page's first change is logged as a whole page. Compressing it (this
-    // build has only pglz) costs more than writing it, and more often the larger the tables are.
+    // After a checkpoint, a page's first change is logged as a whole page. Compressing it (this
+    // build has only pglz) costs more than writing it, and the more so the larger the tables are.
     wal_compression: 'off',
     // A sandbox has no replicas.
     wal_level: 'minimal',
     max_wal_senders: '0',
-    // A long-held snapshot slows every queue down; a transaction here takes milliseconds.
+    // A long-held snapshot slows down every queue. Transactions here take milliseconds.
     idle_in_transaction_session_timeout: '30s',
-    // Statements here are small: a second process for one of them takes a core from the others.
+    // Statements here are small; a parallel worker would take a core from the others.
     max_parallel_workers_per_gather: '0',
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Neither the values of a row nor the text of a statement may be logged.
+    // Neither row values nor statements may be logged.
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     log_checkpoints: 'off',

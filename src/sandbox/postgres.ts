@@ -38,19 +38,24 @@ import { openTemporaryFolder } from './temporary-folder.ts';
 /** The role that the service signs in as, and its database. */
 export const ROLE = 'tapline';
 
-/** A start takes 50 ms; replaying the log after a crash under load takes seconds. */
+/**
+ * Time limit of a start, which takes 50 ms; replaying the log after a crash under load takes
+ * seconds.
+ */
 const READY_MS = 30_000;
 
-/** The remains of a killed server (its other processes, its memory) disappear after 1 to 2 s. */
+/** The remains of a killed server (processes, memory) disappear after 1 to 2 s. */
 const LEFTOVER_MS = 5000;
 
-/** A free port can be taken before the server binds it; three times is another fault. */
+/**
+ * A free port can be taken before the server binds it. Three times in a row means another fault.
+ */
 const PORT_ATTEMPTS_MAX = 3;
 
-/** The time-out of a sign-in, which takes 10 ms on this machine. */
+/** Time limit of a sign-in, which takes 10 ms. */
 const CONNECT_MS = 3000;
 
-/** Fast shutdown, then immediate (the log is replayed at the next start), then by force. */
+/** Fast shutdown, then immediate (the next start replays the log), then by force. */
 const STOP_STEPS = [
   { signal: 'SIGINT', waitMs: 5000 },
   { signal: 'SIGQUIT', waitMs: 1500 },
@@ -63,22 +68,22 @@ export interface PostgresOptions {
   log: (line: string) => void;
   /** True if a new cluster must survive a power cut at any time. Default: true. */
   durable?: boolean;
-  /** Replace the sandbox's own settings. */
+  /** Settings that replace the sandbox's own. */
   settings?: Readonly<Record<string, string>>;
 }
 
 export interface RunningPostgres {
   /** Connection string of the service's role (no superuser; may create databases). */
   readonly url: string;
-  /** Resolves with the reason if the server ends without being told to. */
+  /** Resolves with the reason if the server ends without having been stopped. */
   readonly lost: Promise<string>;
   /** Ends the server within 8 s, and usually within 0.1 s. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the PostgreSQL of this data folder: creates the cluster at the first start, adopts the
- * server that a killed instance left running, and works as root and as an ordinary user.
+ * Starts the PostgreSQL of this data folder. The first start creates the cluster; a later one
+ * adopts a server that a killed instance left running. Works as root and as an ordinary user.
  * @throws StartError if it cannot be started.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
@@ -102,7 +107,7 @@ interface Site {
   programs: PostgresPrograms;
   superuserPassword: string;
   rolePassword: string;
-  /** Identifies version and settings, so that only a server with the same ones is adopted. */
+  /** Identifies version and settings; only a server with the same ones is adopted. */
   signature: string;
   durable: boolean;
   settings: Readonly<Record<string, string>>;
@@ -131,11 +136,11 @@ async function surveySite(options: PostgresOptions): Promise<Site> {
 interface Server {
   pid: number;
   port: number;
-  /** Undefined if an earlier process started it. */
+  /** Missing if an earlier process started the server. */
   child?: ChildProcess;
 }
 
-/** Parses the server's `postmaster.pid`; the lines are defined by PostgreSQL. */
+/** Parses `postmaster.pid`, whose lines PostgreSQL defines. */
 async function readServerFile(
   cluster: string,
 ): Promise<{ pid: number; port: number; ready: boolean } | undefined> {
@@ -145,7 +150,7 @@ async function readServerFile(
   return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7] === 'ready' };
 }
 
-/** Adopts a healthy server with our settings; ends any other, and all of its remains. */
+/** Adopts a healthy server with our settings, and ends any other, with all its remains. */
 async function adoptServer(site: Site, log: PostgresOptions['log']): Promise<Server | undefined> {
   const left = await readServerFile(site.cluster);
   if (left === undefined) return undefined;
@@ -175,10 +180,10 @@ async function hasSignature(site: Site, port: number): Promise<boolean> {
 }
 
 /**
- * A server killed by force leaves processes that still use the files until they notice, and a
- * `postmaster.pid` that may by now name a foreign process or a zombie. That file prevents two
- * servers on one cluster, so it is deleted only if it would mislead (PostgreSQL itself detects an
- * unused process id) and no process is left in the folder.
+ * Removes the remains of a server that was killed by force: processes that use the files until they
+ * notice, and a `postmaster.pid` whose id may now belong to a foreign process or a zombie. That
+ * file prevents two servers on one cluster. It is deleted only if it is misleading (PostgreSQL
+ * itself detects an unused process id) and no process is left in the folder.
  */
 async function clearLeftovers(cluster: string, namedPid: number): Promise<void> {
   const gone = () => findByWorkingFolder(cluster).length === 0;
@@ -214,8 +219,8 @@ async function launch(
   const settings = { ...clusterSettings(port), ...site.settings, cluster_name: site.signature };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, ...args] = [...account.wrapper, site.programs.postgres, '-D', site.cluster];
-  // Detached, so that Ctrl-C reaches only us, and the database outlives processes that still write
-  // to it.
+  // Detached, so that Ctrl-C reaches only our process, and the database outlives processes that
+  // still write to it.
   const child = spawn(file ?? '', [...args, ...flags], {
     ...account.switchTo,
     cwd: '/',
@@ -224,7 +229,7 @@ async function launch(
     stdio: ['ignore', log.fd, log.fd],
   });
   child.once('error', () => undefined);
-  // Unreferenced, so that it does not keep our process alive; it ends when our process does.
+  // Unreferenced, so that the server does not keep our process alive.
   child.unref();
   const ended = () => child.pid === undefined || child.exitCode !== null;
   const ready = async () => {
@@ -243,7 +248,7 @@ function recordedPort(record: unknown): number | undefined {
 }
 
 /**
- * Creates the cluster unless it exists. It gets its name last, so that a partial one is never used.
+ * Creates the cluster unless it exists. It is renamed last, so that a partial one is never used.
  */
 async function ensureCluster(site: Site): Promise<PostgresAccount> {
   const exists = await fs.stat(site.cluster).then(
@@ -278,8 +283,7 @@ function connectAs(
 }
 
 /**
- * Creates role and database unless they exist; an interrupted creation is completed at the next
- * start.
+ * Creates role and database unless they exist. The next start completes an interrupted creation.
  */
 async function ensureDatabase(site: Site, port: number): Promise<void> {
   if (await hasSignature(site, port)) return;
@@ -289,7 +293,7 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
     const roles = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
     // The password is base64url, so it needs no escaping; role statements take no parameters.
     const command = roles.rows.length === 0 ? 'create' : 'alter';
-    // It may create lesser roles, such as the one with which docs/operate.md runs the service.
+    // It may create roles with fewer rights, such as the one in docs/operate.md for the service.
     const rights = `login createdb createrole password '${site.rolePassword}'`;
     await client.query(`${command} role ${ROLE} ${rights}`);
     await client.query(`grant pg_monitor, pg_checkpoint to ${ROLE}`);
@@ -325,9 +329,9 @@ function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres
 }
 
 /**
- * A separate PostgreSQL in a temporary folder, for tests: ready in about 0.7 s, deleted with its
- * folder at `stop()`, and also when the test's process is killed. `settings` are PostgreSQL's, in
- * addition to ours; `cluster` is the folder of its files.
+ * Starts a separate PostgreSQL in a temporary folder for tests: ready in about 0.7 s, deleted with
+ * its folder at `stop()`, also if the test's process is killed. `settings` are added to ours;
+ * `cluster` is the folder of its files.
  */
 export async function startThrowawayPostgres(
   settings: Readonly<Record<string, string>> = {},

@@ -4,16 +4,16 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openOwnSync } from '#files/own-files.ts';
 
-/** The polling interval while waiting for a process: short compared to any start or stop. */
+/** How often a process is polled: short compared to any start or stop. */
 const POLL_MS = 10;
 
-/** A log file is moved aside at this size, so that a child never fills the disk. */
+/** A log file of this size is moved aside, so that a child never fills the disk. */
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The interval of checking a log's size, in which the fastest child writes a few MB. */
+/** How often a log's size is checked; meanwhile the fastest child writes a few MB. */
 const LOG_CHECK_MS = 10_000;
 
-/** True if the process id is taken, even by a zombie. */
+/** True if the process id is in use, even by a zombie. */
 export function isListed(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -26,7 +26,7 @@ export function isListed(pid: number): boolean {
 
 /**
  * True if a process runs. A zombie (dead, not yet reaped by its parent) does not: it holds no file,
- * port or memory, though `kill -0` still finds it.
+ * port or memory, although `kill -0` finds it.
  */
 export function isRunning(pid: number): boolean {
   return isListed(pid) && !isZombie(pid);
@@ -47,7 +47,7 @@ function isZombie(pid: number): boolean {
   );
 }
 
-/** The arguments with which a running process was started; none if it has ended or is hidden. */
+/** Returns the arguments of a running process; none if it has ended or is hidden. */
 export function commandLine(pid: number): string[] {
   if (process.platform === 'linux') {
     return readProc(pid, 'cmdline')?.split('\0').slice(0, -1) ?? [];
@@ -57,9 +57,8 @@ export function commandLine(pid: number): string[] {
 }
 
 /**
- * Running processes that were started with exactly this argument. With an argument that only we use
- * (a path in our data folder) it finds what an earlier, killed instance left running, and cannot be
- * misled by a reused process id.
+ * Returns running processes that were started with exactly this argument. With a path in our data
+ * folder, it finds what a killed instance left running, and reused process ids cannot mislead it.
  */
 export function findByArgument(argument: string): number[] {
   return allProcesses().filter(
@@ -67,7 +66,7 @@ export function findByArgument(argument: string): number[] {
   );
 }
 
-/** Running processes whose working directory is this folder (Linux; elsewhere none are found). */
+/** Returns running processes whose working directory is this folder (on Linux; elsewhere none). */
 export function findByWorkingFolder(folder: string): number[] {
   if (process.platform !== 'linux') return [];
   return allProcesses().filter((pid) => {
@@ -101,7 +100,7 @@ function readProc(pid: number, file: string): string | undefined {
   }
 }
 
-/** Waits until the condition is true; false if it still is not after `timeoutMs`. */
+/** Waits until the condition is true. @returns false after `timeoutMs`. */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,
@@ -114,7 +113,7 @@ export async function waitUntil(
   return true;
 }
 
-/** The promise's value, or undefined after the time-out. */
+/** Returns the promise's value, or undefined after the time-out. */
 export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const timer = new AbortController();
   const late = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
@@ -125,13 +124,13 @@ export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise
   }
 }
 
-/** A signal and the time that a process gets to end. */
+/** A signal, and the time that the process then gets to end. */
 export interface StopStep {
   signal: NodeJS.Signals;
   waitMs: number;
 }
 
-/** Sends the signals in turn until the process has ended. The last one should be SIGKILL. */
+/** Sends the signals in turn until the process has ended; the last one should be SIGKILL. */
 export async function stopProcess(pid: number, steps: readonly StopStep[]): Promise<void> {
   for (const { signal, waitMs } of steps) {
     if (!isRunning(pid)) return;
@@ -141,7 +140,7 @@ export async function stopProcess(pid: number, steps: readonly StopStep[]): Prom
   throw new Error(`Process ${pid} does not end`);
 }
 
-/** Sends a signal; a process that has already ended counts as success. */
+/** Sends a signal. A process that has already ended counts as success. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -150,7 +149,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The preferred port of 127.0.0.1 if it is free, otherwise one that the system picks. */
+/** Returns the preferred port of 127.0.0.1 if it is free, otherwise one chosen by the system. */
 export async function freePort(wanted?: number): Promise<number> {
   if (wanted !== undefined) {
     const port = await tryPort(wanted);
@@ -176,20 +175,20 @@ function tryPort(port: number): Promise<number | undefined> {
 /** A file for a child's output, kept below twice `LOG_BYTES_MAX`. */
 export interface ChildLog {
   readonly file: string;
-  /** The descriptor for the child, open for appending. */
+  /** The file descriptor for the child, open for appending. */
   readonly fd: number;
   close(): void;
 }
 
 /**
- * Opens the log of a child. A file rather than a pipe, because the child may outlive us and be
- * adopted by the next instance, which then keeps bounding the same file.
+ * Opens the log of a child. A file rather than a pipe, because the child may outlive our process
+ * and be adopted by the next instance, which then limits the same file.
  */
 export function openChildLog(file: string): ChildLog {
   const fd = openOwnSync(file, 'append');
   const bound = () => {
     if (fs.fstatSync(fd).size <= LOG_BYTES_MAX) return;
-    // Copied and emptied, not renamed, because the child keeps its descriptor.
+    // Copied and emptied rather than renamed, because the child keeps its descriptor.
     fs.rmSync(`${file}.1`, { force: true });
     fs.copyFileSync(file, `${file}.1`, fs.constants.COPYFILE_EXCL);
     fs.ftruncateSync(fd, 0);
@@ -206,7 +205,7 @@ export function openChildLog(file: string): ChildLog {
   };
 }
 
-/** The last non-empty line of a log, for a one-line error. */
+/** Returns the last non-empty line of a log, for a one-line error. */
 export function lastLine(file: string): string {
   const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
   return text.trimEnd().split('\n').at(-1)?.trim() ?? '';

@@ -14,8 +14,8 @@ export interface RunningSandbox {
 }
 
 /**
- * Reads them from the files of the instance that runs on the folder.
- * @throws StartError if none runs, since sandbox.json exists only while one does.
+ * Finds them in the files of the instance that runs on the folder.
+ * @throws StartError if none runs; sandbox.json exists only while one does.
  */
 export async function findRunningSandbox(dataDir: string): Promise<RunningSandbox> {
   const folder = path.resolve(dataDir);
@@ -35,7 +35,7 @@ export async function findRunningSandbox(dataDir: string): Promise<RunningSandbo
         rpcUrls: [mode.rpc_url],
         usdc: mode.usdc as Hex,
         settlement: mode.settlement as Hex,
-        // A process that only reads signs nothing.
+        // A process that only reads needs no keys.
         relayerKeys: [],
         registrarKey: '0x',
       };

@@ -12,7 +12,7 @@ export interface SandboxMode extends DemoMode {
   readonly settlement: string;
 }
 
-/** sandbox.json (behavior.md 20.3): all data that a script needs to use the sandbox. */
+/** sandbox.json (behavior.md 20.3): everything that a script needs to use the sandbox. */
 export interface SandboxFile {
   readonly base_url: string;
   readonly web_url: string;
@@ -40,7 +40,7 @@ function modeOf(demo: DemoMode, network: NetworkConfig | undefined): SandboxMode
   };
 }
 
-/** Written last, by rename: a program that sees the file can send the first request. */
+/** Written last, by rename, so that a program that sees the file can send requests. */
 export async function writeSandboxFile(
   folder: DataFolder,
   ground: {

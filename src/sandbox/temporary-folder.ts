@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 
 /**
- * Reads process ids until its input ends, which happens when our process ends in any way, even by
- * kill -9; then ends those processes and removes the folder.
+ * Reads process ids until its input ends, which also happens when our process is killed. Then it
+ * ends those processes and removes the folder.
  */
 const CLEAN_UP = `
   pids=
@@ -19,13 +19,13 @@ const CLEAN_UP = `
 /** A data folder for one test run. */
 export interface TemporaryFolder {
   folder: DataFolder;
-  /** Ends this process when ours ends without `remove()`. */
+  /** Ends this process if ours ends without `remove()`. */
   endWithUs(pid: number): void;
-  /** Removes the folder. Every process in it must have ended. */
+  /** Removes the folder. All processes in it must have ended. */
   remove(): Promise<void>;
 }
 
-/** Creates a folder for temporary files, removed at the latest when our process ends. */
+/** Creates a folder for temporary files, which is removed at the latest when our process ends. */
 export async function openTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
   const path = await fs.mkdtemp(join(tmpdir(), `${prefix}-`));
   const folder = await openDataFolder(path);

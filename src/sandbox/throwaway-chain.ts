@@ -3,7 +3,7 @@ import { type Mining, rpcUrlOf, startAnvil } from './anvil.ts';
 import { openChildLog, stopProcess } from './processes.ts';
 import { openTemporaryFolder } from './temporary-folder.ts';
 
-/** Nothing is stored, so it may be ended by force at once. */
+/** It stores nothing, so it is killed at once. */
 const STOP_STEPS = [{ signal: 'SIGKILL', waitMs: 2000 }] as const;
 
 export interface ThrowawayChain {
@@ -13,9 +13,9 @@ export interface ThrowawayChain {
 }
 
 /**
- * A separate anvil for tests: ready in about 0.1 s, ended at `stop()`, and also when the test's
- * process is killed. `blockTime` in seconds (fractions allowed, default 1), or `automine` for a
- * block per transaction, or `manual` for blocks at `evm_mine` only.
+ * Starts a separate anvil for tests: ready in about 0.1 s, ended at `stop()`, also if the test's
+ * process is killed. `blockTime`: seconds (fractions allowed, default 1); `automine`: a block per
+ * transaction; `manual`: blocks only by `evm_mine`.
  */
 export async function startThrowawayChain(options: {
   chainId: number;

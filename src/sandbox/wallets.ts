@@ -6,8 +6,8 @@ import type { Hex } from '#settlement/requests.ts';
 const SANDBOX_SENDERS = 4;
 
 /**
- * A wallet of the sandbox, always the same for one data folder and name, so that a wallet lost in a
- * crash is created again with the same address. No well-known development key is ever used.
+ * Derives a wallet of the sandbox, always the same for a data folder and name, so that a wallet
+ * lost in a crash is created with the same address. No well-known development key is used.
  */
 export function walletKey(secret: Buffer, name: string): Hex {
   return `0x${deriveKey(secret, `wallet ${name}`).toString('hex')}`;

@@ -17,7 +17,7 @@ const FOLDER = path.join(import.meta.dirname, '../../texts');
 type Texts = Readonly<Record<string, string>>;
 export type Messages = Readonly<Record<string, CompiledMessage>>;
 
-/** The texts without their comments; `null` if the language has no file yet. */
+/** Returns the texts without their comments; `null` if the language has no file. */
 function readTexts(language: TextLanguage): Texts | null {
   try {
     const all: Texts = JSON.parse(readFileSync(path.join(FOLDER, `${language}.json`), 'utf8'));
@@ -45,14 +45,17 @@ export const TEXT_KEYS: ReadonlySet<string> = new Set(Object.keys(ENGLISH));
 /** Languages that have a file. */
 export const WRITTEN_LANGUAGES: readonly TextLanguage[] = [...WRITTEN.keys()];
 
-/** Outside production, also offers the pseudo-language, for checking the screens. */
+/**
+ * Returns the offered languages. Outside production they include the pseudo-language, for checking
+ * the screens.
+ */
 export function offeredLanguages(production: boolean): readonly TextLanguage[] {
   return production ? WRITTEN_LANGUAGES : [...WRITTEN_LANGUAGES, PSEUDO_LANGUAGE];
 }
 
 type Change = (text: string) => string;
 
-/** Applies a change to each text of a message, and marks each value as language-independent. */
+/** Applies a change to each text of a message, and isolates each value as language-independent. */
 function prepared(
   elements: readonly MessageFormatElement[],
   change: Change,
@@ -88,14 +91,14 @@ const unchanged: Change = (text) => text;
 const IS_WRITTEN_FOR_VALUES = /[{}<>']/;
 
 function compiled(text: string, change: Change): CompiledMessage {
-  // Most texts are only words, which need no parsing.
+  // Most texts are only words and need no parsing.
   if (!IS_WRITTEN_FOR_VALUES.test(text)) return change(text);
   return compile(printAST(prepared(parse(text), change)));
 }
 
 const kept = new Map<string, CompiledMessage>();
 
-/** The compiled message of a text. A language that lacks it falls back to English. */
+/** Returns the compiled message of a text, in English if the language lacks it. */
 export function messageOf(language: TextLanguage, key: string): CompiledMessage {
   const name = `${language} ${key}`;
   const known = kept.get(name);

@@ -1,5 +1,6 @@
 /**
- * A similar letter for each of A to Z: readers recognize the word, and tests the catalog's texts.
+ * A similar letter for each of A to Z: people recognize the word, and tests recognize texts of the
+ * catalog.
  */
 const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
   [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'].map((letter, place) => [
@@ -9,10 +10,10 @@ const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 const VOWEL = /[aeiou]/i;
-/** Longer by this share, as German and French are. */
+/** The pseudo-language is longer by this share, as German and French are. */
 const LONGER = 0.4;
 
-/** Accented letters, some of them doubled so that the text is 40 % longer. */
+/** Returns the text in accented letters, some doubled so that it is 40 % longer. */
 export function pseudoText(text: string): string {
   const letters = [...text];
   let missing = Math.ceil(letters.filter((letter) => letter in LETTERS).length * LONGER);

@@ -14,7 +14,7 @@ import type english from '../../texts/en.json';
 
 export type TextKey = Exclude<keyof typeof english, `@${string}`>;
 
-/** Renders a tag of a text: HTML around HTML. */
+/** Renders a tag of a text as HTML around its content. */
 export type Tags = Readonly<Record<string, (inside: string) => string>>;
 
 /** Writes the texts for one reader. */
@@ -47,7 +47,7 @@ export function isolatedHtml(text: string): string {
   return escapeHtml(text).replace(ISOLATED, '<bdi translate="no">$1</bdi>');
 }
 
-/** English is used for all regions, so its dates have the day before the month. */
+/** All regions use British dates, with the day before the month. */
 const TIME_LOCALES: Readonly<Record<string, string>> = { en: 'en-GB' };
 
 const RECEIPT_TIME = {
@@ -59,7 +59,7 @@ const RECEIPT_TIME = {
   timeZoneName: 'short',
 } as const;
 
-/** HTML that was rendered for a tag, among texts. */
+/** HTML rendered for a tag, between texts. */
 interface Drawn {
   readonly drawn: string;
 }
@@ -83,7 +83,7 @@ function writeHtml(
 
 const ALL_POINTS = 10_000;
 
-/** With the decimals of ISO 4217, because those of `Intl` follow usage. */
+/** Uses the decimals of ISO 4217, because those of `Intl` follow usage. */
 function moneyText(
   minor: number,
   { currency, locale }: { readonly currency: string; readonly locale: string },

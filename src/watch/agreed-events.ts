@@ -7,31 +7,36 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 
-/** One provider, queried on its own. */
+/** One provider, which is queried independently of the others. */
 export type Provider = Pick<Chain, 'block' | 'logs' | 'config' | 'rpc'>;
 
 export interface AgreedEvent {
   readonly event: SettlementEvent;
-  /** True if two providers named it. */
+  /** True if two providers returned the event. */
   readonly confirmed: boolean;
 }
 
 export interface Sight {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** The events that any provider named. */
+  /** The events that at least one provider returned. */
   readonly events: readonly AgreedEvent[];
   /** True if two providers answered and agreed. */
   readonly agreed: boolean;
 }
 
-/** Blocks on top of an event: the newest block is the one that most often leaves the chain. */
+/**
+ * Blocks required on top of an event, because the newest block is the most likely to be
+ * reorganized.
+ */
 const DEPTH = 1n;
 /** The most blocks per poll after a long absence. */
 const MAX_BLOCKS = 2_000n;
 const ENOUGH = 2;
 
-/** `null` if the provider does not answer, or answers from another one's cache. */
+/**
+ * Returns the answer; `null` if the provider does not answer, or answers from another one's cache.
+ */
 async function ask<T>(question: Promise<T>): Promise<T | null> {
   try {
     return await question;
@@ -41,7 +46,7 @@ async function ask<T>(question: Promise<T>): Promise<T | null> {
   }
 }
 
-/** A canonical text of a log, equal for all providers. */
+/** Returns a canonical text of a log, the same for all providers. */
 function textOf(log: RawLog): string {
   const { transactionHash, blockHash, logIndex, topics, data } = log;
   const parts = [transactionHash, blockHash, String(Number(logIndex)), ...topics, data];

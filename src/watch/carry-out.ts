@@ -31,31 +31,35 @@ export interface CarryOutDeps {
 
 /** Three times the gas of a pause or a drop. */
 const GAS = 200_000n;
-/** More than an idle chain asks for. */
+/** More than an idle chain requires. */
 const LEAST_TIP = 1_000_000n;
-/** Twice the base fee gets into a block; each retry offers a quarter more. */
+/** The base fee is offered twice over; each retry offers a quarter more. */
 const BASE_FEES = 2n;
 const MAX_RAISES = 20;
-/** Then operators must stop the contract themselves. There is one try a second. */
+/**
+ * Tries, one a second, after which operators are alerted that they must stop the contract
+ * themselves.
+ */
 const ALERT_FROM_TRIES = 10;
 /**
- * The balance for this many pauses is reserved, so that a thief cannot spend it by making proposals
- * that have to be dropped. Two pauses of each contract, each retried at higher fees.
+ * The balance reserves gas for this many pauses, so that a thief cannot use it up with proposals
+ * that must be dropped: two pauses of each contract, with retries at higher fees.
  */
 const PAUSES_KEPT = 20n;
 /**
- * Operators are alerted when the balance pays for fewer transactions than this at the present gas
+ * Operators are alerted if the balance pays for fewer transactions than this at the current gas
  * price.
  */
 const ALERT_BELOW_TRANSACTIONS = 100n;
 /**
- * A thief of the registrar's key proposes in each block. After the first proposals, all proposals
- * of ten minutes are dropped together: a proposal cannot be applied for at least a day.
+ * A thief of the registrar's key may make a proposal in each block. After the first ones, all
+ * proposals of ten minutes are dropped together, because none can be applied for at least a day.
  */
 const DROP_EVERY_MS = 600_000;
 const DROPS_AT_ONCE = 10;
 /**
- * Up to this many proposals of a registrar are canceled individually; more are dropped in one call.
+ * A registrar's proposals are canceled individually up to this number; more are dropped in one
+ * call.
  */
 const MAX_SINGLE = 1;
 
@@ -70,7 +74,7 @@ interface Action {
   readonly steps: readonly StepRow[];
 }
 
-/** The state of a step according to one provider; `proposer` of a proposal that still waits. */
+/** A step's state according to one provider. `proposer` is set if the proposal is still pending. */
 interface Said {
   readonly done: boolean;
   readonly proposer: Hex | null;
@@ -101,8 +105,8 @@ async function readSteps(chain: Chain, steps: readonly StepRow[]): Promise<Said[
 }
 
 /**
- * A step is done if at least one provider answered and all that answered agree: a node that lies
- * ends no step.
+ * Reads the steps from all providers. A step is done if at least one answered and all that answered
+ * agree, so that a node that lies cannot end it.
  */
 async function readForAll(chains: readonly Chain[], steps: readonly StepRow[]): Promise<Said[]> {
   const said = await Promise.allSettled(chains.map((chain) => readSteps(chain, steps)));
@@ -123,7 +127,10 @@ function pauseOf({ step }: StepRow): Hex {
     : encodeFunctionData({ abi, functionName: 'pauseRefunding' });
 }
 
-/** Pauses first; then one call for each registrar, however many wallets it has proposed. */
+/**
+ * Returns the actions: pauses first, then one call per registrar, however many wallets it has
+ * proposed.
+ */
 function actionsOf(
   config: Chain['config'],
   steps: readonly { readonly step: StepRow; readonly proposer: Hex | null }[],
@@ -157,8 +164,8 @@ function actionsOf(
 }
 
 /**
- * True if a provider's simulation accepts the transaction. A refused one would cost gas each
- * second.
+ * True if a provider's simulation accepts the transaction. Sending a refused one would cost gas
+ * each second.
  */
 async function isTaken(
   chains: readonly Chain[],
@@ -171,14 +178,20 @@ async function isTaken(
   return said.some((one) => one.status === 'fulfilled' && one.value[0]?.ok === true);
 }
 
-/** The highest balance that a provider reports: one that hides it must not stop the watchtower. */
+/**
+ * Returns the highest balance that a provider reports, so that one that hides it cannot stop the
+ * watchtower.
+ */
 async function coinOf(chains: readonly Chain[], address: Hex): Promise<bigint | null> {
   const said = await Promise.allSettled(chains.map((chain) => chain.balances([address])));
   const coins = said.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   return coins.length === 0 ? null : coins.reduce((most, coin) => (coin > most ? coin : most));
 }
 
-/** The lowest nonce that a provider reports: a gap would block all later transactions. */
+/**
+ * Returns the lowest nonce that a provider reports, because a gap would block all later
+ * transactions.
+ */
 async function nextNonce(chains: readonly Chain[], address: Hex): Promise<bigint> {
   const said = await Promise.allSettled(chains.map((chain) => chain.nonces([address])));
   const nonces = said.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
@@ -198,10 +211,7 @@ async function feesOf(chains: readonly Chain[], tries: number) {
   return { maxFeePerGas, maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas };
 }
 
-/**
- * Actions that the balance pays for. Actions other than pauses leave the reserve for pauses
- * untouched.
- */
+/** Returns the actions that the balance pays for. Only pauses may use the reserve. */
 async function affordable(
   chains: readonly Chain[],
   address: Hex,
@@ -239,7 +249,7 @@ async function send(
       ...{ to: action.to, data: action.data, gas: GAS, ...fees },
     };
     const raw = await account.signTransaction(unsigned).catch((error: unknown) => {
-      // The signer does not answer or refuses: the next poll asks again.
+      // The signer does not answer, or refuses. The next poll asks again.
       log.warn('a watchtower transaction was not signed', { ...what, error: describeError(error) });
       return null;
     });
@@ -247,7 +257,8 @@ async function send(
     const sent = await Promise.allSettled(
       chains.map((chain) => chain.rpc.call('eth_sendRawTransaction', [raw])),
     );
-    // Already known, or a nonce that was just used: the next read of the contract decides.
+    // The transaction is already known, or its nonce was just used. The next read of the contract
+    // shows the result.
     for (const one of sent) {
       if (one.status === 'fulfilled') continue;
       const error = describeError(one.reason);
@@ -257,8 +268,8 @@ async function send(
 }
 
 /**
- * Sends a transaction for the open steps, signed again each time, until every provider reports that
- * the contract has them. Pausing is idempotent, so signed bytes are not stored.
+ * Sends a transaction for the open steps until every provider reports that the contract has them.
+ * Pausing is idempotent, so each one is signed again instead of being stored.
  */
 export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Promise<void> {
   const { chains, db, clock, log } = deps;
@@ -304,7 +315,10 @@ export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Prom
   await db.transaction((tx) => insertAlarms(tx, livemode, alarms, clock.now()));
 }
 
-/** Pauses never wait. Drops of proposals wait if many were dropped lately. */
+/**
+ * Returns the steps that may be taken now: pauses always; drops of proposals wait if many were
+ * dropped lately.
+ */
 async function notTooOften<T extends { readonly step: StepRow }>(
   { chains, db, clock }: CarryOutDeps,
   left: readonly T[],

@@ -3,13 +3,13 @@ import { contractVersionOf, merchantNumberOf } from '#settlement/contract-versio
 import type { UnexplainedRow } from '#settlement/foreign-settlement-queries.ts';
 import type { NewStep } from '#watch/watch-queries.ts';
 
-/** Findings of one poll that the ledger does not explain, confirmed by two providers. */
+/** Unexplained findings of one poll, confirmed by two providers. */
 export interface Confirmed {
   readonly moved: readonly UnexplainedRow[];
   readonly rules: readonly OtherEvent[];
-  /** Atoms settled or refunded outside this service in the last day, this poll included. */
+  /** Atoms settled or refunded outside this service within a day, including this poll. */
   readonly foreignSum: bigint;
-  /** Ids of executed operations whose scheduling an operator has reviewed. */
+  /** Ids of executed operations whose scheduling operators have reviewed. */
   readonly expectedOperations: ReadonlySet<string>;
 }
 
@@ -18,7 +18,7 @@ export interface JudgeOptions {
   readonly pauseFrom: bigint;
 }
 
-/** Identifies an event by its transaction and its log index. */
+/** Returns the position of an event: its transaction and log index. */
 export function placeOf({
   txHash,
   logIndex,
@@ -29,7 +29,7 @@ export function placeOf({
   return `${txHash}/${logIndex}`;
 }
 
-/** Merchant 0 of a contract stands for the whole contract. */
+/** Returns the steps that pause a contract. Merchant 0 stands for the whole contract. */
 function pauses(contractVersion: number, reason: string): NewStep[] {
   const merchantNumber = merchantNumberOf(contractVersion, 0);
   return [
@@ -45,10 +45,10 @@ function firstOfEach<T>(found: readonly T[], contractVersion: (one: T) => number
 }
 
 /**
- * Decides what the watchtower does by itself. Its key can only pause, and drop proposals of
- * registrars. Roles, rates and a higher ceiling only change by operations of the timelock. A
- * withdrawal stops nothing, since the contract cannot pause withdrawals; actions of a merchant's
- * own wallet are not reported as unexplained.
+ * Decides what the watchtower does on its own. Its key can only pause, and drop proposals of
+ * registrars. Roles, rates and a higher ceiling change only by operations of the timelock. A
+ * withdrawal stops nothing, because the contract cannot pause withdrawals. Actions of a merchant's
+ * own wallet are not unexplained.
  */
 export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] {
   const charged = found.moved.filter(({ kind }) => kind !== 'withdrawal');

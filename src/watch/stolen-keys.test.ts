@@ -28,14 +28,14 @@ import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
 /**
- * The drill: each key is stolen in turn, its thief acts in each block, and a watchtower polls each
- * block. The results are the table in SECURITY.md; `WRITE_DRILL=1` writes it again.
+ * A drill in which each key is stolen in turn: its thief acts in each block, and a watchtower polls
+ * each block. SECURITY.md has the results as a table; `WRITE_DRILL=1` updates it.
  */
 
 const SECURITY = path.join(import.meta.dirname, '../../SECURITY.md');
 const BEGIN = '<!-- What the drill measured: src/watch/stolen-keys.test.ts -->\n';
 const END = '<!-- End of what the drill measured -->';
-/** Charged in each block, to one payer. */
+/** Atoms charged to one payer in each block. */
 const SALE = 1_000_000_000n;
 const DEADLINE = 4_000_000_000n;
 /** Far in the future, because the drill advances the chain's clock. */
@@ -44,7 +44,7 @@ const VALID_UNTIL = Number(DEADLINE);
 const SHOPS = 6;
 /** The contract's highest ceiling, which the test network has. */
 const MOST_CEILING = 2 ** 24 - 1;
-/** How many wallets or operations a thief proposes at once. */
+/** Wallets or operations that a thief proposes at once. */
 const FLOOD = 40;
 const SALT: Hex = `0x${'5a'.repeat(32)}`;
 const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as const;
@@ -97,7 +97,7 @@ describe('each key is stolen in turn', () => {
     return reader.readContract({ address, abi, functionName: 'bookedFees' });
   }
 
-  /** Charges a payer who has not agreed to anything at this shop. */
+  /** Charges a payer who has never dealt with this shop. */
   async function settleAs(thief: PrivateKeyAccount): Promise<void> {
     const { merchantNumber } = world.merchant;
     const stolen = { payer, merchantNumber, amount: SALE, orderId: `S${sale}`, number: sale };
@@ -107,7 +107,7 @@ describe('each key is stolen in turn', () => {
 
   /**
    * Runs the drill.
-   * @returns how many blocks after the first theft the contract was paused; `null` if it was not.
+   * @returns the blocks from the first theft to the pause; `null` if the contract was not paused.
    */
   async function drill(act: () => Promise<void>): Promise<number | null> {
     for (const part of ['Settling', 'Refunding']) {
@@ -130,7 +130,7 @@ describe('each key is stolen in turn', () => {
     assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
   });
 
-  /** Returns the proposal that would make the thief's wallet the merchant's. */
+  /** Returns the proposal that makes the thief's wallet the merchant's. */
   async function proposalFor(merchantNumber: bigint): Promise<Hex> {
     const thief = privateKeyToAccount(generatePrivateKey());
     const terms = { merchantNumber, wallet: thief.address, deadline: DEADLINE };
@@ -184,7 +184,7 @@ describe('each key is stolen in turn', () => {
     });
     const taken = before - (await world.network.usdcOf(payer));
     assert.ok(stopped !== null, 'it is stopped');
-    // Counts from the first sale, because each proposal before it has a block of its own.
+    // Counts from the first sale, because each earlier proposal took a block.
     const blocks = stopped - FLOOD;
     const act = `proposes ${FLOOD} wallets, and settles 1,000 USDC in each block`;
     note('registrar and operator', act, blocks, taken);
@@ -296,8 +296,8 @@ describe('each key is stolen in turn', () => {
     const act = 'settles 1,000 USDC and lifts the pause in each block';
     const until = 'not before one of them is removed';
     rows.push(`| operator and steward | ${act} | ${until} | up to the ceiling of each hour |`);
-    // The steward can undo a guardian's lower ceiling, but only up to the last ceiling that went
-    // through the timelock.
+    // The steward can undo a guardian's lower ceiling, but not above the last ceiling set by the
+    // timelock.
     await govern(guardian, 'lowerCeiling', [1]);
     await govern(steward, 'restoreCeiling', [MOST_CEILING - 1]);
     await govern(steward, 'restoreCeiling', [MOST_CEILING]);

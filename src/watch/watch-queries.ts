@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** `null` if this network was never watched. */
+/** Returns up to where this network was watched; `null` if never. */
 export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ next_block: bigint }>(
     'select next_block from watch_cursors where livemode = $1',
@@ -12,8 +12,8 @@ export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint
 }
 
 /**
- * Records that everything below `next` was examined. If there are several watchtowers, the one that
- * has read further counts.
+ * Records that everything below `next` was examined. Of several watchtowers, the one that has read
+ * furthest counts.
  */
 export async function noteLook(
   sql: Sql,
@@ -29,9 +29,8 @@ export async function noteLook(
 }
 
 /**
- * Reads whether the ledger is complete: no recovery is under way, none is due because the database
- * was replaced or has gone back, and no operator is asked whether it was restored. `position`: the
- * flushed WAL position.
+ * True if the ledger is complete: no recovery is running or due, and operators are not being asked
+ * about a restore. `position` is the flushed WAL position.
  */
 export async function readLedgerState(
   sql: Sql,
@@ -39,8 +38,8 @@ export async function readLedgerState(
     readonly livemode: boolean;
     readonly clusterId: string | null;
     /**
-     * Time at which the database was found to be replaced, or to have gone back; `null` if it was
-     * not.
+     * When this process noticed that the database was replaced or reset to an earlier state; `null`
+     * if it was not.
      */
     readonly changedAt: Date | null;
   },
@@ -61,14 +60,14 @@ export const watchFindings = table('watch_findings', {
   log_index: 'int',
   kind: as<'payment' | 'refund' | 'withdrawal'>('text'),
   amount: as<string>('bigint'),
-  /** `null` if no account here has that merchant number. */
+  /** `null` if no account has that merchant number. */
   account_id: 'text?',
   confirmed: 'boolean',
 });
 
 export type FindingRow = Row<typeof watchFindings>;
 
-/** One row for each event, however often it is read. @returns the positions of new events. */
+/** Saves one row per event, however often it is read. @returns the positions of new events. */
 export async function saveFindings(
   tx: Tx,
   livemode: boolean,
@@ -93,9 +92,9 @@ export async function saveFindings(
 }
 
 /**
- * Takes the events that two providers named and that no owner was notified of: each event once,
- * whichever watchtower read it. `isSilent` is true if the account's owners were notified of another
- * one within the interval.
+ * Takes the events that two providers returned and that were not reported to owners: each event
+ * once, whichever watchtower has read it. `is_silent` is true if the account's owners were notified
+ * of another event within the interval.
  */
 export async function takeUnreported(
   tx: Tx,
@@ -172,7 +171,7 @@ export async function selectOpenSteps(sql: Sql, livemode: boolean): Promise<Step
   return watchSteps.list(sql, 'where livemode = $1 and done_at is null order by id', [livemode]);
 }
 
-/** How many proposed wallets were canceled since then. */
+/** Returns how many proposed wallets were canceled since then. */
 export async function countCanceled(sql: Sql, livemode: boolean, since: Date): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from watch_steps
@@ -191,7 +190,7 @@ export async function countTries(sql: Sql, ids: readonly bigint[]): Promise<void
   await sql.query('update watch_steps set tries = tries + 1 where id = any($1)', [ids.map(String)]);
 }
 
-/** The ids of those operations whose every scheduled call was reviewed by an operator. */
+/** Returns those of these operations whose scheduled calls were all reviewed by an operator. */
 export async function selectLookedAt(
   tx: Tx,
   livemode: boolean,

@@ -49,7 +49,7 @@ const LARGE = 6_000_000n;
 /** More rounds than a pause takes, one block each. */
 const ROUNDS = 8;
 
-/** Tests a thief who has one of the keys and uses it outside the service. */
+/** A thief uses one of the keys outside the service. */
 describe('a watchtower', () => {
   let world: RelayerWorld;
   let second: ProviderProxy;
@@ -72,11 +72,11 @@ describe('a watchtower', () => {
     await world.stop();
   });
 
-  /** Resets everything, as if operators had reviewed it and unpaused the contract. */
+  /** Resets the state as if operators had reviewed everything and unpaused the contract. */
   beforeEach(async () => {
     const { db } = world.database;
     second.behavior = null;
-    // Mines the last transactions, so that they do not disturb the next test.
+    // Mines the last transactions, which would disturb the next test.
     await world.network.mine();
     await db.query('delete from watch_findings');
     await db.query('delete from watch_steps');
@@ -104,14 +104,16 @@ describe('a watchtower', () => {
     };
   }
 
-  /** Polls once, then tries everything once that is due. */
+  /** Polls once, then carries out what is due. */
   async function look(own: Partial<WatchDeps> = {}): Promise<void> {
     const all = deps(own);
     await lookOnce(all, memory);
     await carryOut(all, all.watchKey);
   }
 
-  /** Mines and polls. @returns after how many blocks both parts were paused; `null` if never. */
+  /**
+   * Mines and polls. @returns the blocks until both parts were paused; `null` if they never were.
+   */
   async function blocksToStop(own: Partial<WatchDeps> = {}): Promise<number | null> {
     for (let blocks = 1; blocks <= ROUNDS; blocks++) {
       await world.network.mine();
@@ -152,7 +154,7 @@ describe('a watchtower', () => {
     return world.network.send(account, world.network.config.settlement, data);
   }
 
-  /** Steals with a sender's key, charging a payer who has not agreed to anything at this shop. */
+  /** Uses a sender's key to charge a payer who has never dealt with this shop. */
   async function steal(amount: bigint) {
     const thief = outsideService(world.network.config);
     const [payer] = await world.network.addPayers(1);
@@ -295,7 +297,7 @@ describe('a watchtower', () => {
 
   it('sends nothing that the contract would refuse, and reports the failure', async () => {
     const { db } = world.database;
-    // Adds a step for a merchant without a proposal; the key can do nothing else about it.
+    // Adds a step for a merchant without a proposal; the key can do nothing about it.
     const nobody = `insert into watch_steps
         (livemode, step, merchant_number, reason, created, tries)
       values (false, 'cancel_wallet', $1, 'WalletProposed 0x11/0', now(), 20)`;
@@ -375,7 +377,7 @@ describe('a watchtower', () => {
     ]);
   });
 
-  /** Floods the contract with the registrar's key, for the thief's own shops or for any. */
+  /** Floods the contract with the registrar's key, for the thief's own shops or for all. */
   async function flood(count: number): Promise<bigint[]> {
     const merchants = [];
     for (let n = 0; n < count; n++) merchants.push(await world.network.addMerchant());
@@ -407,7 +409,7 @@ describe('a watchtower', () => {
 
   it('reserves gas for pauses', async () => {
     const { baseFeePerGas } = await chains[0].newest();
-    // The most that a transaction of the watchtower costs: see carry-out.ts.
+    // The maximum cost of a transaction of the watchtower: see carry-out.ts.
     const price = 200_000n * (baseFeePerGas * 2n + baseFeePerGas / 2n + 1_000_000n);
     await setCoin(20n * price);
     try {
@@ -577,7 +579,7 @@ describe('a watchtower', () => {
     assert.deepEqual(again, told);
   });
 
-  /** Adds the account that belongs to the merchant. */
+  /** Adds the merchant's account. */
   async function knowMerchant(merchant: TestMerchant): Promise<void> {
     const { db } = world.database;
     const account = `acct_${merchant.merchantNumber}`;

@@ -45,11 +45,9 @@ import {
 export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   /** One chain client for each of the network's nodes. */
   readonly chains: readonly [Chain, ...Chain[]];
-  /**
-   * Has the contract's WATCH_ROLE. Without it (`null`) the watchtower alerts and pauses nothing.
-   */
+  /** A key with the contract's WATCH_ROLE; `null` if the watchtower only alerts. */
   readonly watchKey: SigningKey | null;
-  /** Atoms; the network is paused once unexplained settlements and refunds reach this sum. */
+  /** Atoms of unexplained settlements and refunds from which the network is paused. */
   readonly pauseFrom: bigint;
   /** Notifies a merchant's owners, in the transaction that records the events. Optional. */
   readonly notifyOwners?: (tx: Tx, found: ForeignMovements, now: Date) => Promise<void>;
@@ -57,41 +55,44 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   readonly alertOperators?: (tx: Tx, found: FoundPast, now: Date) => Promise<void>;
 }
 
-/** A summary of what was done outside this service. */
+/** A summary of actions outside this service. */
 export interface FoundPast {
   readonly network: Network;
   /** One line each. */
   readonly lines: readonly string[];
-  /** The steps that the watchtower takes. */
+  /** The steps that the watchtower takes because of them. */
   readonly steps: readonly StepName[];
 }
 
-/** An event is reported within three seconds or two blocks, whichever is longer. */
+/**
+ * The interval of polls. An event is reported within three seconds or two blocks, whichever is
+ * longer.
+ */
 const LOOK_MS = 1_000;
-/** If providers differ for longer, operators are alerted, and the watchtower continues. */
+/** If providers differ for longer, operators are alerted and the watchtower continues. */
 const DIFFER_MS = 15_000;
-/** Unexplained sums are added up over a day. */
+/** The period over which unexplained sums are added up. */
 const SUM_MS = DAY_MS;
 /**
- * A restored database has broken all connections, and may have lost fewer rows than this process
- * would notice. Workers have seen more of its log, poll each second, and close the network if it
- * lacks anything. The watchtower draws no conclusion until they have had this much time.
+ * How long the watchtower waits after its connections broke before it judges. A restored database
+ * breaks them all, and may have lost fewer rows than this process can notice. Workers have seen
+ * more of the database's log, poll each second, and close the network if something is missing.
  */
 const SETTLED_MS = 5_000;
-/** The balance falls slowly; a flood of proposals takes hours to use it up. */
+/** How often the balance is checked. A flood of proposals takes hours to use it up. */
 const COIN_EVERY_MS = 60_000;
-/** A thief may settle every second; mails are limited to one a minute. */
+/** A thief may settle every second, so mails are limited to one per minute. */
 const MAIL_EVERY_MS = 60_000;
 
-/** A watchtower's memory from poll to poll. */
+/** What a watchtower remembers between polls. */
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;
-  /** How often the database has changed, counted by its connections. */
+  /** How often this process's connections found another database. */
   changes: number;
-  /** Since then rows may be missing, until a recovery has ended. */
+  /** The time since which rows may be missing; `null` if none are, or once a recovery has ended. */
   changedAt: Date | null;
-  /** Rises with each database connection that breaks. */
+  /** Increments with each broken database connection. */
   epoch: number;
   brokeAt: number | null;
   mailedAt: number | null;
@@ -148,7 +149,7 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
   const now = deps.clock.now();
   const confirmed = new Set(events.flatMap((one) => (one.confirmed ? [placeOf(one.event)] : [])));
   const all = events.map(({ event }) => event);
-  // Roles that the constructor of a later contract grants are expected.
+  // Roles that a later contract's constructor grants are expected.
   const contracts = contractsOf(chain.config);
   const isSinceDeployment = ({ contractVersion, blockNumber }: OtherEvent) =>
     contractVersion === 0 || blockNumber > (contracts[contractVersion]?.deployedAtBlock ?? 0n);
@@ -178,7 +179,7 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
   return { rules, moved: news, steps: steps.map(({ step }) => step) };
 }
 
-/** At most once a minute; the alarms name the rest. */
+/** Alerts the operators, at most once a minute; the alarms list everything. */
 async function report(
   tx: Tx,
   { chains, clock, alertOperators }: WatchDeps,
@@ -218,8 +219,8 @@ async function notifyConcerned(
 }
 
 /**
- * True if missing rows mean something. A database that was replaced, or has gone back, may lack
- * payments: workers find that out and recover it.
+ * True if a missing row is evidence. A database that was replaced or reset may lack payments, which
+ * workers detect and recover.
  */
 async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<boolean> {
   const { chains, db, clock, log } = deps;
@@ -244,8 +245,8 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
 }
 
 /**
- * True if the next poll continues behind these blocks. Blocks on which providers differ are read
- * again for a while.
+ * True if the next poll continues after these blocks. Blocks on which providers differ are read
+ * again for some time.
  */
 function mayMove(sight: Sight, single: boolean, memory: Memory): boolean {
   if (sight.agreed || single) {
@@ -256,12 +257,12 @@ function mayMove(sight: Sight, single: boolean, memory: Memory): boolean {
   return performance.now() - memory.differsSince >= DIFFER_MS;
 }
 
-/** One poll of the newest blocks. Exported for tests. */
+/** Polls the newest blocks once. Exported for tests. */
 export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   const { chains, db, clock } = deps;
   const { livemode, network } = chains[0].config;
   memory.nextBlock ??= await selectWatched(db, livemode);
-  // Blocks before the first poll were compared by reconciliation.
+  // Reconciliation has compared the blocks before the first poll.
   memory.nextBlock ??= (await chains[0].newest()).number;
   if (!(await mayJudge(deps, db, memory))) return;
   const now = clock.now();
@@ -272,7 +273,7 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   const moves = mayMove(sight, chains.length === 1, memory);
   const differs = moves && !sight.agreed && chains.length > 1;
   const judged = await db.transaction(async (tx) => {
-    // The database may have been replaced while the nodes were queried.
+    // The database may have been replaced while nodes were queried.
     if (!(await mayJudge(deps, tx, memory))) return null;
     const found = await note(tx, deps, sight);
     await report(tx, deps, found, memory);
@@ -294,8 +295,9 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
 }
 
 /**
- * @param watch of a database that was not restored while this process was down; default: unknown.
- * @returns what {@link lookOnce} keeps between two polls.
+ * @param watch of a database that was not restored while this process was down; if missing, that is
+ * unknown.
+ * @returns what {@link lookOnce} remembers between polls.
  */
 export function openMemory(watch?: Pick<DatabaseWatch, 'changes' | 'epoch'>): Memory {
   return {

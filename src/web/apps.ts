@@ -1,35 +1,38 @@
 import type { Feature } from '#core/permissions-policy.ts';
 
 /**
- * The users of an app. Customers of a shop get the language of their browser, or otherwise the
- * shop's. Owners of the screen, such as a shop's staff and the owner of a wallet, get the browser's
- * language and can switch it. Untranslated apps are English.
+ * Who uses an app. A shop's customers get the language of their browser, or else the shop's. Owners
+ * of a screen, such as a shop's staff or a wallet's owner, get the browser's language and can
+ * switch it. Apps without translations are English.
  */
 export type Readers = 'customers' | 'owners' | 'english';
 
-/** The page for each path. `*`: the app handles the rest of the path. */
+/** The page of each path. `*`: the app itself handles the rest of the path. */
 export interface WebApp {
   readonly name: string;
   readonly paths: readonly string[];
   /** The built page. */
   readonly page: string;
   readonly readers: Readers;
-  /** A window of the app with this parameter in its address faces customers. */
+  /** Windows whose address has this parameter face customers. */
   readonly customersAt?: string;
-  /** True if it can be installed: it has a service worker at `/<name>/worker.js`. */
+  /** True if it can be installed, because it has a service worker at `/<name>/worker.js`. */
   readonly installable: boolean;
   /** The browser features that its page uses. */
   readonly uses?: readonly Feature[];
-  /** True if only a sandbox shows it. */
+  /** True if only sandboxes have this app. */
   readonly sandboxOnly?: boolean;
   /**
-   * True if it is requested each time and never cached: its content is current, and its address can
-   * end.
+   * True if the page is never cached, because its content must be current and its address can
+   * expire.
    */
   readonly unkept?: boolean;
 }
 
-/** For sign-in, second factors, wallet keys, and chips that a till reads as security keys. */
+/**
+ * For sign-in, second factors, wallet keys, and chips that a till reads through the security-key
+ * dialog.
+ */
 const PASSKEYS: readonly Feature[] = ['publickey-credentials-create', 'publickey-credentials-get'];
 
 export const WEB_APPS: readonly WebApp[] = [

@@ -7,19 +7,19 @@ import { compressFiles, FAST } from '#web/compress.ts';
 
 /**
  * `node src/web/build-command.ts --out <folder>`: builds the web apps into the folder, each file
- * with its compressed forms beside it, which `compress-command.ts` improves later. A separate
- * process, so that the service does not keep the memory that building takes.
+ * with compressed forms beside it, which `compress-command.ts` improves later. A separate process,
+ * so that the service does not keep the memory that building needs.
  */
 const WEB = path.join(import.meta.dirname, '../../web');
 
-/** The page `/contract` as one file, which needs no server. */
+/** The page `/contract` as a single file, which works without a server. */
 const ALONE = 'contract-alone.html';
 
 function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Script and style are inline, and its own policy forbids any connection. */
+/** Builds it with inline script and style, and a policy that forbids all connections. */
 async function buildAlone(folder: string): Promise<string> {
   await build({
     root: WEB,
@@ -47,7 +47,7 @@ async function buildAlone(folder: string): Promise<string> {
   const policy =
     `default-src 'none'; script-src ${hashOf(script)}; ` +
     `style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
-  // As functions, because the texts may contain replacement patterns of `replace`.
+  // Replacements are functions, because the texts may contain patterns of `replace`.
   return bare
     .replace(
       '<head>',

@@ -11,7 +11,10 @@ const APPS: Build = {
   command: 'src/web/build-command.ts',
 };
 
-/** The folder with the built web apps. @throws StartError if they cannot be built. */
+/**
+ * Returns the folder with the built web apps, building them if necessary. @throws StartError if
+ * that fails.
+ */
 export async function ensureBuilt(dataDir: string): Promise<string> {
   return ensureBuild(APPS, path.resolve(dataDir, 'web'));
 }
@@ -22,8 +25,8 @@ const COMPRESSION = {
 } as const;
 
 /**
- * Compresses built apps once as much as possible, which takes as long as the build; the service
- * reads the result at its next start.
+ * Compresses built apps as much as possible, once. It takes as long as the build; the service uses
+ * the result after its next start.
  * @param folder of {@link ensureBuilt}
  * @throws StartError if the command fails
  */

@@ -3,17 +3,17 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 
-/** Smaller files are not compressed: it would save less than the header costs. */
+/** Smaller files are not compressed, because that would save less than the header costs. */
 const LEAST_BYTES = 512;
-/** 0.1 s for all apps, because a first start waits for it. */
+/** Takes 0.1 s for all apps; a first start waits for it. */
 export const FAST = 5;
-/** A tenth smaller; takes 1.8 s of a core, half as long as the build. */
+/** A tenth smaller, but takes 1.8 s of a core, half as long as the build. */
 export const SMALLEST = zlib.BROTLI_MAX_QUALITY;
 
-/** Fonts are already compressed, and pages are filled in before they are sent. */
+/** Not compressed: fonts already are, and pages are completed before they are sent. */
 const UNPACKED = /\.(html|woff2|br|gz)$/;
 
-/** Readable like the file itself; in one step, because another process may read it. */
+/** Writes a file as readable as the original, in one step, because another process may read it. */
 async function put(file: string, content: Buffer): Promise<void> {
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, content);

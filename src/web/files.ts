@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type Encoding = 'br' | 'gzip';
 
-/** One file of the build, in every encoding in which it is sent. */
+/** A file of the build, in every encoding that is served. */
 export interface WebFile {
   readonly type: string;
   readonly plain: Buffer;
@@ -60,7 +60,7 @@ export async function readBuilt(folder: string): Promise<ReadonlyMap<string, Web
   return files;
 }
 
-/** The smallest encoding that the browser accepts; `q=0` counts as absent. */
+/** Returns the smallest encoding that the browser accepts; `q=0` means not accepted. */
 function encodingFor(request: FastifyRequest, file: WebFile): Encoding | null {
   const accepted = String(request.headers['accept-encoding'] ?? '')
     .split(',')

@@ -12,9 +12,7 @@ import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
 import type { Readers } from '#web/apps.ts';
 import type { WebFile } from '#web/files.ts';
 
-/**
- * The files of the texts, per app and language: the first is loaded with the page, the other later.
- */
+/** Files with texts, per app and language: the first is loaded with the page, the other later. */
 export type TextFiles = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 export function readTextFiles(files: ReadonlyMap<string, WebFile>): TextFiles {
@@ -22,7 +20,7 @@ export function readTextFiles(files: ReadonlyMap<string, WebFile>): TextFiles {
   return JSON.parse(manifest.plain.toString()) as TextFiles;
 }
 
-/** Set when the user of a screen chose a language (web/ui/language-choice.tsx). */
+/** Set when a user has chosen a language (web/ui/language-choice.tsx). */
 const COOKIE = /(?:^|;\s*)tapline_language=([a-z]{2,3})(?:;|$)/;
 
 export interface Asking {
@@ -39,8 +37,8 @@ function languageInAddress({ query }: Asking): string | undefined {
 }
 
 /**
- * The language of a response (decisions: `?lang=`, then the browser, then the account, then
- * English). The user of an app can switch it there, which a cookie stores.
+ * Returns the language of a response: `?lang=`, else the browser's, else the account's, else
+ * English. Users who can switch the language store it in a cookie.
  */
 export function languageFor(
   asking: Asking,
@@ -65,13 +63,10 @@ export function languageFor(
 const PLACE = /\{\{([\w.]+)((?:\s*<(\w+)[^>]*>[^<]*<\/\3>)*)\}\}/g;
 const ELEMENT = /(<(\w+)[^>]*>)([^<]*)<\/\2>/g;
 
-/** In an element of a placeholder: the words of the text’s tag. */
+/** In a placeholder's element: replaced by the words of the text’s tag. */
 const HOLE = '…';
 
-/**
- * An element may be a link, whose words come from the text, or an amount or a command, which keeps
- * its own.
- */
+/** Fills a placeholder. A link's words come from the text; an amount or a command keeps its own. */
 function written(writer: Writer, key: string, elements: string): string {
   const found = [...elements.matchAll(ELEMENT)].map(([, open = '', tag = '', own = '']) => {
     const draw = (inside: string) => `${open}${own === HOLE ? inside : own}</${tag}>`;
@@ -80,7 +75,9 @@ function written(writer: Writer, key: string, elements: string): string {
   return writer.html(key as TextKey, {}, Object.fromEntries(found));
 }
 
-/** The built page in one language: its own words, and the file with the texts of its code. */
+/**
+ * Returns the built page in one language: with its own words, and the file with its code's texts.
+ */
 export function pageInLanguage(
   html: string,
   language: TextLanguage,
@@ -89,7 +86,7 @@ export function pageInLanguage(
   const writer = writerFor(language);
   const words = html.replaceAll(PLACE, (_place, key, elements) => written(writer, key, elements));
   const tag = `<html lang="${languageTag(language)}" dir="${directionOf(language)}">`;
-  // Modules run in page order, so the texts are loaded before any code of the app.
+  // Modules run in page order, so the texts are available to all code of the app.
   const head =
     `<meta name="languages" content="${escapeHtml(offered.join(' '))}">\n` +
     `<script type="module" src="./${textFile}"></script>`;

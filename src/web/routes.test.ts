@@ -166,7 +166,7 @@ test('a service worker caches all files of its app, and may serve only that app'
     const allowed = String(answer.headers['service-worker-allowed']);
     const script = `https://pay.test/below/${name}/worker.js`;
     assert.equal(new URL(allowed, script).pathname, `/below/${name}`);
-    // Without it the browser blocks the worker's own requests, and nothing is cached.
+    // Without this policy the browser blocks the worker's own requests, and nothing is cached.
     assert.match(String(answer.headers['content-security-policy']), /connect-src 'self'/);
     const [, json = ''] = /^globalThis\.SHELL=(.*);$/m.exec(answer.body) ?? [];
     const { files } = JSON.parse(json) as { files: string[] };
@@ -176,7 +176,7 @@ test('a service worker caches all files of its app, and may serve only that app'
     for (const [, file] of body.matchAll(/"\.\/(assets\/[^"]+)"/g)) {
       assert.ok(files.includes(file ?? ''), `${file} is cached`);
     }
-    // Checks that the worker has no imports, because it would be incomplete with them.
+    // A worker with imports would be incomplete.
     assert.doesNotMatch(answer.body, /\bimport\s*[{"']/);
   }
 });

@@ -19,18 +19,18 @@ export interface WalletConnect {
 }
 
 export interface WebSettings {
-  /** The folder of {@link ensureBuilt}. */
+  /** The folder that {@link ensureBuilt} returned. */
   readonly folder: string;
   readonly production: boolean;
-  /** Foreign addresses that one app's page may call, by the app's name. */
+  /** Foreign addresses that an app's page may call, by the app's name. */
   readonly mayAsk?: Readonly<Record<string, readonly string[]>>;
-  /** By the app's name: a gate that handles each request for its page first. */
+  /** By the app's name: a gate that first handles each request for its page. */
   readonly gates?: Readonly<Record<string, Gate>>;
-  /** `null` if pages offer no wallet of another device. */
+  /** `null` if pages do not offer wallets on other devices. */
   readonly walletConnect?: WalletConnect | null;
 }
 
-/** Sends something else than the page, or fills it in; `null` sends the page unchanged. */
+/** Sends another response than the page, or completes it; `null` sends the page unchanged. */
 export type Gate = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -48,8 +48,8 @@ interface BuiltEntry {
 }
 
 /**
- * Only our own files, no inline script or style, no foreign address. `base-uri`, because the page's
- * own `<base>` makes the apps work below any path.
+ * Returns the page's policy: only our own files, nothing inline, no foreign address. `base-uri` is
+ * allowed, because the page's own `<base>` makes the apps work below any path.
  */
 function policyOf(mayAsk: readonly string[]): string {
   return [
@@ -72,8 +72,8 @@ const COOKIE = /(?:^|;\s*)tapline_reader_port=(\d{4,5})(?:;|$)/;
 const PORTS = { least: 1024, most: 65_535 } as const;
 
 /**
- * The port on the till's own computer that its page may call, as a source in its policy; none if no
- * reader was added. It names only this computer, so a wrong number helps no attacker.
+ * Returns the port on the till's own computer that its page may call, as a source for its policy;
+ * empty if no reader was added. It can name this computer only, so a forged number is of no use.
  */
 function ownReaderOf(app: string, cookies: string | undefined): readonly string[] {
   if (app !== 'terminal') return [];
@@ -96,11 +96,15 @@ function signerOf(app: string, cookies: string | undefined): readonly string[] {
 }
 
 /**
- * A worker follows the policy of its own file, not its page's; it fetches the files that it caches.
+ * A worker follows the policy of its own file rather than its page's. It fetches the files that it
+ * caches.
  */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
 
-/** The relative path from a page's own address to the service's root, below any path. */
+/**
+ * Returns the relative path from a page's address to the service's root, which works below any
+ * path.
+ */
 function rootFrom(url: string): string {
   const slashes = (url.split('?')[0] ?? '').split('/').length - 2;
   return '../'.repeat(slashes) || './';
@@ -112,7 +116,7 @@ interface Serving {
   readonly production: boolean;
 }
 
-/** The request headers that a localized response depends on. */
+/** The request headers that determine the language of a response. */
 const VARY = { owners: 'Accept-Language, Cookie', customers: 'Accept-Language' } as const;
 
 function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Readers): void {
@@ -120,12 +124,15 @@ function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Reade
   if (readers !== 'english') reply.header('Vary', VARY[readers]);
 }
 
-/** The customer display of a till uses the customers' language, not the cashier's. */
+/**
+ * Returns who reads the page. A till's customer display uses the customers' language, not the
+ * cashier's.
+ */
 function readersOf({ readers, customersAt }: WebApp, query: unknown): Readers {
   return customersAt !== undefined && customersAt in (query as object) ? 'customers' : readers;
 }
 
-/** The built page in each language, rendered at its first use. */
+/** Creates the pages: each is rendered per language at its first use. */
 function createPages(
   page: WebApp,
   { files, texts, production }: Serving,
@@ -149,7 +156,7 @@ function addPage(
   serving: Serving & {
     readonly mayAsk: readonly string[];
     readonly gate: Gate | undefined;
-    /** Additional elements of the page's head. */
+    /** Additional elements for the page's head. */
     readonly meta: string;
   },
 ): void {
@@ -182,7 +189,7 @@ function addPage(
       if (page.unkept === true) {
         return reply.header('Cache-Control', 'no-store').type(type).send(plain);
       }
-      // A cached page keeps its policy, so the policy is part of its tag.
+      // A cached page keeps its policy, so the policy is part of its ETag.
       const tag = tagOf(Buffer.concat([plain, Buffer.from(policy)]));
       const file = { type, plain, packed: {}, tag, immutable: false };
       return sendFile(request, reply, file);
@@ -190,7 +197,7 @@ function addPage(
   }
 }
 
-/** Every file that an app loads, at once or later. */
+/** Returns every file that an app loads, at once or later. */
 function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): string[] {
   const found = new Set<string>();
   const visit = (name: string) => {
@@ -205,8 +212,9 @@ function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): str
 }
 
 /**
- * The worker's notification when none of its app's windows is open. A push has no content, so its
- * words cover both reasons for one: a question, and a tap of a pass with a fixed code.
+ * Returns the text of the worker's notification when no window of its app is open. A push has no
+ * content, so the text covers both reasons: a payment to confirm, and a tap of a pass with a fixed
+ * code.
  */
 function noticesIn({ text }: Writer) {
   return {
@@ -217,8 +225,8 @@ function noticesIn({ text }: Writer) {
 }
 
 /**
- * The worker caches this build of this app in one language, so its own text names both: browsers
- * install it again when either has changed.
+ * Serves the worker, which caches this build of an app in one language. Its text contains both, so
+ * that browsers install it again when either changes.
  */
 function addWorker(
   app: FastifyInstance,
@@ -230,7 +238,7 @@ function addWorker(
   const worker = present(files.get(built['worker.ts']?.file ?? ''), 'the service worker');
   const html = present(files.get(page), page);
   const languages = offeredLanguages(production);
-  // All languages, so that an app can be switched without a network.
+  // Includes all languages, so that an app can be switched without a network.
   const textFiles = languages.flatMap((language) => texts[name]?.[language] ?? []);
   const kept = [...filesOf(page, built), ...textFiles, 'icons/tapline.svg'];
   const version = tagOf(Buffer.from([html.tag, ...kept].join('\n'))).replaceAll('"', '');
@@ -247,17 +255,17 @@ function addWorker(
     sayLanguage(reply, language, readers);
     reply
       .header('Content-Security-Policy', WORKER_POLICY)
-      // The app's own page is not below the worker's folder. Relative to this file, because the
-      // apps work below any path.
+      // Allows the app's own page, which is not below the worker's folder. Relative to this file,
+      // because the apps work below any path.
       .header('Service-Worker-Allowed', `../${name}`);
     return sendFile(request, reply, inLanguage(language));
   });
 }
 
-/** The build's self-contained page `/contract`. */
+/** The page `/contract` as a single file. */
 const ALONE = 'contract-alone.html';
 
-/** Meant to be kept for when no server responds, so browsers save it instead of opening it. */
+/** Serves the page as a download, because it is meant for times when no server answers. */
 function addAlone(app: FastifyInstance, file: WebFile): void {
   app.get('/contract.html', async (request, reply) => {
     reply.header('Content-Disposition', 'attachment; filename="tapline-contract.html"');
@@ -268,10 +276,10 @@ function addAlone(app: FastifyInstance, file: WebFile): void {
 /** The output of `npm run walletconnect`. */
 const LIBRARY = path.join(import.meta.dirname, '../../web/walletconnect/dist/walletconnect.js');
 
-/** The pages on which a wallet of another device may pay. */
+/** The pages that can use a wallet on another device. */
 const PAGES: ReadonlySet<string> = new Set(['pay', 'tag']);
 
-/** A page's relay settings, and the addresses it may call; `null` if this page has none. */
+/** Returns a page's relay settings, and the addresses it may call; `null` if the page has none. */
 export function walletConnectOf(
   page: string,
   settings: WalletConnect | null,
@@ -299,7 +307,7 @@ export async function addWalletConnect(app: FastifyInstance, library = LIBRARY):
 /** Files that only the server reads. */
 const NOT_SERVED: ReadonlySet<string> = new Set(['manifest.json', 'texts.json']);
 
-/** The web apps: their pages, and the files that those load. */
+/** Serves the web apps: their pages, and the files that those load. */
 export async function addWebRoutes(app: FastifyInstance, settings: WebSettings): Promise<void> {
   const files = await readBuilt(settings.folder);
   for (const [name, file] of files) {
