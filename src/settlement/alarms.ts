@@ -10,7 +10,7 @@ export interface Alarm {
   readonly details: { readonly [key: string]: unknown };
 }
 
-/** One open alarm per kind and subject; the details of the first one stay. */
+/** Raises alarms. One is open per kind and subject, with the details of the first. */
 export async function insertAlarms(
   tx: Tx,
   livemode: boolean,
@@ -32,8 +32,8 @@ function bigintText(_key: string, value: unknown): unknown {
 }
 
 /**
- * A result arrived for an object that does not exist or is not waiting for one. Only a result ends
- * the wait, so this cannot happen; if it does, money may have moved without a record. The alarm
+ * Raises an alarm about a result for an object that does not exist or is not waiting. Only a result
+ * ends the wait, so this cannot happen; if it does, money may have moved without a record. It
  * commits in the transaction that marks the result as applied.
  */
 export async function alarmUnfit(

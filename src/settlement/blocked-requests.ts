@@ -7,10 +7,10 @@ const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked'
 
 const BLOCKED = chainRequests.pick(['blocked_since', 'blocked_by']);
 
-/** The text shown for each reason why a refund or withdrawal cannot be sent at present. */
+/** The reason why a refund or withdrawal cannot be sent now, in words. */
 export type BlockedRow = { [N in keyof Row<typeof BLOCKED>]: NonNullable<Row<typeof BLOCKED>[N]> };
 
-/** Marks a request that the contract refuses for now: it stays queued, and the reason is shown. */
+/** Stores why the contract refuses a request for now. The request stays queued. */
 export async function markBlocked(
   sql: Sql,
   request: { readonly id: bigint; readonly by: string },
@@ -38,8 +38,8 @@ export async function selectBlocked(
 }
 
 /**
- * Gives up a refund that waits for the token. Does nothing if a signed transaction of it may still
- * be mined, or if it was paid before a reorganization.
+ * Gives up a refund that waits for the token, unless a signed transaction of it may still be mined,
+ * or it was paid before a reorganization.
  * @returns true if it was given up.
  */
 export async function endBlockedRefund(tx: Tx, refundId: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** The contract counts in clock hours of the chain's time (UTC). */
+/** Returns the hour of a block's time. The contract counts by clock hours (UTC). */
 export function hourOf(time: string): string {
   return `to_timestamp(floor(extract(epoch from ${time}) / 3600) * 3600)`;
 }
@@ -44,7 +44,7 @@ export async function countSales(
 }
 
 /**
- * Reads in one snapshot how much each account has settled in this hour and how much is under way.
+ * Reads, in one snapshot, how much each account has settled in this hour and has in progress.
  * @returns one entry per account, in the given order.
  */
 export async function selectUses(
@@ -101,7 +101,7 @@ export async function selectLargestUsers(
   );
 }
 
-/** Accounts whose share an operator has set; they are few. */
+/** Returns the few accounts whose share an operator has set. */
 export async function selectOwnShares(
   sql: Sql,
 ): Promise<{ readonly id: string; readonly ceiling_share: number }[]> {

@@ -9,17 +9,17 @@ export interface Ceiling {
   readonly perHour: bigint;
   /** Atoms that have settled in this hour. */
   readonly settled: bigint;
-  /** Accounts that have sold within a day. */
+  /** The number of accounts that have sold within a day. */
   readonly sellers: number;
 }
 
-/** Atoms: 1 USDC, the contract's unit for the ceiling. If less is left, hardly any sale fits. */
+/** 1 USDC, the contract's unit for the ceiling. With less left, hardly any sale fits. */
 const LEAST_ROOM = 1_000_000n;
-/** If this few accounts sell, one of them may need the whole ceiling. */
+/** With so few selling accounts, one of them may need the whole ceiling. */
 const FEW_SELLERS = 5;
-/** Percent: the contract's whole ceiling, so no limit of its own. */
+/** The percentage that means the contract's whole ceiling, and so no limit per account. */
 export const WHOLE_HOUR = 100;
-/** Percent. Keeping all others from selling takes at least four colluding accounts. */
+/** Percent. At least four accounts must collude to keep all others from selling. */
 const SHARE_OF_MANY = 25;
 
 const POINTS_PER_PERCENT = 100;

@@ -2,15 +2,15 @@ import { StartError } from '#core/start-error.ts';
 import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
 import type { Finality } from '#settlement/profiles.ts';
 
-/** What must follow a payment's block before it counts: a number of blocks, or a time. */
+/** What must follow a payment's block before the payment counts: a number of blocks, or a time. */
 export interface Depth {
   readonly blocks: number;
   readonly ms: number;
 }
 
 /**
- * The longest wait that may be set: no customer waits longer at a counter, and the ledger would
- * only be delayed.
+ * The longest wait that can be set: customers do not wait longer at a counter, and it would only
+ * delay the ledger.
  */
 export const MAX_WAIT_MS = 600_000;
 
@@ -24,8 +24,8 @@ interface Reached {
 
 /**
  * Returns when a payment counts on an external chain: at inclusion if two providers can confirm it,
- * or if blocks cannot be undone; one block later if there is only one provider. `asked` is the
- * setting, or `null` if it is not set.
+ * or if blocks cannot be undone; one block later with a single provider. `asked` is the setting;
+ * `null` if there is none.
  * @throws StartError for success at inclusion with a single provider.
  */
 export function confirmationsFor(asked: Depth | null, network: Reached): Confirmations {

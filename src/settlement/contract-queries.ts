@@ -16,12 +16,11 @@ export async function hasContracts(db: Database, livemode: boolean): Promise<boo
 type Known = Contracts & Pick<NetworkConfig, 'livemode' | 'network'>;
 
 /**
- * Records which contracts a network has, and in which order: merchant numbers depend on it. The
- * service learns of a later contract only after its deployment. Its row is not marked `read`:
- * reconciliation reads its first events once.
+ * Records which contracts a network has, in order, because merchant numbers depend on it. The
+ * service may learn of a later contract after its deployment, so its row is not marked `read`:
+ * reconciliation reads its earlier events once.
  *
- * @throws StartError if the settings omit a contract that the ledger has used, or name another in
- * its place.
+ * @throws StartError if the settings omit a contract that the ledger has used, or replace it.
  */
 export async function keepContracts(db: Database, network: Known): Promise<void> {
   const contracts = contractsOf(network);

@@ -14,9 +14,10 @@ export interface Contracts extends ContractPlace {
 }
 
 /**
- * Every contract counts its merchants from 1, in 32 bits. The service keeps these numbers for the
- * first contract, adds 2^32 for the second, and so on: a merchant number contains its contract
- * version, and so does every payment, refund and withdrawal (docs/decisions/two-contracts.md).
+ * Each contract numbers its merchants from 1, in 32 bits. The service uses these numbers for the
+ * first contract, adds 2^32 for the second, and so on. A merchant number therefore contains the
+ * contract's version, and so does every payment, refund and withdrawal
+ * (docs/decisions/two-contracts.md).
  */
 const VERSION_BITS = 32n;
 const ON_CONTRACT = (1n << VERSION_BITS) - 1n;
@@ -47,7 +48,8 @@ export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boo
 
 /**
  * Returns the contract on which this merchant is registered.
- * @throws RpcUnavailable if another process has newer settings, so that this one does nothing.
+ * @throws RpcUnavailable if only another process's newer settings name it; then this process does
+ * nothing.
  */
 export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
   const contract = contractsOf(contracts)[contractVersionOf(merchantNumber)];

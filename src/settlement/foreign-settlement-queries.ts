@@ -3,7 +3,10 @@ import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import { numberText, withChainNumbers } from '#settlement/number-columns.ts';
 
-/** Events of the contract that no row explains: one of this service's keys was used elsewhere. */
+/**
+ * Events of the contract that no row explains, because one of this service's keys was used
+ * elsewhere.
+ */
 export const foreignSettlements = table('foreign_settlements', {
   id: 'bigint',
   livemode: 'boolean',
@@ -30,13 +33,13 @@ export interface ForeignRange {
   readonly livemode: boolean;
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** Events read later than this wait for the next poll. */
+  /** Events read after this time are left for the next poll. */
   readonly before: Date;
 }
 
 /**
- * SQL: no row explains a payment (`c`, of the merchant `m`): it has no row of its own, no
- * transaction of ours settled it, and no job for the same sum and payer is under way.
+ * SQL: true if no row explains a payment (`c`, of the merchant `m`): it has no row of its own, no
+ * transaction of ours settled it, and no job for the same sum and payer is in progress.
  */
 const PAYMENT_UNEXPLAINED = `
   not exists (
@@ -52,10 +55,10 @@ const PAYMENT_UNEXPLAINED = `
         and (r.payload ->> 'amount')::bigint = c.amount)`;
 
 /**
- * SQL: no row explains a transfer (`t`). A withdrawal that a wallet made by itself (number 0) does
- * not concern the ledger. A refund that a recovery after a loss has read belongs to the lost
- * period: it was skipped if its payment was not booked yet, and the recovery that reconciliation
- * requests books it.
+ * SQL: true if no row explains a transfer (`t`). A withdrawal that a wallet made on its own (number
+ * 0) does not concern the ledger. A refund that a recovery has read belongs to the lost period: it
+ * was skipped if its payment was not booked yet, and the recovery that reconciliation requests
+ * books it.
  */
 const TRANSFER_UNEXPLAINED = `
   (t.kind = 'refund' or t.number <> 0)
@@ -141,7 +144,7 @@ export async function selectUnexplained(
 }
 
 export interface FoundForeignRow {
-  /** `null` if no account has that number here. */
+  /** `null` if no account has that number. */
   readonly account_id: string | null;
   readonly merchant_number: bigint;
   readonly kind: ForeignRow['kind'];
@@ -214,7 +217,7 @@ export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
 }
 
 export interface ForeignGroup extends Tenant {
-  /** The newest event that was known when the operator asked. */
+  /** The newest event that was known when the operator decided. */
   readonly upTo: bigint;
 }
 
@@ -245,7 +248,9 @@ export async function decideForeign(
   return rows.length;
 }
 
-/** Deletes the undecided events: the database was restored after all, and recovery books them. */
+/**
+ * Deletes the undecided events, because the database was restored after all. Recovery books them.
+ */
 export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('delete from foreign_settlements where livemode = $1 and decision is null', [
     livemode,
@@ -253,8 +258,8 @@ export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> 
 }
 
 /**
- * Returns the atoms that an account may not pay out. Refused payments are kept back as far as the
- * balance still holds them; undecided ones in full.
+ * Returns the atoms that an account may not pay out: undecided events in full; refused payments as
+ * far as the balance still holds them.
  */
 export async function selectKeptBack(sql: Sql, tenant: Tenant): Promise<bigint> {
   const rows = await sql.query<{ amount: bigint }>(

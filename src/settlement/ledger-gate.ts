@@ -3,7 +3,7 @@ import type { DatabaseWatch } from '#db/watch.ts';
 
 /**
  * Returns the refusal for a request that would write to a ledger that is being compared with its
- * chain, or that was not checked since the database was replaced; otherwise `null`. Call it inside
+ * chain, or that was not checked since the database was replaced; otherwise `null`. Call it within
  * the transaction, so that it checks the database that the transaction writes to.
  */
 export function checkLedger(watch: DatabaseWatch, livemode: boolean): Refusal | null {

@@ -8,17 +8,17 @@ export const RECOVERY_TOPIC = 'network-recovery';
 /** The reason for comparing a network's ledger with its chain. */
 export type RecoveryReason = 'cluster' | 'nonce' | 'position' | 'reconciliation' | 'command';
 
-/** The database's record of a network's ledger and its senders. */
+/** What the database records about a network's ledger and senders. */
 export interface LedgerRow {
   readonly status: 'done' | 'recovering';
   /** The database that the last recovery ran on. */
   readonly clusterId: string | null;
   readonly asked: bigint;
-  /** True if anything was ever sent or paid on the network; only read without a cluster id. */
+  /** True if anything was ever sent or paid on the network. Read only without a cluster id. */
   readonly used: boolean;
-  /** Next nonces by lower-case address, without senders that were stopped. */
+  /** Next nonces by lower-case address, except those of stopped senders. */
   readonly next_nonces: Readonly<Record<string, string>>;
-  /** True if operators were asked whether the database was restored. */
+  /** True if operators were asked if the database was restored. */
   readonly doubted: boolean;
   /** The WAL position up to which the database has flushed. */
   readonly position: string;
@@ -43,14 +43,14 @@ export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerR
 }
 
 /**
- * Requests a recovery, unless one was requested since `asked` was read. A running one continues,
- * and does not end before it has noticed this request.
+ * Requests a recovery, unless one was requested since `asked` was read. A running recovery
+ * continues, but does not end before it has noticed this request.
  */
 export async function askForRecovery(
   sql: Sql,
   wish: {
     readonly livemode: boolean;
-    /** The counter of requests, as read before. `null` requests a recovery in any case. */
+    /** The counter of requests as read before; `null` to request a recovery in any case. */
     readonly asked: bigint | null;
     readonly reason: RecoveryReason;
     readonly lossShown: boolean;
@@ -84,7 +84,7 @@ export async function askForRecovery(
 /** Nonces that the chain knows and the ledger does not, by lower-case address. */
 export type NoncesAhead = Readonly<Record<string, string>>;
 
-/** Stores that operators must say whether the database was restored. */
+/** Records that operators must say if the database was restored. */
 export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): Promise<void> {
   await tx.query('update network_recoveries set doubt = $2::text::jsonb where livemode = $1', [
     livemode,
@@ -92,7 +92,7 @@ export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): 
   ]);
 }
 
-/** Ends the question because operators have answered it or it is void, and resolves its alarm. */
+/** Ends the question, because operators have answered or it is void, and resolves its alarm. */
 export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `with asked as (
@@ -113,7 +113,7 @@ export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead 
   return rows[0]?.doubt ?? null;
 }
 
-/** Records the cluster of a database that nothing was ever written to, which needs no recovery. */
+/** Records the cluster of a database that was never written to, and so needs no recovery. */
 export async function adoptCluster(
   sql: Sql,
   adopted: { readonly livemode: boolean; readonly clusterId: string },
@@ -136,7 +136,7 @@ export interface RecoveryRun {
   readonly clusterId: string | null;
   /** The block up to which this run has read the chain; `null` if it has not begun. */
   readonly read_to: bigint | null;
-  /** Credentials older than this are ended. */
+  /** Credentials created before this are ended. */
   readonly started: Date;
 }
 
@@ -174,9 +174,8 @@ export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): P
 }
 
 /**
- * Returns the first block whose events the ledger may lack: the one after the last that was
- * compared, but no later than any event that reconciliation has found missing here. `null` if
- * nothing was ever compared.
+ * Returns the first block whose events the ledger may lack: the one after the last compared block,
+ * or the earliest event that reconciliation has found missing. `null` if nothing was ever compared.
  */
 export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ block: bigint | null }>(
@@ -193,7 +192,7 @@ export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promis
   return rows[0]?.block ?? null;
 }
 
-/** Records that the ledger was compared with the chain up to this block and lacks nothing. */
+/** Records that the ledger was compared with the chain up to this block, and lacks nothing. */
 export async function markCompared(
   sql: Sql,
   change: {
@@ -209,7 +208,7 @@ export async function markCompared(
   );
 }
 
-/** Returns the modes with a loss that was recovered after that time, or not yet. */
+/** Returns the modes with a loss that was recovered after that time, or is not recovered yet. */
 export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[]> {
   const rows = await sql.query<{ livemode: boolean }>(
     `select livemode from network_recoveries
@@ -234,13 +233,13 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** Events that have no row here and were not left to operators yet. */
+/** Events without a row that were not left to operators yet. */
 export interface UnknownHere {
-  /** How many of them a recovery could book. */
+  /** How many of them a recovery can book. */
   readonly count: number;
   /**
-   * Events that were unknown before the last recovery began and still are: another one would not
-   * help. Accepted ones are booked only by the next recovery.
+   * Events that were unknown before the last recovery, and still are, so that another one would not
+   * help. Accepted events are booked by the next recovery.
    */
   readonly uncured: readonly { readonly subject: string; readonly details: UncuredDetails }[];
 }
@@ -293,7 +292,7 @@ export interface RecoveryCounts {
   readonly refunds?: number;
   readonly withdrawals?: number;
   readonly canceled?: number;
-  /** The creation time of the oldest object whose day's figures may have changed. */
+  /** The creation time of the oldest object whose statistics may have changed. */
   readonly oldest?: Date | null;
 }
 
@@ -319,7 +318,7 @@ export async function countRecovered(
   );
 }
 
-/** Records that the run has found the database to have lost something. */
+/** Records that the run has found a loss. */
 export async function showLoss(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('update network_recoveries set loss_shown = true where livemode = $1', [livemode]);
 }
@@ -346,8 +345,8 @@ export async function noteEnded(
 }
 
 /**
- * Ends the run. If a recovery was requested meanwhile, or a loss was proved that the run has not
- * acted upon, it must run once more. The next reconciliation compares everything.
+ * Ends the run. It must run once more if a recovery was requested meanwhile, or if a loss was
+ * proved that it has not acted upon. The next reconciliation compares everything.
  */
 export async function finishRecovery(
   tx: Tx,

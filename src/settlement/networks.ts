@@ -4,12 +4,12 @@ import { type ChainProfile, CUSTOM } from '#settlement/profiles.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
-/** Payments of at least this sum wait for this, in addition to what every payment waits for. */
+/** What payments of this sum or more additionally wait for. */
 export interface CountsRule {
   /** Atoms: the payer's total for the sale, tip included, without fees. */
   readonly from: bigint;
   readonly waitsFor: 'inclusion' | 'time' | 'safe' | 'finalized';
-  /** How long, if it waits for `time`; otherwise 0. */
+  /** The wait in milliseconds, if `time` is waited for; otherwise 0. */
   readonly ms: number;
 }
 
@@ -19,9 +19,9 @@ export interface NetworkRules {
   readonly profile: ChainProfile;
   /** Sums from which payments wait longer, the smallest sum first. */
   readonly countsFrom: readonly CountsRule[];
-  /** The shortest time between two batches of a worker; 0: each block may have one. */
+  /** The shortest time between two batches of a worker; 0 allows one per block. */
   readonly settleEveryMs: number;
-  /** The highest offer in wei per gas, however much the chain's fees rise. */
+  /** The highest offer in wei per gas, however high the chain's fees are. */
   readonly maxFeePerGasCeiling: bigint;
   /** True if an operator has set the ceiling; otherwise it is the profile's. */
   readonly isFeeSet: boolean;
@@ -34,7 +34,7 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly network: Network;
   readonly livemode: boolean;
   readonly chainId: number;
-  /** http(s) URLs, the preferred one first; the others are used when it fails. */
+  /** http(s) URLs, the preferred one first; the others are used if it fails. */
   readonly rpcUrls: readonly string[];
   /** HTTP headers for each URL, in order; usually a key. */
   readonly rpcHeaders: readonly Readonly<Record<string, string>>[];
@@ -42,9 +42,9 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly rpcTimeoutsMs: readonly number[];
   /** Requests per second of this process, to all nodes together; `null`: unlimited. */
   readonly rpcPerSecond: number | null;
-  /** ws(s) URL that announces new blocks; `null`: the head is polled. */
+  /** ws(s) URL that announces new blocks; if `null`, the head is polled. */
   readonly headsUrl: string | null;
-  /** A node that browsers may use to check receipts themselves; `null`: none. */
+  /** A node that browsers may use to check receipts; `null` if there is none. */
   readonly publicRpcUrl: string | null;
   /** URL of an explorer with transactions below `/tx/`, without a trailing slash; `null`: none. */
   readonly explorerUrl: string | null;
@@ -52,24 +52,26 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   /** The token's EIP-712 name and version, for which permits are signed. */
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly token: TokenFacts;
-  /** Keys with the contract's operator role: one sender each. Empty if other processes settle. */
+  /** Keys with the contract's operator role, one sender each. Empty if other processes settle. */
   readonly relayerKeys: readonly SigningKey[];
-  /** The key with the registrar role: a separate sender. `null` if other processes register. */
+  /** The key with the registrar role, for a separate sender. `null` if other processes register. */
   readonly registrarKey: SigningKey | null;
   /**
-   * A key without a role, which pays the gas of transfers out of payers' wallets: a separate
+   * A key without a role that pays the gas of transfers from payers' wallets, for a separate
    * sender, so that no sale waits for it. `null` if this process sends no transfers.
    */
   readonly sponsorKey: SigningKey | null;
-  /** Blocks on top of the payment's own before it counts; 0 means success at inclusion. */
+  /** Blocks required on top of the payment's block; 0 means success at inclusion. */
   readonly confirmations: number;
-  /** Milliseconds of blocks on top of the payment's own, if a time is set; otherwise 0. */
+  /**
+   * Milliseconds of blocks required on top of the payment's block, if a time is set; otherwise 0.
+   */
   readonly confirmationsMs: number;
-  /** Number of providers that must name the same block before a receipt counts. */
+  /** How many providers must name the same block before a receipt counts. */
   readonly receiptProviders: 1 | 2;
   /**
-   * In a time-out that is counted in blocks, each block counts for at least this long, so a faster
-   * chain waits for more blocks.
+   * In time-outs counted in blocks, each block counts for at least this long, so a faster chain
+   * waits for more blocks.
    */
   readonly minBlockMs: number;
   /**
@@ -80,7 +82,7 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly idleHeadMs: number;
 }
 
-/** Functions that the token's contract was found to have. */
+/** What was found out about the token's contract. */
 export interface TokenFacts {
   /**
    * True if the token has EIP-2612. Without it, payers approve the contract by a transaction of
@@ -102,7 +104,7 @@ export const NETWORK_DEFAULTS = {
   publicRpcUrl: null,
   explorerUrl: null,
   rpcHeaders: [],
-  /** After this long, asking the next node is quicker than waiting. */
+  /** After this long, asking the next node is faster than waiting. */
   rpcTimeoutsMs: [3_000],
   rpcPerSecond: null,
   headsUrl: null,
@@ -120,18 +122,16 @@ export const NETWORK_DEFAULTS = {
   settleEveryMs: 0,
   maxFeePerGasCeiling: CUSTOM.highestFee,
   isFeeSet: false,
-  /**
-   * Leaves enough time to send gas at any rate of sales that one sender can sustain for a while.
-   */
+  /** Enough time to send gas, at any rate of sales that one sender can sustain. */
   lowBalance: 5_000,
-  /** One second: providers, mempools and people do not become faster with shorter blocks. */
+  /** One second: providers, mempools and people are not faster if blocks are. */
   minBlockMs: 1_000,
-  /** The mean delay after a block is half of this; a response costs the node well below 1 ms. */
+  /** On average a block is seen half of this late. A response takes a node well below 1 ms. */
   headPollMs: 25,
-  /** Four requests a minute: often enough for fees and for noticing a reorganization. */
+  /** Four requests a minute, enough for fees and for noticing a reorganization. */
   idleHeadMs: 15_000,
 } as const satisfies Partial<NetworkConfig>;
 
-/** Kinds of sender keys. The sponsor only pays gas and needs no role on the contract. */
+/** The kinds of sender keys. The sponsor only pays gas, and needs no role on the contract. */
 export const SENDER_ROLES = ['operator', 'registrar', 'sponsor'] as const;
 export type SenderRole = (typeof SENDER_ROLES)[number];

@@ -1,7 +1,8 @@
 /**
- * The contract's numbers are unsigned 64-bit integers; `bigint` columns are signed. From 2^63 on a
- * column holds the number less 2^64. The service never issues such numbers, but a thief of its keys
- * can settle under any, and a number that cannot be stored could be neither compared nor reported.
+ * Converts a number for its column. The contract's numbers are unsigned 64-bit integers, while
+ * `bigint` columns are signed, so from 2^63 on a column holds the number minus 2^64. The service
+ * never issues such numbers, but a thief of its keys can settle under any, and a number that cannot
+ * be stored could be neither compared nor reported.
  */
 
 export function toNumberColumn(number: bigint): bigint {
@@ -12,7 +13,7 @@ export function fromNumberColumn(column: bigint): bigint {
   return BigInt.asUintN(64, column);
 }
 
-/** The same rows with the contract's numbers. */
+/** Returns the same rows with the contract's numbers. */
 export function withChainNumbers<Row extends { readonly number: bigint }>(
   rows: readonly Row[],
 ): Row[] {
@@ -21,12 +22,12 @@ export function withChainNumbers<Row extends { readonly number: bigint }>(
 
 const RANGE = '18446744073709551616';
 
-/** SQL: a column as text of the contract's number. */
+/** SQL: a column's number as text. */
 export function numberText(column: string): string {
   return `(${column} + case when ${column} < 0 then ${RANGE} else 0 end)::text`;
 }
 
-/** SQL: the column's value from text of the contract's number. */
+/** SQL: a number in text, as a column's value. */
 export function columnOfText(text: string): string {
   return `(${text}::numeric
     - case when ${text}::numeric >= 9223372036854775808 then ${RANGE} else 0 end)::bigint`;

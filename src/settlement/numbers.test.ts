@@ -12,7 +12,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { eventually } from '#testing/webhooks.ts';
 
 const MILLION = 1_048_576n;
-/** The least distance by which numbers are raised. */
+/** The smallest distance by which numbers are raised. */
 const FAR = 4_294_967_296n;
 
 describe('settlement numbers', () => {
@@ -47,7 +47,7 @@ describe('settlement numbers', () => {
     }
     const [one = [], other = []] = orders;
     assert.notDeepEqual(one, other);
-    // The distance of two numbers must not reveal how many were assigned between them.
+    // The difference of two numbers must not reveal how many were assigned between them.
     const rising = one.filter((place, n) => n > 0 && place > (one[n - 1] ?? 0)).length;
     assert.ok(rising > 85 && rising < 170, `${rising} of 255 steps go up`);
     const next = one.filter((place, n) => n > 0 && place === (one[n - 1] ?? 0) + 1).length;
@@ -100,7 +100,7 @@ describe('settlement numbers', () => {
     }
   });
 
-  /** The blocks that a process has in stock when it is cut off from the database. */
+  /** Returns the blocks that a process still has when it is cut off from the database. */
   const cutOff = async (own: Database, numbers: SettlementNumbers): Promise<number> => {
     await own.close();
     const blocks = new Set<bigint>();
@@ -253,7 +253,7 @@ describe('an intent that the previous release has created', () => {
       [id, number],
     );
   };
-  /** Taps as that release does. */
+  /** Taps as that release did. */
   const tap = async (id: string): Promise<bigint | undefined> => {
     const rows = await database.db.query<{ number: bigint }>(
       `insert into settlement_numbers (livemode, number, payment_intent_id)

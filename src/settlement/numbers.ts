@@ -3,70 +3,65 @@ import { present } from '#core/assert.ts';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 
-/** A settlement number that an intent may be created with. */
+/** A settlement number for a new intent. */
 export interface DrawnNumber {
   readonly livemode: boolean;
   readonly number: bigint;
   /**
-   * The epoch of the number's block. The statement that stores the number requires that this is
-   * still the network's epoch: see {@link raiseNumbers}.
+   * The epoch of the number's block. The statement that stores the number requires that it is still
+   * the network's epoch: see {@link raiseNumbers}.
    */
   readonly epoch: bigint;
 }
 
 /**
- * Settlement numbers that this process may give to intents. One object per process, so that slots
- * fill up.
+ * Settlement numbers that this process may assign to intents. One object per process, so that
+ * storage slots fill up.
  */
 export interface SettlementNumbers {
-  /**
-   * Returns one number per mode, in order. Usually needs no round trip, except in the first call.
-   */
+  /** Returns one number per mode, in order, usually without a round trip. */
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
-  /** Returns numbers that were certainly not used. */
+  /** Takes back numbers that were certainly not used. */
   putBack(numbers: readonly DrawnNumber[]): void;
-  /** Drops the numbers drawn so far: they must not be used any more. */
+  /** Drops the numbers drawn so far, because they must not be used any more. */
   drop(): void;
 }
 
-/** How many numbers the contract's replay guard keeps in one storage slot. */
+/** Numbers per storage slot of the contract's replay guard. */
 const BLOCK = 256n;
-/** Draws the next block when fewer numbers are left, long before a busy process runs out. */
+/** When fewer numbers are left, the next block is drawn, long before a busy process runs out. */
 const FEW = 160;
 /**
- * A process that has drawn within a second draws several blocks at once. Creates wait for each
- * draw's commit: with 23 of them a second, 64 connections made 3 to 5 % fewer creates. Numbers left
- * in a process that stops are never used.
+ * Blocks that a process draws at once if it has drawn within a second. Creates wait for each draw's
+ * commit: with 23 draws a second, 64 connections made 3 to 5 % fewer creates. The numbers left in a
+ * process that stops are never used.
  */
 const BLOCKS_WHEN_BUSY = 8;
 const BUSY_MS = 1_000;
 /**
- * The largest random skip with which a process begins: 2^20 numbers. A database that was restored
- * from an earlier copy without a trace would otherwise give new intents the numbers, and so the ids
- * and pay links, of those that it has lost.
+ * The largest random skip at the start of a process: 2^20 numbers. Otherwise a database that was
+ * restored without a trace would assign the numbers, and so the ids and pay links, of lost intents
+ * again.
  */
 const FIRST_SKIP_BLOCKS = 4_096;
 /**
- * Ids contain numbers, and must not tell a merchant how much the others sell. So the numbers of a
- * block are assigned in random order: in sequence, two ids would count the intents between them.
- * And blocks are drawn with gaps, whose maximum is a power of two that each process chooses. If all
- * gaps came from one range, their mean would be known, and with it the number of blocks between two
- * ids.
+ * Ids contain numbers, which must not tell a merchant how much others sell. So the numbers of a
+ * block are assigned in random order; in sequence, two ids would count the intents between them.
+ * And blocks are drawn with gaps, whose maximum is a power of two chosen by each process. If all
+ * gaps had one range, their mean would be known, and with it the number of blocks between two ids.
  */
 const WIDEST_GAP_BITS = 8;
 /**
- * Distance by which numbers are raised above what chain and ledger know: 2^32. Numbers drawn in the
- * lost period lie below, gaps and skips included, unless millions were drawn in it.
+ * How far numbers are raised above what chain and ledger know: 2^32. Numbers drawn in a lost period
+ * are lower, including gaps and skips, unless millions were drawn in it.
  */
 const RAISE_BY = 4_294_967_296n;
-/** Number of blocks in a cell's range; the cell's database begins with the first of them. */
+/** Blocks in a cell's range of numbers. The cell's database begins with the first one. */
 const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK;
-/** SQL: the first number of the next cell. Only a thief of our keys settles above it. */
+/** SQL: the first number of the next cell, which only a thief of our keys can exceed. */
 const END_OF_RANGE = `(next_block / ${BLOCKS_PER_CELL} + 1) * ${NUMBERS_PER_CELL}`;
 
-/**
- * Called at the first start of a cell's database: from now on its numbers are drawn from its range.
- */
+/** Makes a cell's new database draw numbers from the cell's range. Called at its first start. */
 export async function beginRange(tx: Tx, cell: number): Promise<void> {
   await tx.query(
     'update settlement_number_blocks set next_block = next_block + $1 where next_block < $1',
@@ -74,12 +69,12 @@ export async function beginRange(tx: Tx, cell: number): Promise<void> {
   );
 }
 
-/** Returns the cell whose range contains the number. A number above all cells belongs to none. */
+/** Returns the cell whose range contains the number. One above all ranges belongs to no cell. */
 export function cellOfNumber(number: bigint): bigint {
   return number / NUMBERS_PER_CELL;
 }
 
-/** True if this cell could have drawn the number, however often its numbers were raised. */
+/** True if this cell may have drawn the number, however often its numbers were raised. */
 export function isOfCell(cell: number, number: bigint): boolean {
   return cellOfNumber(number) === BigInt(cell);
 }
@@ -92,19 +87,19 @@ interface Block {
 interface Stock {
   readonly blocks: Block[];
   drawing: Promise<void> | null;
-  /** Time of the last draw, by `performance.now()`; `null` if nothing was drawn yet. */
+  /** `performance.now()` of the last draw; `null` if there was none. */
   drawnMs: number | null;
   readonly widestGap: number;
 }
 
-/** The block that a number was drawn from. */
+/** The block from which a number was drawn. */
 interface Origin {
   readonly stock: Stock;
   readonly block: Block;
 }
 
 function putInto({ stock, block }: Origin, number: bigint): void {
-  // The block was removed if the next one was begun when it was empty, so put it back.
+  // An empty block is removed when the next one is begun, so put it back.
   if (!stock.blocks.includes(block)) stock.blocks.unshift(block);
   block.numbers.push(number);
 }
@@ -124,7 +119,7 @@ function toBlock(block: bigint, epoch: bigint): Block {
   return { epoch, numbers: numbers.filter((number) => number > 0n) };
 }
 
-/** Every order is equally likely (Fisher and Yates), and none can be predicted. */
+/** Shuffles (Fisher and Yates): every order is equally likely, and unpredictable. */
 function shuffle(numbers: bigint[]): void {
   for (let last = numbers.length - 1; last > 0; last--) {
     const other = randomInt(last + 1);
@@ -134,7 +129,7 @@ function shuffle(numbers: bigint[]): void {
   }
 }
 
-/** @param gaps one per block: how many blocks before it are skipped. */
+/** @param gaps per block: how many blocks before it are skipped. */
 async function drawBlocks(
   db: Pick<Database, 'query'>,
   livemode: boolean,
@@ -170,9 +165,9 @@ async function drawInto(
 }
 
 /**
- * Creates the stock, which draws numbers in blocks. After a lost connection the new one may lead to
- * another database, or to the same one at an earlier time, which may give the same block to other
- * processes: then all numbers drawn before are dropped.
+ * Creates the stock of numbers, which are drawn in blocks. A new connection may lead to another
+ * database, or to an earlier state of the same one, which may give the same block to other
+ * processes. So after a lost connection, all numbers drawn before are dropped.
  */
 export function createSettlementNumbers(db: Database): SettlementNumbers {
   const empty = (): Stock => {
@@ -211,8 +206,8 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const stockUp = (livemode: boolean) => {
     const { blocks } = stockOf(livemode);
     const left = blocks.reduce((sum, { numbers }) => sum + numbers.length, 0);
-    // Ignore failures here: a create that finds no numbers draws again, and gets the reason if that
-    // fails too.
+    // Errors are ignored: a create without numbers draws again, and gets the error if that fails
+    // too.
     if (left < FEW) draw(livemode).catch(() => {});
   };
   return {
@@ -223,7 +218,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
       return taken;
     },
     putBack: (numbers) => {
-      // In reverse, so that the first is taken next.
+      // Reversed, so that the first is taken next.
       for (const drawn of numbers.toReversed()) {
         const origin = origins.get(drawn);
         if (origin?.stock === stockOf(drawn.livemode)) putInto(origin, drawn.number);
@@ -236,9 +231,9 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
 }
 
 /**
- * Raises the network's numbers far above the highest that chain and ledger know (and `above`), and
- * invalidates every block that any process has drawn. For recovery: a database that was restored to
- * an earlier time would otherwise give new intents the numbers under which lost ones were paid.
+ * Raises the network's numbers far above the highest that chain and ledger (and `above`) know, and
+ * invalidates all blocks drawn by any process. For recovery: otherwise a restored database would
+ * give new intents the numbers under which lost ones were paid.
  */
 export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Promise<void> {
   await tx.query(
@@ -253,8 +248,8 @@ export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Prom
 }
 
 /**
- * Raises the numbers if the chain knows one that was never drawn here: then this database was
- * restored to an earlier time.
+ * Raises the numbers if the chain knows one that was never drawn here, which shows that the
+ * database was restored.
  */
 export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> {
   const rows = await tx.query(
@@ -269,7 +264,7 @@ export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> 
 }
 
 /**
- * True if any of them was drawn before its network's numbers were raised, so it must not be used.
+ * True if one of them was drawn before its network's numbers were raised, and so must not be used.
  */
 export async function areStale(tx: Tx, numbers: readonly DrawnNumber[]): Promise<boolean> {
   const rows = await tx.query<{ livemode: boolean; epoch: bigint }>(

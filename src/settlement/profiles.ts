@@ -1,15 +1,15 @@
 import { formatGwei } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The profiles that an operator may name; `custom` is any chain that this file does not know. */
+/** The profiles that an operator can choose. `custom` is any other chain. */
 export const PROFILE_NAMES = ['base', 'base-sepolia', 'arc', 'ethereum', 'custom'] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];
 
 /**
- * What makes a block final. `sequencer`: one party's word, until another chain has it. `slots`:
- * validators vote, so the newest blocks may still change. `deterministic`: blocks are never undone.
- * `unknown`: treated as the least certain.
+ * What makes a block final. `sequencer`: one party decides, until another chain has the block.
+ * `slots`: validators vote, so the newest blocks may change. `deterministic`: blocks are never
+ * undone. `unknown`: treated as the least certain.
  */
 export type Finality = 'sequencer' | 'slots' | 'deterministic' | 'unknown';
 
@@ -18,26 +18,26 @@ export interface ChainProfile {
   readonly name: ProfileName;
   /** The profile's chain id; `null` if any id is allowed. */
   readonly chainId: number | null;
-  /** Milliseconds between blocks; `null`: only measured. The relayer measures it anyway. */
+  /** Milliseconds between blocks; `null` if it varies. The relayer measures it in any case. */
   readonly blockMs: number | null;
   readonly finality: Finality;
   readonly coin: {
     readonly symbol: string;
     /** Decimals of the native balance, in which fees are counted. */
     readonly decimals: number;
-    /** The unit of the coin's price: a coin that is a dollar needs no rate. */
+    /** The unit of the coin's price. A coin worth a dollar needs no rate. */
     readonly priceUnit: 'USD' | 'coin';
   };
-  /** Gas per second that all users together may spend; `null`: unknown. */
+  /** Gas per second that all users together can use; `null` if unknown. */
   readonly gasPerSecond: number | null;
-  /** The chain's USDC; `null`: set by the operator. */
+  /** The chain's USDC; `null` if the operator must set it. */
   readonly usdc: {
     readonly address: Hex;
     readonly name: string;
     readonly version: string;
     /**
-     * True if the token has EIP-2612. `null`: sources contradict each other, so the contract is
-     * asked.
+     * True if the token has EIP-2612; `null` if sources contradict each other, so that the contract
+     * is asked.
      */
     readonly permit: boolean | null;
   } | null;
@@ -46,16 +46,14 @@ export interface ChainProfile {
   readonly highestFee: bigint;
   /** The highest tip within that price, in wei. */
   readonly highestTip: bigint;
-  /**
-   * True if publishing on another chain costs as well (OP Stack's GasPriceOracle has the price).
-   */
+  /** True if publishing on another chain also costs (OP Stack's GasPriceOracle has the price). */
   readonly hasL1Fee: boolean;
 }
 
 const GWEI = 1_000_000_000n;
 
-// Each fact has its source and the date when it was read. Addresses and names of USDC on Base and
-// Ethereum: Circle's list of contracts (developers.circle.com/stablecoins/usdc-contract-addresses).
+// Each fact has its source, and the date when it was read. Addresses and names of USDC on Base and
+// Ethereum: Circle's list (developers.circle.com/stablecoins/usdc-contract-addresses).
 
 const BASE: ChainProfile = {
   name: 'base',
@@ -74,8 +72,8 @@ const BASE: ChainProfile = {
     permit: true,
   },
   explorerUrl: 'https://basescan.org',
-  // docs.base.org, network-information/configuration-changelog, 2026-11-22: the least base fee is
-  // 0.005 gwei. At a thousand times that, settling small sums makes no sense.
+  // docs.base.org, network-information/configuration-changelog, 2026-11-22: the lowest base fee is
+  // 0.005 gwei. At a thousand times that, settling small sums is pointless.
   highestFee: 5n * GWEI,
   highestTip: GWEI,
   hasL1Fee: true,
@@ -105,17 +103,17 @@ const ARC: ChainProfile = {
   // 30 million a block, dev.to "Arc Chain, in Numbers", read from the chain on 2026-09-20.
   gasPerSecond: 60_000_000,
   usdc: {
-    // docs.arc.network/arc/references/contract-addresses, 2026-11-23: the same money with 6
+    // docs.arc.network/arc/references/contract-addresses, 2026-11-23: the coin's balance, with 6
     // decimals.
     address: '0x3600000000000000000000000000000000000000',
     name: 'USDC',
     version: '2',
-    // circlefin/arc-node#93 found it, #164 contradicts it.
+    // circlefin/arc-node#93 reports permits; #164 contradicts it.
     permit: null,
   },
   // docs.bitquery.io/docs/blockchain/arc-mainnet, 2026-11-23.
   explorerUrl: 'https://explorer.arc.io',
-  // The base fee is pinned at 20 gwei (of 18 decimals): a tenth of a cent for a payment alone.
+  // The base fee is fixed at 20 gwei (18 decimals): a tenth of a cent for a single payment.
   highestFee: 200n * GWEI,
   highestTip: 20n * GWEI,
   hasL1Fee: false,
@@ -141,7 +139,7 @@ const ETHEREUM: ChainProfile = {
   hasL1Fee: false,
 };
 
-/** A chain about which nothing is known: everything is measured, read, or set. */
+/** An unknown chain: everything is measured, read, or set. */
 export const CUSTOM: ChainProfile = {
   name: 'custom',
   chainId: null,
@@ -151,7 +149,7 @@ export const CUSTOM: ChainProfile = {
   gasPerSecond: null,
   usdc: null,
   explorerUrl: null,
-  // Ten times what a busy day on a cheap chain costs.
+  // Ten times the price of a busy day on a cheap chain.
   highestFee: 500n * GWEI,
   highestTip: 500n * GWEI,
   hasL1Fee: false,
@@ -168,9 +166,9 @@ export function profileNamed(name: ProfileName): ChainProfile {
 }
 
 /**
- * Returns the requested profile, or the one of the chain's id. `null` if they contradict each
- * other, because the id belongs to another profile. An unknown id is no contradiction: a private
- * chain may behave like a known one.
+ * Returns the requested profile, or that of the chain's id. `null` if the id belongs to another
+ * profile than the requested one. An unknown id is allowed, because a private chain may behave like
+ * a known one.
  */
 export function profileFor(asked: ProfileName | null, chainId: number): ChainProfile | null {
   const own = profileOfChain(chainId);

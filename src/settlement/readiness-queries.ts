@@ -2,24 +2,21 @@ import type { Sql } from '#db/database.ts';
 import type { Ceiling } from '#settlement/ceiling.ts';
 import { hourOf } from '#settlement/ceiling-queries.ts';
 
-/** One worker's view of its network. */
+/** A worker's report about its network. */
 export interface WorkerReport {
-  /** Reasons why nothing would settle through this worker. */
+  /** Reasons why this worker settles nothing. */
   readonly reasons: readonly ('no_node' | 'clock' | 'paused' | 'recovering')[];
-  /** Number of operator senders that it holds. */
+  /** Operator senders that it holds. */
   readonly senders: number;
-  /** Number of them that can pay for gas. */
+  /** Senders of these that can pay for gas. */
   readonly fundedSenders: number;
-  /** Number of payments that its senders' balances pay for; `null` if unknown or if gas is free. */
+  /** Payments that its senders' balances cover; `null` if unknown, or if gas is free. */
   readonly paymentsLeft: number | null;
-  /** Number of the network's contracts that its settings name. */
+  /** Contracts of the network that its settings name. */
   readonly contracts: number;
 }
 
-/**
- * Writes a heartbeat with the worker's view. A new worker does not take part in sharing senders
- * yet.
- */
+/** Stores a worker's report and heartbeat. A new worker does not get senders yet. */
 export async function upsertReport(
   sql: Sql,
   worker: { readonly livemode: boolean; readonly owner: string },
@@ -64,13 +61,13 @@ export interface NetworkRow {
   ceiling: Ceiling | null;
   livemode: boolean;
   recovering: boolean;
-  /** True if all senders that settle were stopped, because someone else has used their keys. */
+  /** True if all settling senders were stopped, because their keys were used elsewhere. */
   all_stopped: boolean;
   /** Reports of the workers that are alive. */
   workers: WorkerReport[];
 }
 
-/** Returns both networks, with the workers seen within `goneMs`. */
+/** Returns both networks, with the workers seen within the last `goneMs`. */
 export async function selectNetworks(sql: Sql, goneMs: number): Promise<NetworkRow[]> {
   const rows = await sql.query<StateRow>(
     `select n.livemode, n.recovering, coalesce((

@@ -30,10 +30,11 @@ export interface NetworkState {
 /** A process's in-memory view of both networks. */
 export interface Readiness {
   of(livemode: boolean): NetworkState;
-  /** Returns how many payments the balances of the active senders pay for; `null` if unknown. */
+  /** Returns how many payments the balances of the active senders cover; `null` if unknown. */
   paymentsLeft(livemode: boolean): number | null;
   /**
-   * Returns the atoms that the account may settle in an hour; `null`: all that the contract allows.
+   * Returns the atoms that the account may settle per hour; `null` for all that the contract
+   * allows.
    */
   shareOf(tenant: Tenant): bigint | null;
 }
@@ -44,7 +45,7 @@ export interface WatchedReadiness extends Readiness {
   stop(): Promise<void>;
 }
 
-/** behavior.md 20.10: how long after its last heartbeat a worker counts as stopped. */
+/** How long after its last heartbeat a worker counts as stopped (behavior.md 20.10). */
 export const WORKER_GONE_MS = 10_000;
 /**
  * Interval between reads. Workers write changes within half a second, so a change is seen after
@@ -54,9 +55,9 @@ const REFRESH_MS = 500;
 const LOOK_MS = 50;
 
 /**
- * Keeps in memory what workers report about the networks, so that a tap need not query it. Resolves
- * after the first poll. While the database is unreachable the last known state stays: nothing can
- * be done then anyway.
+ * Keeps the workers' reports about the networks in memory, so that a tap need not query them.
+ * Resolves after the first poll. If the database is unreachable, the last state is kept, because
+ * nothing can be done anyway.
  */
 export async function watchReadiness(deps: {
   readonly db: Database;
@@ -112,7 +113,7 @@ export async function watchReadiness(deps: {
   };
 }
 
-/** Counts only workers that know the sum: the others hold no senders yet. */
+/** Sums the workers that report a number; the others hold no senders yet. */
 function paymentsLeftOf({ workers }: Pick<NetworkRow, 'workers'>): number | null {
   const known = workers.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
   return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0);
@@ -131,7 +132,7 @@ function tell(
   else log.warn('the network settles no payments', { network, reasons });
 }
 
-/** Judges a network. One worker without a problem is enough, because it works for all. */
+/** Judges a network. One worker without a problem is enough, because it can do all the work. */
 export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkState {
   const { recovering, all_stopped: allStopped, workers, ceiling } = network;
   const reasons = new Set<UnsettledReason>();
@@ -139,7 +140,7 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
   if (workers.every((worker) => worker.reasons.length > 0)) {
     for (const worker of workers) for (const reason of worker.reasons) reasons.add(reason);
   }
-  // If no worker holds a sender, they are just being taken over, which takes seconds.
+  // If no worker holds a sender, they are being taken over, which takes seconds.
   const held = workers.reduce((sum, worker) => sum + worker.senders, 0);
   const funded = workers.reduce((sum, worker) => sum + worker.fundedSenders, 0);
   if (held > 0 && funded === 0) reasons.add('no_gas');

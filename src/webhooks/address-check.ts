@@ -7,7 +7,7 @@ import {
   type SpecialBlock,
 } from '#webhooks/special-addresses.ts';
 
-/** The addresses to which webhooks may be sent. */
+/** The rules for addresses to which webhooks may be sent. */
 export interface AddressPolicy {
   /** Returns the reason why this address is refused, in a few words, or `null` if it is allowed. */
   refusalOf(address: string): string | null;
@@ -17,9 +17,9 @@ export interface AddressPolicy {
 
 export interface AddressPolicyOptions {
   /**
-   * The sandbox: endpoints `http://127.0.0.1:…` and `http://localhost:…` are the developer's own.
-   * (Live endpoints must be https, so this applies in test mode only.) Another name that resolves
-   * to this machine is still refused.
+   * For sandboxes: allows endpoints `http://127.0.0.1:…` and `http://localhost:…`, which belong to
+   * the developer. (Live endpoints must be https, so this concerns test mode only.) Other names
+   * that resolve to this machine are refused.
    */
   readonly ownMachine?: boolean;
 }
@@ -79,7 +79,7 @@ function dotted(bytes: readonly number[]): string {
 
 /**
  * Returns the IPv4 addresses at which a packet to this IPv6 address would end, or through which it
- * would pass. `stands` is true if the outer address is only another notation of the inner one.
+ * would pass. `stands` is true if the address is only another notation of the inner one.
  */
 function unwrap(address: string): { readonly inner: readonly string[]; readonly stands: boolean } {
   const parsed = ipaddr.IPv6.parse(address);
@@ -98,9 +98,8 @@ function unwrap(address: string): { readonly inner: readonly string[]; readonly 
 }
 
 /**
- * Builds a policy that refuses all special-purpose addresses, in every notation, except those that
- * `allowCidrs` exempts (an IPv4 range also covers the mapped and translated notations of its
- * addresses).
+ * Builds a policy that refuses all special-purpose addresses, in every notation, except those in
+ * `allowCidrs` (an IPv4 range also covers the mapped and translated notations of its addresses).
  * @throws RangeError if an entry of `allowCidrs` is not an address or a CIDR range.
  */
 export function addressPolicy(
@@ -140,7 +139,7 @@ export function addressPolicy(
 }
 
 /**
- * Returns one notation per address, so that a connected peer can be compared with a checked
+ * Returns one notation per address, so that a connected peer can be compared with the checked
  * address.
  */
 export function canonicalAddress(address: string): string {

@@ -13,9 +13,9 @@ import { parseRetryAfter } from '#webhooks/schedule.ts';
 import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';
 import { type Network, openTransport, type Transport } from '#webhooks/transport.ts';
 
-/** The data that a sender needs of an endpoint: its URL, API version and signing keys. */
+/** What a sender needs to know about an endpoint: its URL, API version and signing keys. */
 export interface Target {
-  /** Changes whenever the endpoint does. */
+  /** Changes with every change of the endpoint. */
   readonly updated: Date;
   readonly apiVersion: string;
   readonly transport: Transport;
@@ -29,7 +29,7 @@ type TargetRow = Pick<
   'url' | 'api_version' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'updated'
 >;
 
-/** Decrypts an endpoint's keys; `endpointId` is the context with which they were encrypted. */
+/** Decrypts an endpoint's keys. `endpointId` is the context with which they were encrypted. */
 export function openTarget(
   endpointId: string,
   row: TargetRow,
@@ -52,7 +52,7 @@ export interface Message {
   readonly eventType: string;
   /** The stored event's JSON. */
   readonly body: string;
-  /** Counted from 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
   /** The span of this attempt, sent to receivers that trace; `null` if tracing is off. */
   readonly traceparent: string | null;
@@ -62,7 +62,7 @@ export interface AttemptResult {
   readonly succeeded: boolean;
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
-  /** `null` if it succeeded. */
+  /** The reason of a failure; `null` for a success. */
   readonly error: string | null;
   readonly durationMs: number;
   readonly finished: Date;
@@ -115,7 +115,7 @@ function toResult(reply: Reply, now: Date): AttemptResult {
     return { ...base, succeeded: false, responseStatus: null, responseBody: null, error };
   }
   const { status, body } = reply;
-  // Redact our own secrets: a receiver may echo the request's headers or print its settings.
+  // Masks our own secrets, because a receiver may echo the request's headers or print its settings.
   const responseBody = body === null ? null : redactOwn(body);
   const answered = { ...base, responseStatus: status, responseBody };
   if (status < 300) return { ...answered, succeeded: true, error: null };
@@ -127,7 +127,7 @@ function toResult(reply: Reply, now: Date): AttemptResult {
   };
 }
 
-/** Sends one event once, signed now, for at most 10 s. Never throws. */
+/** Sends one event once, signed now, within 10 s. Never throws. */
 export async function attemptDelivery(
   target: Target,
   message: Message,

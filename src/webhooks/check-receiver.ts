@@ -15,9 +15,9 @@ import { newSigningSecret, signingKey } from '#webhooks/sign.ts';
 const STALE_SECONDS = 600;
 
 /**
- * How a receiver treats signatures. `not_reached`: it did not accept even the valid event, so
- * nothing else was sent. `takes_forged`: it does not check them. `takes_old`: it checks them, but
- * not their timestamps, so a recorded request can be replayed.
+ * How a receiver treats signatures. `not_reached`: it did not accept the valid event, so nothing
+ * else was sent. `takes_forged`: it does not check signatures. `takes_old`: it does not check
+ * timestamps, so a recorded request can be replayed.
  */
 export type ReceiverVerdict = 'checks_signatures' | 'takes_old' | 'takes_forged' | 'not_reached';
 
@@ -31,7 +31,7 @@ export interface Probe {
 
 export interface ReceiverCheck {
   readonly verdict: ReceiverVerdict;
-  /** The delivery of the valid event, which is listed like any other. */
+  /** The delivery of the valid event, listed like any other. */
   readonly delivery: DeliveryRow;
   /** The request with a forged signature; `null` if it was not sent. */
   readonly forged: Probe | null;
@@ -48,8 +48,8 @@ function probeOf(result: AttemptResult): Probe {
 }
 
 /**
- * Sends the same event again with a new id: a receiver that already knows the id would return 200
- * without checking the signature. No delivery is written for it.
+ * Sends the event again with a new id: a receiver that knows the id might return 200 without
+ * checking the signature. No delivery is recorded.
  */
 async function probe(
   deps: WebhookDeps,

@@ -23,7 +23,7 @@ export interface CreateEndpoint {
   readonly apiVersion: string;
 }
 
-/** An endpoint with its secret in clear text, which is shown only once. */
+/** An endpoint with its secret, which is shown only once. */
 export interface RevealedEndpoint {
   readonly endpoint: EndpointRow;
   readonly secret: string;

@@ -7,9 +7,9 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 export interface DeliveriesRow {
   readonly day: string;
   readonly delivered: number;
-  /** Number that failed, or were attempted without success so far. */
+  /** How many failed, or have not succeeded yet. */
   readonly undelivered: number;
-  /** True if every endpoint's count is stored. */
+  /** True if the counts of all endpoints are stored. */
   readonly is_kept: boolean;
 }
 
@@ -21,8 +21,8 @@ interface Days {
   readonly to: string;
 }
 
-// SQL: endpoints ($1 account, $2 mode) and days ($3 zone, $4 days, $5 and $6 their starts and those
-// of the following days) without a stored count.
+// SQL: endpoints ($1 account, $2 mode) and days ($3 zone, $4 days, $5 and $6 their starts and ends)
+// without a stored count.
 const NOT_KEPT = `
   days as (
     select * from unnest($4::date[], $5::timestamptz[], $6::timestamptz[]) d (day, since, until)
@@ -43,7 +43,7 @@ function valuesOf({ tenant, timeZone, from, to }: Days): unknown[] {
   return [tenant.accountId, tenant.livemode, timeZone, days, starts.slice(0, -1), starts.slice(1)];
 }
 
-/** SQL: counts by a range of an index. */
+/** SQL: counts finished deliveries by a range of an index. */
 function finished(status: 'succeeded' | 'failed'): string {
   return `(select count(*)::int from webhook_deliveries d
     where d.endpoint_id = o.id and d.status = '${status}'
@@ -73,7 +73,7 @@ export async function selectDeliveryDays(sql: Sql, asked: Days): Promise<Deliver
 }
 
 /**
- * Locks until the end of the transaction, so that only it counts, stores or deletes the endpoint's
+ * Locks until the transaction ends, so that no other transaction counts, stores or deletes these
  * days.
  */
 async function lockDays(tx: Tx, tenant: Tenant): Promise<void> {
@@ -85,7 +85,7 @@ async function lockDays(tx: Tx, tenant: Tenant): Promise<void> {
 }
 
 /**
- * Stores missing days. (`limit 1` checks each day separately; an anti-join read all waiting
+ * Stores missing days. (`limit 1` checks each day separately; an anti-join read the waiting
  * deliveries of all merchants.)
  */
 async function insertDays(tx: Tx, asked: Days, now: Date): Promise<void> {
@@ -99,7 +99,7 @@ async function insertDays(tx: Tx, asked: Days, now: Date): Promise<void> {
   );
 }
 
-/** Stores the counts of complete days without waiting deliveries. */
+/** Stores the counts of past days that have no waiting deliveries. */
 export async function storeDeliveryDays(db: Database, asked: Days, now: Date): Promise<void> {
   await db.transaction(async (tx) => {
     await lockDays(tx, asked.tenant);
@@ -127,9 +127,9 @@ async function deleteDays(
 }
 
 /**
- * Called before deliveries of that time are queued again, so that their days, in any zone, are
- * counted again. A caller that also locks the endpoint against changes must take that lock
- * afterwards, in the same order as the code that stores days.
+ * Deletes the stored counts of days, in any zone, whose deliveries are about to be queued again. A
+ * caller that also locks the endpoint must do so afterwards, in the same order as the code that
+ * stores days.
  */
 export async function forgetDeliveryDays(
   tx: Tx,

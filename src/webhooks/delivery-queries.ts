@@ -15,7 +15,7 @@ import {
 
 const SHARED = `${PLACE_COLUMNS}, ${ANSWER_COLUMNS}, updated`;
 
-// SQL: a delivery that is resent by hand is due now, even if others are waiting.
+// SQL: a delivery that was resent by hand is due now, even before earlier ones.
 const PENDING = `${SHARED}, 'pending' as status, greatest(due_at, updated) as next_attempt_at`;
 const FINISHED = `${SHARED}, status, null::timestamptz(3) as next_attempt_at`;
 
@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<DeliveryStatus, string>> = {
 };
 
 /**
- * Returns one page of an endpoint's deliveries, newest event first, plus one row. Each status is a
+ * Returns a page of an endpoint's deliveries plus one row, newest event first. Each status is a
  * range of an index; the three short ranges are merged.
  */
 export async function selectDeliveries(
@@ -53,8 +53,8 @@ export async function selectDeliveries(
 }
 
 /**
- * Returns one page of the tenant's undelivered events, over all its endpoints: failed, or attempted
- * without success so far. Each endpoint contributes at most a page, from its own index.
+ * Returns a page of the tenant's undelivered events over all endpoints: failed, or without a
+ * success so far. Each endpoint contributes at most a page from its own index.
  */
 export async function selectUndelivered(
   sql: Sql,
@@ -79,10 +79,10 @@ export async function selectUndelivered(
   );
 }
 
-/** The delivery's id contains the time of its event, accurate to within a millisecond. */
+/** A delivery's id contains the time of its event, which may differ by a millisecond. */
 const ID_SLACK_MS = 1;
 
-/** Returns a delivery of one of the tenant's endpoints, from any of the tables. */
+/** Returns a delivery of one of the tenant's endpoints, from any table. */
 export async function selectDelivery(
   sql: Sql,
   tenant: Tenant,
@@ -110,7 +110,7 @@ export async function selectDelivery(
 /** The columns that identify a delivery. */
 export type DeliveryKey = Pick<DeliveryRow, 'endpoint_id' | 'event_created' | 'event_position'>;
 
-/** Moves one delivery, pending or finished, to the front of its endpoint's queue. */
+/** Moves a delivery, pending or finished, to the front of its endpoint's queue. */
 export async function moveToFront(tx: Tx, key: DeliveryKey, now: Date): Promise<void> {
   await tx.query(
     `with old as (
@@ -151,7 +151,7 @@ const INSERT_TESTED = `
   select webhook_delivery_id(event_id, endpoint_id), ${TESTED.names.join(', ')}
   from ${TESTED.table('t')} returning id`;
 
-/** Inserts a delivery that was made outside the queue and is finished at once: the manual test. */
+/** Inserts a finished delivery that was made without the queue: the manual test. */
 export async function insertFinished(tx: Tx, row: Sent<typeof TESTED>): Promise<string> {
   const rows = await TESTED.run<{ id: string }>(tx, INSERT_TESTED, { rows: [row] });
   return only(rows, 'delivery of a test').id;
@@ -168,7 +168,7 @@ export async function deliveryIdOf(
   return rows[0]?.id ?? '';
 }
 
-/** A failed attempt. The last successful one is the delivery itself. */
+/** A failed attempt. A successful one is stored in the delivery itself. */
 export const webhookAttempts = table('webhook_attempts', {
   attempt: 'int',
   finished: 'timestamptz',
@@ -180,7 +180,7 @@ export const webhookAttempts = table('webhook_attempts', {
 
 export type AttemptRow = Row<typeof webhookAttempts>;
 
-/** Returns the failed attempts of one delivery, oldest first. There are at most a few dozen. */
+/** Returns the failed attempts of a delivery, oldest first; at most a few dozen. */
 export async function selectAttempts(sql: Sql, key: DeliveryKey): Promise<AttemptRow[]> {
   return webhookAttempts.list(
     sql,

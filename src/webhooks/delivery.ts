@@ -6,7 +6,7 @@ export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 
-/** The columns that locate a delivery; lists sort it by its event's position. */
+/** Columns that locate a delivery. Lists are ordered by the event's position. */
 const PLACE = {
   endpoint_id: 'text',
   event_created: 'timestamptz',
@@ -19,7 +19,7 @@ const PLACE = {
   created: 'timestamptz',
 } as const;
 
-/** The answer to its latest attempt. */
+/** Columns with the response to the latest attempt. */
 const ANSWER = {
   attempt: 'int',
   response_status: 'int?',

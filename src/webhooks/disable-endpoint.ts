@@ -22,14 +22,14 @@ export type NotifyDisabled = (tx: Tx, notice: DisabledNotice, now: Date) => Prom
 
 export interface Disabled {
   readonly notice: DisabledNotice;
-  /** Number of the event's deliveries to the account's other endpoints. */
+  /** How many deliveries of the event go to the account's other endpoints. */
   readonly deliveries: number;
 }
 
 /**
- * Disables an endpoint on behalf of the service: its undelivered work ends as failed, and the
- * account's other endpoints get `webhook_endpoint.disabled`. Returns `null` if it was already
- * disabled or deleted, or (with `failingBefore`) has recovered in the meantime.
+ * Disables an endpoint automatically: its undelivered work ends as failed, and the account's other
+ * endpoints get `webhook_endpoint.disabled`. Returns `null` if it was already disabled or deleted,
+ * or (with `failingBefore`) has recovered since.
  */
 export async function disableEndpoint(
   db: Database,

@@ -39,33 +39,33 @@ export interface DispatcherDeps extends DeliverDeps {
   readonly release: (endpointId: string) => Promise<void>;
   /** Called when the receiver returned 410. */
   readonly gone: (endpointId: string) => void;
-  /** Called when a session has capacity, and its queue may hold more. */
+  /** Called when a session has capacity and its queue may have more deliveries. */
   readonly hasCapacity: () => void;
-  /** Called when a lease was released, so that a free worker may take it. */
+  /** Called when a lease was released, so that a worker with capacity can take it. */
   readonly released: () => void;
 }
 
-/** What to fetch, with the number of hints at the time of the decision. */
+/** What to fetch, and the number of hints when that was decided. */
 export interface Look {
   readonly hints: number;
   readonly asks: readonly Ask[];
 }
 
-/** A worker keeps an endpoint's lease this long after its last delivery. */
+/** How long a worker keeps an endpoint's lease after its last delivery. */
 const LINGER_MS = 10_000;
-/** Endpoints per read, which bounds its duration. */
+/** Endpoints per read, which limits its duration. */
 const MAX_ENDPOINTS_OF_LOOK = 256;
 /** Limits the memory of loaded deliveries. */
 const MAX_HELD_BY_DISPATCHER = 10_000;
 const DRAIN_STEP_MS = 20;
 
-/** The sessions of all endpoints that this worker has leased, and everything in flight to them. */
+/** The sessions of all endpoints leased by this worker, and all requests in flight to them. */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #sessions = new Map<string, EndpointSession>();
   readonly #slots: Slots;
   readonly #recorder: Recorder;
-  /** Counts the hints that rows were written. */
+  /** Hints so far: notifications that rows were written. */
   #hints = 0;
   #unrecorded = 0;
   #abandoned = false;
@@ -94,14 +94,14 @@ export class Dispatcher {
     return { healthy: this.#sessions.size - failing, failing };
   }
 
-  /** Call it when rows may have been written: sessions with an empty queue should read again. */
+  /** Makes sessions with an empty queue read again. Call it when rows may have been written. */
   expectWork(): void {
     this.#hints++;
   }
 
   /**
-   * Returns what to fetch: for sessions with capacity whose queue may hold something, the one that
-   * read longest ago first.
+   * Returns what to fetch: for sessions with capacity and a queue that may not be empty. The one
+   * that read longest ago comes first.
    */
   look(): Look {
     const asks: Ask[] = [];
@@ -133,8 +133,8 @@ export class Dispatcher {
   }
 
   /**
-   * Renews the leases and rereads the endpoints. Sessions whose lease is lost end, and those of
-   * idle endpoints are released.
+   * Renews the leases and reads the endpoints again. Ends sessions that lost their lease, and
+   * releases idle endpoints.
    */
   async renew(): Promise<boolean> {
     const { db, clock, owner, leaseMs } = this.#deps;
@@ -153,13 +153,13 @@ export class Dispatcher {
     return false;
   }
 
-  /** Starts nothing more; resolves when everything in flight is recorded. */
+  /** Stops starting deliveries. Resolves when everything in flight is recorded. */
   async drain(): Promise<void> {
     for (const session of this.#sessions.values()) drain(session);
     while (this.#slots.inFlight() > 0 || this.#unrecorded > 0) await pause(DRAIN_STEP_MS);
   }
 
-  /** Abandons what is in flight: its rows are still in the queue and are sent again. */
+  /** Abandons what is in flight. Its rows are still queued, so it is sent again. */
   abandon(): void {
     this.#abandoned = true;
     for (const session of this.#sessions.values()) this.#end(session);

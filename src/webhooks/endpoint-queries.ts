@@ -26,8 +26,8 @@ export async function selectEndpoint(
 }
 
 /**
- * Locks the endpoint and its lease: results wait, and are then checked against the change. A `null`
- * tenant is the worker, for any account.
+ * Locks the endpoint and its lease, so that results wait and are then checked against the change. A
+ * `null` tenant stands for the worker, which works for all accounts.
  */
 export async function lockEndpoint(
   tx: Tx,
@@ -45,8 +45,9 @@ export async function lockEndpoint(
 }
 
 /**
- * Serializes creations of one account and mode, so that they cannot exceed the limit. It takes a
- * position of the account's order, so that events get later positions once the endpoint exists.
+ * Counts endpoints. Concurrent creations in one account and mode wait for each other, so that they
+ * cannot exceed the limit. Takes a position of the account's order, so that the new endpoint gets
+ * all later events.
  */
 export async function countEndpointsLocked(tx: Tx, tenant: Tenant): Promise<number> {
   const values = [tenant.accountId, tenant.livemode];
@@ -101,10 +102,7 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
   );
 }
 
-/**
- * SQL: later than the previous change even if the clock stands still, because workers compare the
- * times.
- */
+/** SQL: always later than the previous change, because workers compare the times. */
 const UPDATED = `updated = greatest($2, updated + interval '1 ms'), version = version + 1`;
 
 export async function updateEndpoint(
@@ -134,7 +132,7 @@ export async function replaceSecret(
   );
 }
 
-/** Clears the failures of an endpoint that was changed or tried by hand. */
+/** Clears the failures of an endpoint that was changed, or tried by hand. */
 export async function forgetFailures(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `update webhook_endpoint_leases set consecutive_failures = 0, not_before = '-infinity'
@@ -143,7 +141,7 @@ export async function forgetFailures(tx: Tx, id: string): Promise<void> {
   );
 }
 
-/** Makes the next delivery due at once, even to a broken endpoint. */
+/** Makes the next delivery due at once, even for a broken endpoint. */
 export async function liftPause(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `update webhook_endpoint_leases set not_before = '-infinity' where endpoint_id = $1`,
@@ -160,7 +158,7 @@ export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
   );
 }
 
-/** Ends a disabled endpoint's undelivered work; a replay can queue it again. */
+/** Ends a disabled endpoint's undelivered work as failed. A replay can queue it again. */
 export async function endDueDeliveries(tx: Tx, id: string, now: Date): Promise<void> {
   await tx.query(
     `with ended as (delete from webhook_due where endpoint_id = $1 returning *)
@@ -184,7 +182,7 @@ export async function selectLongFailing(sql: Sql, before: Date, limit: number): 
   return rows.map((row) => row.id);
 }
 
-/** Records a manual test: a success clears failures, a failure may be the first of a series. */
+/** Records a manual test: a success clears failures; a failure may begin a series. */
 export async function noteTest(
   tx: Tx,
   tested: { readonly id: string; readonly succeeded: boolean; readonly at: Date },

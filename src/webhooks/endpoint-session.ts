@@ -20,29 +20,29 @@ export interface EndpointSession {
   readonly fencingToken: bigint;
   target: Target;
   health: Health;
-  /** Deliveries that were taken from the queue and not started. */
+  /** Deliveries taken from the queue, but not started. */
   buffer: DueRow[];
-  /** Positions of all deliveries that were taken and not recorded yet. */
+  /** Positions of all deliveries that were taken and are not recorded yet. */
   readonly held: Set<bigint>;
   inFlight: number;
   /** The smoothed response time. */
   latencyMs: number;
-  /** Time at which it last had work, on the monotonic clock. */
+  /** When the session last had work, on the monotonic clock. */
   usedAtMs: number;
   state: 'open' | 'draining' | 'ended';
-  /** The number of hints at the last read that found too little. */
+  /** The number of hints at the last read that returned less than requested. */
   emptyAtHint: number;
-  /** True while it waits for its turn. */
+  /** True while the session waits for its turn. */
   queued: boolean;
 }
 
-/** Deliveries held per endpoint, enough that a fast receiver never waits for the next read. */
+/** Deliveries held per endpoint: enough that a fast receiver never waits for the next read. */
 const MAX_HELD = 64;
-/** Below this the next read is due. */
+/** With fewer deliveries, the next read is due. */
 const LOW_WATER = 32;
-/** An endpoint that responds more slowly counts as slow and shares separate slots. */
+/** An endpoint whose responses take longer counts as slow, and uses separate slots. */
 export const SLOW_MS = 1_000;
-/** Weight of the newest response. */
+/** The weight of the newest response in the smoothed time. */
 const LATENCY_WEIGHT = 0.25;
 
 export function openSession(leased: {
@@ -65,8 +65,8 @@ export function openSession(leased: {
 }
 
 /**
- * Returns how many more deliveries to take: none while the queue is empty and no hint has arrived
- * since. A failing endpoint gets few.
+ * Returns how many more deliveries to take: none if the queue is empty and no hint has arrived
+ * since; few for a failing endpoint.
  */
 export function mostToTake(session: EndpointSession, hints: number): number {
   if (session.state !== 'open' || session.emptyAtHint === hints) return 0;
@@ -84,19 +84,19 @@ export function canStart(session: EndpointSession): boolean {
 }
 
 /**
- * True for slow and failing endpoints: they share separate slots, so that they never hold up the
- * fast ones.
+ * True for slow and failing endpoints, which use separate slots, so that they never delay fast
+ * ones.
  */
 export function isSlow(session: EndpointSession): boolean {
   return session.health.consecutiveFailures > 0 || session.latencyMs > SLOW_MS;
 }
 
-/** Call it when a response is overdue: the endpoint counts as slow from now on. */
+/** Counts the endpoint as slow. Call it when a response is overdue. */
 export function noteOverdue(session: EndpointSession): void {
   session.latencyMs = Math.max(session.latencyMs, 2 * SLOW_MS);
 }
 
-/** Call it when its queue may hold more than was read. */
+/** Call it when the session's queue may contain more than was read. */
 export function lookAgain(session: EndpointSession): void {
   session.emptyAtHint = -1;
 }
@@ -115,13 +115,13 @@ export function answered(session: EndpointSession, result: AttemptResult): void 
   session.health = result.succeeded
     ? afterSuccess(session.health)
     : afterFailure(session.health, finished, retryAfterMs);
-  // After the pause, the worker that then leases the endpoint continues.
+  // The worker that leases the endpoint after the pause continues.
   if (session.health.notBefore !== null) drain(session);
 }
 
 /**
- * Call it when the result is recorded.
- * @returns true if its lease is no longer needed.
+ * Removes a recorded delivery.
+ * @returns true if the lease is no longer needed.
  */
 export function recorded(session: EndpointSession, { event_position }: DueRow): boolean {
   session.held.delete(event_position);
@@ -134,7 +134,7 @@ export function isIdle({ held, usedAtMs }: EndpointSession, forMs: number): bool
 }
 
 /**
- * Changes the target: deliveries in flight end on the old sockets, the others are fetched again.
+ * Changes the target. Deliveries in flight end on the old sockets; the others are fetched again.
  */
 export function retarget(session: EndpointSession, target: Target): void {
   putBack(session);
@@ -155,7 +155,7 @@ export function end(session: EndpointSession, { atOnce }: { readonly atOnce: boo
   else session.target.transport.closeGently();
 }
 
-/** Drops deliveries that were taken and not started; their rows are still in the queue. */
+/** Drops deliveries that were taken but not started. Their rows are still queued. */
 function putBack(session: EndpointSession): void {
   for (const row of session.buffer) session.held.delete(row.event_position);
   session.buffer = [];

@@ -3,9 +3,9 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { AddressPolicy } from '#webhooks/address-check.ts';
 import type { Resolver } from '#webhooks/resolver.ts';
 
-/** Longer URLs are refused; browsers and proxies have similar limits. */
+/** Longer URLs are refused, with a limit similar to that of browsers and proxies. */
 export const MAX_URL_LENGTH = 2048;
-/** Creation waits no longer than this, because a name that cannot be resolved now may be later. */
+/** How long a creation waits for DNS. A name that cannot be resolved now may be later. */
 const LOOKUP_MS = 2_000;
 const LOWEST_FREE_PORT = 1024;
 const HIGHEST_PORT = 65_535;
@@ -20,8 +20,8 @@ function isPortAllowed(port: number): boolean {
 }
 
 /**
- * Refuses what the parser would silently change: white space and control characters (it strips
- * them), backslashes (it turns them into slashes), empty user names and fragments (it drops them).
+ * Refuses what the parser would change silently: it strips white space and control characters,
+ * replaces backslashes, and drops empty user names and fragments.
  */
 function checkSpelling(raw: string): Refusal | null {
   const strange = [...raw].some((c) => (c.codePointAt(0) ?? 0) <= 0x20 || c === '\u007f');
@@ -38,7 +38,7 @@ function checkSpelling(raw: string): Refusal | null {
   return null;
 }
 
-/** Returns the remedy for a developer with a receiver on this machine or in the same network. */
+/** Returns advice for a developer whose receiver is on this machine or in the same network. */
 function howToAllow(url: URL): string {
   const isLocal = /^(localhost|127\..*|\[::1\])$/.test(url.hostname);
   const sandbox = isLocal
@@ -102,8 +102,7 @@ export interface UrlCheck {
 
 /**
  * Checks all rules for URLs, at creation and at every change. A name that does not resolve yet is
- * accepted: each delivery resolves it again, and connects only to an address that it has just
- * checked.
+ * accepted, because each delivery resolves it again and connects only to an address just checked.
  */
 export async function checkEndpointUrl(raw: string, check: UrlCheck): Promise<Refusal | null> {
   const url = parseEndpointUrl(raw, check.livemode);

@@ -16,13 +16,16 @@ export interface WebhookDeps {
   readonly network: Network;
 }
 
-/** persistent_failure: five days without a success. gone: the receiver answered 410. */
+/**
+ * Why an endpoint was disabled. persistent_failure: no success for five days. gone: the receiver
+ * answered 410.
+ */
 export type DisabledReason = 'persistent_failure' | 'gone' | 'requested_by_merchant';
 
 /** The limit on endpoints in behavior.md 11. */
 export const MAX_ENDPOINTS = 16;
 export const MAX_DESCRIPTION = 500;
-/** There are fewer types and families altogether, so a longer list is a mistake. */
+/** More than there are types and families, so a longer list is a mistake. */
 export const MAX_ENABLED_EVENTS = 64;
 
 export const webhookEndpoints = table('webhook_endpoints', {
@@ -48,8 +51,8 @@ export const webhookEndpoints = table('webhook_endpoints', {
 export type EndpointRow = Row<typeof webhookEndpoints>;
 
 /**
- * Records a person's change in the transaction that makes it. Calls with an API key are not
- * recorded here, because the request log has them.
+ * Records a user's change in the transaction that makes it. Changes by API key are in the request
+ * log instead.
  */
 export type NoteChange<Change> = (tx: Tx, change: Change) => Promise<void>;
 

@@ -2,19 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { codeOf } from '#db/database.ts';
 
-/** Limit of DNS look-up, connection, request and response together (behavior.md 11.4). */
+/** Time limit for DNS, connection, request and response together (behavior.md 11.4). */
 export const DELIVERY_LIMIT_MS = 10_000;
 /**
- * Bytes read from a response before the socket is destroyed; the body does not matter, but helps
+ * Bytes read from a response before the socket is destroyed. The body has no meaning, but helps in
  * debugging.
  */
 export const MAX_BODY_BYTES = 16 * 1024;
-/** Bytes of that which are stored, unless the caller says otherwise. */
+/** Bytes of the body that are stored by default. */
 const KEPT_BODY_BYTES = 1024;
-/** Some servers send an early hint per resource; this bounds a flood. */
+/** Some servers send an interim response per resource; more than this is a flood. */
 const MAX_INFORMATIONAL = 64;
 
-/** The reason why an attempt got no response, as the delivery object shows it. */
+/** Why an attempt got no response, as the delivery object shows it. */
 export type NoAnswer =
   | 'address_refused'
   | 'dns_failed'
@@ -30,7 +30,7 @@ export type Reply =
   | {
       readonly answered: true;
       readonly status: number;
-      /** The first 1 KiB as text, or as much as the caller requested; `null` if it was empty. */
+      /** The first 1 KiB, or as much as requested, as text; `null` if it was empty. */
       readonly body: string | null;
       /** True if `body` is the whole response. */
       readonly isWhole: boolean;
@@ -56,8 +56,8 @@ function reasonOf(error: Error): NoAnswer {
 }
 
 /**
- * Converts bytes to text. PostgreSQL stores no NUL; a character that the limit cut in two is
- * omitted.
+ * Converts bytes to text. Omits NUL, which PostgreSQL cannot store, and a character cut by the
+ * limit.
  */
 function toText(bytes: Buffer, keptBytes: number): string | null {
   if (bytes.length === 0) return null;
@@ -72,9 +72,9 @@ function firstOf(value: string | string[] | undefined): string | null {
 const ended = new Error('the exchange has ended');
 
 /**
- * One request to a receiver that may be slow, broken or hostile. Ends exactly once: with the whole
- * response, with as much of it as is read, at the time limit, or with an error. Once the status is
- * known, the response can no longer become an error.
+ * One request to a receiver that may be slow, broken or hostile. It ends exactly once: with the
+ * response or the part of it that is read, at the time limit, or with an error. Once the status is
+ * known, it cannot end with an error.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<Reply>;
@@ -130,7 +130,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Ends, and destroys the socket, because further data is not needed. */
+  /** Ends and destroys the socket, because no further data is needed. */
   #cut(error: NoAnswer): void {
     this.finish(error);
     this.#lookup?.abort();

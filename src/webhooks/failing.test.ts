@@ -137,7 +137,7 @@ describe('a failing endpoint', () => {
     await s.receiver.waitFor(5);
     await looked();
     const first = s.receiver.received.length;
-    // Allows for at most what was in flight when the receiver broke.
+    // Tolerates at most the requests that were in flight when the receiver broke.
     assert.ok(first >= 5 && first <= 13, `${first}`);
     for (let probe = 1; probe <= 3; probe++) {
       s.later(6_000 + probe * 1_000);
@@ -202,8 +202,7 @@ describe('a failing endpoint', () => {
     clock.advance(120_000);
     const told: string[] = [];
     const notifyDisabled = async (tx: Tx, { endpointId }: { readonly endpointId: string }) => {
-      // Runs in the transaction that disables, so that its writes exist only if the endpoint is
-      // disabled.
+      // Runs in the transaction that disables the endpoint, so its writes exist only then.
       assert.ok(tx.inTransaction);
       told.push(endpointId);
     };

@@ -9,9 +9,7 @@ import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 const BACKLOG = 100_000;
 const PROBES = 60;
 
-/**
- * Queues this many deliveries for the account's endpoint, without writing each event separately.
- */
+/** Queues this many deliveries for the account's endpoint without writing each event. */
 async function fillBacklog(bench: WebhookBench, endpointId: string): Promise<void> {
   await writeTestEvents(bench);
   await bench.db.query(
@@ -25,7 +23,10 @@ async function fillBacklog(bench: WebhookBench, endpointId: string): Promise<voi
   );
 }
 
-/** Measures the milliseconds from before the write of an event to its arrival, one at a time. */
+/**
+ * Measures the milliseconds from just before an event is written until it arrives, one event at a
+ * time.
+ */
 async function measure(
   bench: WebhookBench,
   receiver: Awaited<ReturnType<typeof startReceiver>>,
@@ -71,8 +72,8 @@ describe('fairness', () => {
       t.diagnostic(`p50 ${before.p50.toFixed(1)} -> ${during.p50.toFixed(1)} ms`);
       t.diagnostic(`p99 ${before.p99.toFixed(1)} -> ${during.p99.toFixed(1)} ms`);
       await removeEndpoint(neighbor, neighbor.tenant, endpoint.id, bench.clock.now());
-      // The limit is generous, because other tests may run; behind 100,000 others it would take
-      // minutes.
+      // A generous limit, because other tests may run. Behind 100,000 other deliveries it would
+      // take minutes.
       assert.ok(during.p50 < 250, `p50 ${before.p50} -> ${during.p50}`);
       assert.ok(during.p99 < 1_000, `p99 ${before.p99} -> ${during.p99}`);
     });

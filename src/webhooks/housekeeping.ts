@@ -17,20 +17,13 @@ export interface HousekeepingDeps extends LoopDeps {
   readonly onError: (name: string, error: unknown) => void;
 }
 
-/** Interval of the sweep: the measured periods are days, so a minute is precise enough. */
+/** How often long failures are checked; they are measured in days. */
 const SWEEP_MS = 60_000;
-/**
- * Interval of partition checks: partitions are created a week ahead, so an hour does not matter.
- */
+/** How often partitions are checked; they are created a week ahead. */
 const PARTITIONS_MS = HOUR_MS;
-/**
- * Delay of the first partition check, because everything starts in the first minute; a process that
- * ends earlier skips it.
- */
+/** Delay of the first partition check, because everything else starts in the first minute. */
 const FIRST_PARTITIONS_MS = 60_000;
-/**
- * How often replays are polled, because a hint can be lost and a flooded endpoint makes them wait.
- */
+/** How often replays are polled: hints can be lost, and a full queue makes replays wait. */
 const REPLAY_POLL_MS = 2_000;
 const MAX_DISABLED = 100;
 
@@ -81,7 +74,7 @@ function startPartitionLoop(deps: HousekeepingDeps): Loop {
   };
 }
 
-/** Starts the background work other than deliveries: replays, disabling, partitions. */
+/** Starts the background work besides deliveries: replays, disabling, partitions. */
 export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<void> } {
   const { db, clock, wakeups, onError } = deps;
   const replays = startLoop({

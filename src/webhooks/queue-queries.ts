@@ -28,14 +28,14 @@ const LEASED = webhookEndpoints.pick(
 const LEASED_COLUMNS = `
   ${LEASE}, nullif(l.not_before, '-infinity') as not_before, ${LEASED}`;
 
-/** An endpoint and its lease, as a worker needs them. */
+/** What a worker needs to know about an endpoint and its lease. */
 export type LeasedRow = Row<typeof LEASE> & Row<typeof LEASED> & { not_before: Date | null };
 
 /**
- * Forces the queue's statements to use the indexes row by row, whatever the statistics say: a plan
- * that was made while the tables were small would scan them completely once they are large. The
- * statements' form also fixes the order of joins: "limit 1" in a lateral part keeps it inside the
- * loop, "= any" makes an index condition.
+ * Makes the queue's statements use the indexes row by row, whatever the statistics: a plan made
+ * while the tables were small would scan large tables completely. The form of the statements fixes
+ * the order of joins: "limit 1" in a lateral part keeps it inside the loop, and "= any" becomes an
+ * index condition.
  */
 const INDEX_PLANS = `
   select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
@@ -44,7 +44,7 @@ const INDEX_PLANS = `
 
 async function withIndexPlans<T>(db: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
-    // Not awaited first: the connection is pipelined, so both statements travel together.
+    // Not awaited: the connection is pipelined, so both statements travel together.
     const [, result] = await Promise.all([tx.query(INDEX_PLANS), work(tx)]);
     return result;
   });
@@ -92,7 +92,7 @@ export interface Claim {
   readonly now: Date;
   readonly leaseUntil: Date;
   /**
-   * The search begins after this endpoint, so that a full worker does not always take the same
+   * The search starts after this endpoint, so that a full worker does not always take the same
    * ones.
    */
   readonly after: string;
@@ -100,8 +100,8 @@ export interface Claim {
 }
 
 /**
- * Leases endpoints with due work and no owner. Excludes the worker's own: after a clock jump it
- * must not lease its endpoints from itself while requests are in flight.
+ * Leases endpoints with due work that no worker holds. The worker's own are excluded: after a jump
+ * of the clock, it must not take over endpoints from itself while requests are in flight.
  */
 export async function claimEndpoints(db: Database, claim: Claim): Promise<LeasedRow[]> {
   const { owner, now, leaseUntil, after, limits } = claim;
@@ -109,7 +109,7 @@ export async function claimEndpoints(db: Database, claim: Claim): Promise<Leased
   return withIndexPlans(db, (tx) => tx.query<LeasedRow>(CLAIM, values));
 }
 
-/** Renews the leases that are still this worker's, and rereads their endpoints. */
+/** Renews the leases that this worker still holds, and reads their endpoints again. */
 export async function renewLeases(
   db: Database,
   lease: { readonly owner: string; readonly until: Date },
@@ -140,7 +140,7 @@ const DUE = webhookDue.pick(
   'd',
 );
 
-/** A due delivery; without a body if the event is past its retention. */
+/** A due delivery. Its body is missing if the event is past its retention. */
 export type DueRow = Row<typeof DUE> & { endpoint_updated: Date; body: string | null };
 
 const FETCH = `
@@ -170,8 +170,8 @@ export interface Ask {
 }
 
 /**
- * Returns the next due deliveries of these endpoints, oldest first, with their exact bodies. Omits
- * deliveries of a network whose ledger is being compared with its chain.
+ * Returns the next due deliveries of these endpoints, oldest first, with their exact bodies.
+ * Networks whose ledger is being compared with its chain are left out.
  */
 export async function fetchDue(db: Database, asks: readonly Ask[], now: Date): Promise<DueRow[]> {
   const modes = [false, true].filter((livemode) => db.watch.serves(livemode));
@@ -204,10 +204,7 @@ export type ResultRow = Sent<typeof RESULTS>;
 
 type ResultColumn = (typeof RESULTS.names)[number];
 
-/**
- * SQL: reads one column at the place where it is written, so that the steps pass on only what they
- * need.
- */
+/** SQL: reads a column where it is written, so that the steps pass on only what they need. */
 function at(name: ResultColumn): string {
   return RESULTS.at(name, 'f.n');
 }

@@ -13,24 +13,24 @@ import {
 } from '#webhooks/queue-queries.ts';
 import { type Health, nextAttemptAt } from '#webhooks/schedule.ts';
 
-/** The most results per transaction: larger transactions only get slower. */
+/** Results per transaction. Larger transactions are not faster. */
 const MAX_BATCH = 1_000;
-/** One transaction at a time; two at a time, half as large, were an eighth slower. */
+/** One transaction at a time. Two at a time, each half as large, were an eighth slower. */
 const MAX_IN_FLIGHT = 1;
 /**
- * Pause between commits. Without it, 100 payments per second caused a transaction for every two
- * deliveries, a tenth of PostgreSQL's work. If the process dies in the pause, its deliveries are
- * sent again.
+ * Pause between commits. Without it, 100 payments per second caused a transaction per two
+ * deliveries, a tenth of PostgreSQL's work. If the process is killed in the pause, those deliveries
+ * are sent again.
  */
 const GAP_MS = 25;
-/** Their sum is longer than a short database outage, but shorter than a lease. */
+/** Pauses between retries. Together they outlast a short database outage, but not a lease. */
 const RETRY_PAUSES_MS = [100, 500, 1_000, 3_000];
 
 export interface Finished {
   readonly session: EndpointSession;
   readonly row: DueRow;
   readonly result: AttemptResult;
-  /** The health after this result. */
+  /** The endpoint's health after this result. */
   readonly health: Health;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly nextAttemptAt: Date | null;
@@ -48,7 +48,7 @@ export function toFinished(session: EndpointSession, row: DueRow, result: Attemp
   return { ...base, status: next === null ? 'failed' : 'pending', nextAttemptAt: next };
 }
 
-/** stale: the lease had expired, so nothing changed. unknown: the database is unreachable. */
+/** stale: the lease had expired, so nothing was changed. unknown: the database is unreachable. */
 export type Recorded = 'recorded' | 'stale' | 'unknown';
 
 export interface Recorder {
@@ -114,8 +114,8 @@ async function recordOrWait(
 }
 
 /**
- * Records results in group commits. While the database is unreachable a result is held and retried,
- * because sending a delivery twice is worse.
+ * Records results in group commits. While the database is unreachable, results are held and
+ * retried, because sending deliveries twice is worse.
  */
 export function createRecorder(db: Database, log: Log): Recorder {
   const batcher = createBatcher<Finished, Recorded>({

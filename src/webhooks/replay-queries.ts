@@ -34,7 +34,7 @@ export async function selectReplay(
 }
 
 /**
- * Locks the oldest running replay whose endpoint is enabled and not flooded, and returns it. The
+ * Locks and returns the oldest running replay whose endpoint is enabled and has capacity. The
  * endpoint is locked too, so that it is not disabled or deleted during the batch.
  */
 export async function selectRunningReplay(
@@ -66,8 +66,8 @@ export async function backlogOf(tx: Tx, replay: ReplayRow, most: number): Promis
   return Number(rows[0]?.count ?? 0);
 }
 
-// SQL: a finished delivery is queued again with its id and its attempt count; a waiting one is
-// unchanged; an event that the endpoint never got gets its first delivery.
+// SQL: a finished delivery is queued again with its id and attempt count; a waiting one is left as
+// it is; an event that the endpoint never got gets its first delivery.
 const PORTION = `
   with portion as (
     select e.id, e.created, e.position, e.type from events e

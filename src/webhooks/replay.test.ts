@@ -76,7 +76,7 @@ describe('a replay', () => {
       ]);
       return rows.length === 3;
     });
-    // Writes the event while the endpoint is disabled, so that no delivery exists.
+    // Writes the event while the endpoint is disabled, so that it gets no delivery.
     const change = (status: 'enabled' | 'disabled') =>
       changeEndpoint(bench, bench.tenant, endpointId, { input: { status }, now: clock.now() });
     await change('disabled');

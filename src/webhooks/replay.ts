@@ -26,12 +26,12 @@ export interface StartReplay {
   readonly types: readonly string[] | null;
 }
 
-/** Events per batch: the transaction is short, and a crash repeats little. */
+/** Events per batch: a short transaction, of which a crash repeats little. */
 const PORTION = 500;
-/** A replay waits while this many deliveries of its endpoint are undelivered. */
+/** A replay pauses while this many deliveries of its endpoint are undelivered. */
 const MAX_BACKLOG = 5_000;
 
-/** Renders the replay object: a request to send events again, and its progress. */
+/** Renders a replay: a request to send events again, and its progress. */
 export function renderReplay(row: ReplayRow): { [key: string]: Json } {
   return {
     id: row.id,
@@ -67,8 +67,9 @@ function disabled(): Refusal {
 }
 
 /**
- * Requests every event of a period to be sent to the endpoint again, delivered before or not
- * (receivers recognize events by their id). A worker does it in batches, and resumes after a crash.
+ * Requests that every event of a period is sent to the endpoint again, delivered before or not
+ * (receivers recognize events by their id). A worker does this in batches, and resumes after a
+ * crash.
  */
 export async function startReplay(
   deps: Pick<WebhookDeps, 'db' | 'wakeups'>,
@@ -80,8 +81,8 @@ export async function startReplay(
   // Events are searched by `created`, which follows the account's clock.
   const latest = await accountTime(deps.db, tenant, now);
   const until = input.until === null || input.until > latest ? latest : input.until;
-  // Not `>=`, because comparisons with an invalid Date are false: a leap second is a valid
-  // date-time, but an invalid Date.
+  // Not `>=`, because every comparison with an invalid Date is false, and a leap second is a valid
+  // date-time that yields an invalid Date.
   if (!(input.since < until)) {
     return refuse('parameter_invalid', 'since must be before until, and in the past.', 'since');
   }
@@ -119,14 +120,14 @@ export async function getReplay(
 
 /** The result of one batch. */
 export interface ReplayStep {
-  /** True if another batch can run at once. */
+  /** True if another batch can run immediately. */
   readonly more: boolean;
   readonly deliveries: number;
 }
 
 /**
- * Runs one batch of one running replay: its deliveries and its progress commit together. Several
- * workers may call it at once; each takes another replay.
+ * Runs one batch of one running replay. Its deliveries and its progress commit together. Several
+ * workers may call it concurrently; each takes another replay.
  */
 export async function replayStep(db: Database, now: Date): Promise<ReplayStep> {
   return db.transaction(async (tx) => {

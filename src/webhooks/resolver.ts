@@ -3,21 +3,21 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { codeOf } from '#db/database.ts';
 
-/** Resolves host names. Tests use their own to change addresses over time. */
+/** Resolves host names. Tests use their own, to change addresses over time. */
 export interface Resolver {
   /**
    * Returns every IPv4 and IPv6 address of the name.
-   * @throws if there is none, or no response in time.
+   * @throws if there is none, or if no server answers in time.
    */
   resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** Time-out of one query to one server; a hostile name server costs at most both tries. */
+/** Time limit of one query to one server. A hostile name server costs at most two of them. */
 const QUERY_TIMEOUT_MS = 3_000;
 const QUERY_TRIES = 2;
 const HOSTS_FILE = '/etc/hosts';
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'NXDOMAIN']);
-/** RFC 6761: these names always mean this machine, whatever a name server returns. */
+/** RFC 6761: these names always mean this machine, whatever name servers answer. */
 const LOCALHOST = /^(.+\.)?localhost\.?$/i;
 
 async function fromHostsFile(host: string): Promise<string[]> {
@@ -34,10 +34,9 @@ function valuesOf(results: readonly PromiseSettledResult<string[]>[]): string[] 
 }
 
 /**
- * Creates a resolver that queries the name servers directly and without blocking. The system's
- * getaddrinfo occupies one of the process's few threads for as long as a hostile name server likes,
- * so one endpoint could delay all others. The hosts file is read for names that the servers do not
- * know.
+ * Creates a resolver that queries the name servers directly, without blocking. getaddrinfo would
+ * occupy one of the process's few threads for as long as a hostile name server likes, so that one
+ * endpoint could delay all others. The hosts file is read for names that the servers do not know.
  */
 export function systemResolver(): Resolver {
   return {

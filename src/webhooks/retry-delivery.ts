@@ -9,8 +9,8 @@ import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { liftPause, lockEndpoint } from '#webhooks/endpoint-queries.ts';
 
 /**
- * Sends a delivery again at once, in any status; the attempt count continues. It is returned as
- * pending: a worker sends it before all others of its endpoint, even while that is broken.
+ * Queues a delivery to be sent again at once, whatever its status. Its attempt count continues. It
+ * is returned as pending, and sent before all others of its endpoint, even if that is broken.
  */
 export async function retryDelivery(
   deps: Pick<WebhookDeps, 'db' | 'wakeups'>,

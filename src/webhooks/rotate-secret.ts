@@ -10,12 +10,12 @@ import type { EndpointRow, NoteChange, WebhookDeps } from '#webhooks/endpoint.ts
 import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';
 import { newSigningSecret } from '#webhooks/sign.ts';
 
-/** How long the old secret also signs (behavior.md 11.3). */
+/** How long the previous secret also signs (behavior.md 11.3). */
 const OVERLAP_MS = DAY_MS;
 
 /**
- * Creates a new secret; deliveries carry both signatures for a day. A second rotation drops the
- * oldest.
+ * Creates a new secret. For a day, deliveries carry both signatures; a second rotation drops the
+ * oldest secret.
  */
 export async function rotateSecret(
   deps: WebhookDeps,

@@ -16,28 +16,28 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** Spreads the retries of deliveries that failed together. */
+/** Spreads retries of deliveries that failed at the same time. */
 const JITTER = 0.2;
 /** The longest Retry-After that is respected. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 /** The most requests in flight to one endpoint. */
 export const MAX_IN_FLIGHT = 8;
 /**
- * After this many failures in a row the endpoint counts as broken and gets a single request at a
- * time as a probe.
+ * After this many failures in a row, the endpoint counts as broken: it gets one request at a time,
+ * as a probe.
  */
 export const BROKEN_AFTER_FAILURES = 5;
-/** The interval of the first probes; each later one waits for a tenth of the outage so far. */
+/** The interval of the first probes. Later ones wait for a tenth of the outage so far. */
 const MIN_PROBE_MS = 5 * SECOND_MS;
 const PROBE_SHARE = 0.1;
-/** The longest interval between probes, so also the longest time until a recovery is noticed. */
+/** The longest interval between probes, and so the longest delay until a recovery is noticed. */
 const MAX_PROBE_MS = 5 * MINUTE_MS;
 /** An endpoint without a success for this long is disabled. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 
 /**
- * Returns when the attempt after `attempt` (counted from 1) is due, or `null` if it was the last.
- * `random` is from 0 to 1. `retryAfterMs` is the receiver's request.
+ * Returns when the attempt after `attempt` (counted from 1) is due; `null` if it was the last.
+ * `random` is between 0 and 1. `retryAfterMs` is the receiver's wish.
  */
 export function nextAttemptAt(last: {
   readonly attempt: number;
@@ -63,8 +63,8 @@ export function parseRetryAfter(header: string | null, now: Date): number | null
 }
 
 /**
- * The health of one endpoint according to its recent responses. Stored in webhook_endpoint_leases,
- * so it survives the worker.
+ * An endpoint's health, from its recent responses. Stored in webhook_endpoint_leases, so that the
+ * next worker knows it.
  */
 export interface Health {
   readonly consecutiveFailures: number;
@@ -75,12 +75,12 @@ export interface Health {
   readonly window: number;
 }
 
-/** Until an endpoint has responded once, it gets few requests, because it may hang. */
+/** Until an endpoint has responded once, it gets few requests, because it may not answer at all. */
 const FIRST_WINDOW = 2;
 
 /**
- * Reads an endpoint's health. A worker that takes over an endpoint starts slowly, especially with a
- * failing one.
+ * Returns an endpoint's stored health. A worker that takes it over starts slowly, especially if it
+ * is failing.
  */
 export function healthOf(row: {
   readonly consecutiveFailures: number;
@@ -94,10 +94,7 @@ export function isBroken(health: Health): boolean {
   return health.consecutiveFailures >= BROKEN_AFTER_FAILURES;
 }
 
-/**
- * Returns the health after a success: failures are cleared, and the window doubles instead of
- * opening at once.
- */
+/** Returns the health after a success: failures are cleared, and the window doubles. */
 export function afterSuccess(health: Health): Health {
   const window = Math.min(health.window * 2, MAX_IN_FLIGHT);
   return { consecutiveFailures: 0, failingSince: null, notBefore: null, window };
@@ -109,8 +106,8 @@ function probeDelayMs(failingSince: Date, now: Date): number {
 }
 
 /**
- * Returns the health after a failure: the window is halved; a broken endpoint gets one probe and
- * then a pause.
+ * Returns the health after a failure: the window is halved; a broken endpoint gets one probe, then
+ * a pause.
  */
 export function afterFailure(health: Health, now: Date, retryAfterMs: number | null): Health {
   const consecutiveFailures = health.consecutiveFailures + 1;

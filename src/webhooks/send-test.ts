@@ -69,8 +69,8 @@ async function recordTest(
 }
 
 /**
- * Sends a `ping` event to only this endpoint and waits for its response (at most 10 s). It is sent
- * once, even to a disabled endpoint; a success marks a broken endpoint as healthy.
+ * Sends a `ping` event to this endpoint only, and waits for its response for at most 10 s. It is
+ * sent once, even to a disabled endpoint. A success marks a broken endpoint as healthy.
  */
 export async function sendTest(
   deps: WebhookDeps,

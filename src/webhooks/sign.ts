@@ -11,9 +11,9 @@ export function newSigningSecret(): string {
 
 /** A secret with its two keys, created once instead of per delivery. */
 export interface SigningKey {
-  /** Key from the whole text as UTF-8: for `Service-Signature`. */
+  /** The key for `Service-Signature`: the whole text in UTF-8. */
   readonly text: KeyObject;
-  /** Key from the bytes after the prefix: for Standard Webhooks. */
+  /** The key for Standard Webhooks: the bytes after the prefix. */
   readonly bytes: KeyObject;
 }
 

@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net';
 
 /**
- * The beginning of an unrequested `100 Continue`: old versions of IIS send one before every
+ * The beginning of an unrequested `100 Continue`, which old versions of IIS send before every
  * response.
  */
 const START = Buffer.from('HTTP/1.1 100');
 /** The beginning of any interim response. */
 const INTERIM = Buffer.from('HTTP/1.1 1');
 const END = Buffer.from('\r\n\r\n');
-/** The longest such response: it is one line and at most a few headers. */
+/** The longest interim response: one line and a few headers. */
 const MAX_BYTES = 4096;
 
 /**
  * Removes each `100 Continue` from a socket's input. RFC 9110 15.2 requires clients to expect any
- * interim response; undici destroys the socket at this one and passes the others on. A body loses a
- * chunk's beginning if it looks like one, which is acceptable: response bodies do not matter, and
- * the time limit of an exchange still applies.
+ * interim response, but undici destroys the socket at this one, and passes on the others. If a
+ * chunk of a body begins like one, that part is lost, which is acceptable: response bodies have no
+ * meaning, and the time limit of an exchange still applies.
  */
 export function skipContinue(socket: Socket): Socket {
   const read = socket.read.bind(socket);
@@ -33,7 +33,7 @@ export function skipContinue(socket: Socket): Socket {
   return socket;
 }
 
-/** Returns the bytes without each `100` among the interim responses at their beginning. */
+/** Returns the bytes without each `100` among the interim responses that they begin with. */
 function withoutContinue(bytes: Buffer): Buffer {
   const kept: Buffer[] = [];
   let rest = bytes;
@@ -47,7 +47,7 @@ function withoutContinue(bytes: Buffer): Buffer {
   return kept.length === 0 ? rest : Buffer.concat([...kept, rest]);
 }
 
-/** True if the bytes may be the beginning of one, so that more must arrive first. */
+/** True if the bytes may be the beginning of one, so that more must be read. */
 function mayBecomeContinue(bytes: Buffer): boolean {
   if (bytes.length > MAX_BYTES) return false;
   const size = Math.min(bytes.length, START.length);

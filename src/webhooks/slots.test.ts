@@ -4,7 +4,7 @@ import { type EndpointSession, SLOW_MS } from '#webhooks/endpoint-session.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
 import { createSlots } from '#webhooks/slots.ts';
 
-/** Returns a session with only the fields that the slots read. */
+/** Returns a session with the fields that the slots read. */
 function sessionOf(name: string, deliveries: number, failures = 0): EndpointSession {
   const health = {
     consecutiveFailures: failures,
@@ -24,7 +24,7 @@ function sessionOf(name: string, deliveries: number, failures = 0): EndpointSess
   return session as EndpointSession;
 }
 
-/** Returns slots whose deliveries end when the test says so. */
+/** Returns slots whose deliveries end when the test decides. */
 function scene(limits: { brisk: number; slow: number }) {
   const started: string[] = [];
   const running: { readonly name: string; readonly end: () => void }[] = [];

@@ -9,7 +9,10 @@ import {
 /** Limits on one process's requests in flight. A slot costs a socket and a few kilobytes. */
 export interface SlotLimits {
   readonly brisk: number;
-  /** Slots for endpoints that are slow or fail: however many hang, the others are not affected. */
+  /**
+   * Slots for endpoints that are slow or failing. However many hang, other endpoints are not
+   * affected.
+   */
   readonly slow: number;
 }
 
@@ -17,7 +20,7 @@ export const SLOT_LIMITS: SlotLimits = { brisk: 1024, slow: 512 };
 
 /** Shares the process's requests among its sessions, one delivery per turn. */
 export interface Slots {
-  /** Offers a session that may have something to start. */
+  /** Offers a session that may have a delivery to start. */
   offer(session: EndpointSession): void;
   /** Returns the number of requests in flight. */
   inFlight(): number;
@@ -30,9 +33,9 @@ interface Group {
 }
 
 /**
- * Creates the slots. `start` takes one delivery from the session's buffer and settles when its
- * response has arrived. Endpoints take turns, so that a full buffer of one does not go before a
- * single delivery of another.
+ * Creates the slots. `start` takes one delivery from the session's buffer, and settles when its
+ * response has arrived. Endpoints take turns, so that no endpoint's full buffer delays another
+ * one's delivery.
  */
 export function createSlots(
   limits: SlotLimits,
@@ -51,7 +54,7 @@ export function createSlots(
   const startOne = (first: Group, session: EndpointSession) => {
     let group = first;
     group.busy++;
-    // An endpoint that turns out to hang returns its fast slots to the others.
+    // An endpoint that turns out to be slow frees its fast slots.
     const overdue = setTimeout(() => {
       noteOverdue(session);
       group.busy--;
@@ -70,8 +73,7 @@ export function createSlots(
   const pump = (group: Group) => {
     for (const session of group.waiting) {
       if (group.busy >= group.limit) return;
-      // Deleting and adding again moves the session to the end of the set, where the loop reaches
-      // it again.
+      // Moves the session to the end of the set, where the loop reaches it again.
       group.waiting.delete(session);
       session.queued = false;
       if (!canStart(session)) continue;

@@ -1,4 +1,4 @@
-/** A block of addresses that no webhook may be sent to, and the RFC that reserved it. */
+/** A block of addresses to which no webhook may be sent, and the RFC that reserves it. */
 export interface SpecialBlock {
   readonly cidr: string;
   readonly name: string;
@@ -6,11 +6,10 @@ export interface SpecialBlock {
 }
 
 /**
- * Facts from the IANA registries, as of 2026-01-15:
- * https://www.iana.org/assignments/iana-ipv4-special-registry
- * https://www.iana.org/assignments/iana-ipv6-special-registry
- * All of their blocks are refused, even routed ones (AS112, AMT, anycast helpers), because no
- * merchant's server is there. Multicast has separate registries and is added at the end.
+ * The IANA registries as of 2026-01-15: https://www.iana.org/assignments/iana-ipv4-special-registry
+ * https://www.iana.org/assignments/iana-ipv6-special-registry All blocks are refused, including
+ * routed ones (AS112, AMT, anycast helpers), because no merchant's server is there. Multicast,
+ * which has separate registries, is added at the end.
  */
 export const SPECIAL_IPV4: readonly SpecialBlock[] = [
   { cidr: '0.0.0.0/8', name: 'this network', rfc: 'RFC 791' },
@@ -40,7 +39,7 @@ export const SPECIAL_IPV6: readonly SpecialBlock[] = [
   { cidr: '64:ff9b:1::/48', name: 'local-use translation', rfc: 'RFC 8215' },
   { cidr: '100::/64', name: 'discard-only', rfc: 'RFC 6666' },
   { cidr: '100:0:0:1::/64', name: 'dummy prefix', rfc: 'RFC 9780' },
-  // Also contains Teredo, ORCHID, benchmarking, DETs and the anycast helpers.
+  // Also covers Teredo, ORCHID, benchmarking, DETs and the anycast helpers.
   { cidr: '2001::/23', name: 'protocol assignments', rfc: 'RFC 2928' },
   { cidr: '2001:db8::/32', name: 'documentation', rfc: 'RFC 3849' },
   { cidr: '2002::/16', name: '6to4', rfc: 'RFC 3056' },
@@ -52,5 +51,5 @@ export const SPECIAL_IPV6: readonly SpecialBlock[] = [
   { cidr: 'ff00::/8', name: 'multicast', rfc: 'RFC 4291' },
 ];
 
-/** Only this part of IPv6 is assigned for the public Internet; the rest is reserved. */
+/** The only part of IPv6 assigned to the public Internet; the rest is reserved. */
 export const GLOBAL_UNICAST_IPV6 = '2000::/3';

@@ -39,12 +39,12 @@ async function receiverFor(t: TestContext, host?: string): Promise<TestReceiver>
 
 interface RawServer {
   readonly url: string;
-  /** Bytes that clients have taken, as far as the server could write them. */
+  /** Bytes taken by clients, as far as the server could write them. */
   closed(): Promise<unknown>;
   close(): void;
 }
 
-/** Starts a server below HTTP that sends whatever the test needs once the request has arrived. */
+/** Starts a server below HTTP, which sends what the test wants once the request has arrived. */
 async function rawServer(speak: (socket: Socket) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();
   let sawClose: (value: unknown) => void = () => {};
@@ -74,7 +74,7 @@ async function against(speak: (socket: Socket) => void): Promise<Reply> {
   const server = await rawServer(speak);
   try {
     const reply = await post(server.url);
-    // The socket of an exchange that was cut is destroyed, not left to the receiver.
+    // The client has destroyed the socket, rather than leaving that to the receiver.
     await server.closed();
     return reply;
   } finally {
@@ -200,7 +200,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     });
     assert.ok(reply.answered && reply.status === 200);
     assert.equal(reply.body, 'b'.repeat(1024));
-    // Only as much as the sockets' buffers take was sent, because nothing read it.
+    // Nothing was read, so only the sockets' buffers were filled.
     assert.ok(count.bytes < 32 * 1024 * 1024, `${count.bytes} bytes`);
     assert.ok(reply.durationMs < 2_000);
   });
@@ -336,7 +336,7 @@ describe('the connection to a receiver', () => {
     const transport = openTransport(new URL(`http://re.example:${receiver.port}/`), network);
     assert.ok((await transport.post([], body)).answered);
     const before = receiver.connections();
-    // The first look-up is cached for a second.
+    // A look-up is cached for a second.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     const reply = await transport.post([], body);
     assert.equal(!reply.answered && reply.error, 'address_refused');
@@ -361,7 +361,7 @@ describe('the connection to a receiver', () => {
     receiver.answer((_received, response) => void setTimeout(() => response.end('late'), 30));
     const transport = openTransport(new URL(receiver.url), loopback);
     for (let i = 0; i < 6; i++) assert.ok((await transport.post([], body)).answered);
-    // A second one may be opened while the first is still finishing.
+    // The second connection may be opened while the first one is ending.
     assert.ok(receiver.connections() <= 2);
     const last = transport.post([], body);
     transport.closeGently();

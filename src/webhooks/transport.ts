@@ -7,7 +7,7 @@ import type { Resolver } from '#webhooks/resolver.ts';
 import { MAX_IN_FLIGHT } from '#webhooks/schedule.ts';
 import { skipContinue } from '#webhooks/skip-continue.ts';
 
-/** The means by which this process reaches receivers. */
+/** How this process reaches receivers. */
 export interface Network {
   readonly policy: AddressPolicy;
   readonly resolver: Resolver;
@@ -18,7 +18,7 @@ export interface Network {
 /** The connection pool of one endpoint, so that no endpoint can use up another's sockets. */
 export interface Transport {
   /**
-   * Sends one request and returns its response, within 10 s. Never throws: an error is part of the
+   * Sends one request and returns its response, within 10 s. Never throws: errors are part of the
    * result.
    */
   post(headers: readonly string[], body: Buffer, keptBytes?: number): Promise<Reply>;
@@ -33,20 +33,17 @@ class AddressRefused extends Error {
   override name = 'AddressRefused';
 }
 
-/** How long a look-up is reused, so that a burst of attempts does not flood DNS. */
+/** How long a look-up is reused, so that many attempts at once do not flood DNS. */
 const LOOKUP_HOLDS_MS = 1_000;
 /**
- * How long an idle socket is kept: less than the idle time-outs of common servers, so that we never
- * write to a closing socket.
+ * How long an idle socket is kept: shorter than the idle time-outs of common servers, so that
+ * requests are never written to a closing socket.
  */
 const IDLE_SOCKET_MS = 2_000;
-/** If a host has several addresses: time before the next one is tried. */
+/** Time after which the next address of a host is tried as well. */
 const NEXT_ADDRESS_MS = 300;
 
-/**
- * Creates a guard that resolves the host and checks its addresses. Every address must be allowed; a
- * mixture is refused.
- */
+/** Creates a guard that resolves the host and checks its addresses. All of them must be allowed. */
 function createGuard(url: URL, network: Network) {
   const host = hostOf(url);
   const policy = network.policy.forUrl(url);
@@ -63,7 +60,7 @@ function createGuard(url: URL, network: Network) {
   return {
     isFresh: () => performance.now() < holdsUntil,
     /**
-     * Resolves and checks.
+     * Resolves the host and checks its addresses.
      * @throws AddressRefused, or the resolver's error.
      */
     check: async (signal: AbortSignal) => {
@@ -79,8 +76,8 @@ function createGuard(url: URL, network: Network) {
 type Guard = ReturnType<typeof createGuard>;
 
 /**
- * Returns a look-up that passes the checked addresses to the socket, so that a second look-up never
- * happens.
+ * Returns a look-up that gives the checked addresses to the socket, so that the name is not
+ * resolved a second time.
  */
 function lookupOf(guard: Guard): LookupFunction {
   return (_host, options, callback) => {
@@ -116,8 +113,7 @@ export function openTransport(url: URL, network: Network): Transport {
   const pool = new Pool(url.origin, {
     connections: MAX_IN_FLIGHT,
     pipelining: 1,
-    // Undici's own limits are off: the exchange has one limit for everything, so these would only
-    // add timers.
+    // Undici's own time limits are off, because the exchange has one limit for everything.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: IDLE_SOCKET_MS,

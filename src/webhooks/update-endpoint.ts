@@ -27,9 +27,7 @@ export interface ChangeEndpoint {
   readonly status?: 'enabled' | 'disabled';
 }
 
-/**
- * An edit in the dashboard, where another person may have changed the endpoint since it was read.
- */
+/** An edit in the dashboard, where another user may have changed the endpoint since it was read. */
 export interface EndpointEdit {
   readonly version: number;
   readonly note: NoteChange<{ readonly before: EndpointRow; readonly after: EndpointRow }>;
@@ -48,8 +46,8 @@ async function checkChange(
 }
 
 /**
- * Disabling ends undelivered work. Enabling, and a new URL, clear past failures: the first delivery
- * is due at once.
+ * Applies a change. Disabling ends undelivered work. Enabling and a new URL clear failures, so that
+ * the next delivery is due at once.
  */
 async function applyChange(
   tx: Tx,
@@ -75,7 +73,7 @@ async function applyChange(
     },
   );
   if (status === 'disabled') {
-    // With the account's order locked, no event can be fanned out to this endpoint any more.
+    // While the account's order is locked, no event can get a delivery to this endpoint.
     await stampOrder(tx, { accountId: row.account_id, livemode: row.livemode }, now, 1);
     await endDueDeliveries(tx, row.id, now);
   }
@@ -83,7 +81,7 @@ async function applyChange(
 }
 
 /**
- * Changes an endpoint. Without an `edit` it changes the stored version, as the merchant API
+ * Changes an endpoint. Without `edit` it changes whatever version is stored, as the merchant API
  * promises.
  */
 export async function changeEndpoint(

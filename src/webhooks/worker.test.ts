@@ -45,7 +45,7 @@ async function scene(t: TestContext): Promise<Scene> {
 }
 
 /**
- * Starts a worker that ends with the test, so that workers of several tests do not share their
+ * Starts a worker that ends with the test, so that workers of different tests do not share
  * endpoints.
  */
 function startWorker(t: TestContext): WebhookWorker {
@@ -140,7 +140,7 @@ describe('a delivery', () => {
     for (let i = 0; i < 10; i++) await writeTestEvents(bench, 20);
     await receiver.waitFor(2_000);
     await drainDeliveries(bench);
-    // Lets requests in flight arrive.
+    // Waits for requests in flight.
     await Promise.all(workers.map((worker) => worker.stop()));
     const ids = receiver.received.map(({ headers }) => headers['service-delivery-id']);
     assert.equal(new Set(ids).size, 2_000);

@@ -17,14 +17,14 @@ export interface WebhookWorkerDeps extends LoopDeps {
   readonly secretKey: Buffer;
   /** CIDRs exempt from the private-address refusal (WEBHOOK_ALLOW_CIDRS). */
   readonly allowCidrs: readonly string[];
-  /** The sandbox: webhooks may go to receivers on this machine. */
+  /** For sandboxes: webhooks may go to receivers on this machine. */
   readonly ownMachine?: boolean;
   readonly resolver?: Resolver;
   /** Certificate authorities in addition to the default ones. */
   readonly ca?: string;
-  /** Returns an event's trace, given its body. */
+  /** Returns the trace of an event, from its body. */
   readonly traceOf?: (body: string) => Promise<string | null>;
-  /** Sends the owners of a disabled endpoint an email. */
+  /** Mails the owners of a disabled endpoint. */
   readonly notifyDisabled?: NotifyDisabled;
 }
 
@@ -36,13 +36,16 @@ export interface WebhookWorker {
   stats(): { readonly endpoints: number; readonly inFlight: number };
 }
 
-/** Interval of polls, which find work after a lost hint. */
+/** How often the worker polls, because hints can be lost. */
 const POLL_MS = 500;
-/** Interval of lease renewals. A lease spans four of them, so that a slow one does not lose it. */
+/**
+ * How often leases are renewed. A lease lasts four times as long, so that a slow renewal does not
+ * lose it.
+ */
 const HEARTBEAT_MS = 5_000;
-/** How long the deliveries of a killed worker wait for the next one. */
+/** Lease of an endpoint: how long its deliveries wait if its worker is killed. */
 export const LEASE_MS = 20_000;
-/** How long a stop may take: less than the ten seconds in which the whole process must end. */
+/** Time limit of a stop, within the ten seconds in which the whole process must end. */
 const STOP_MS = 7_000;
 
 function allowLate(ms: number): Promise<'late'> {
@@ -62,7 +65,7 @@ async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<voi
   if (done.deliveries > 0) wakeups.send('deliveries');
 }
 
-/** Starts the two loops that get work, each of which wakes the other. */
+/** Starts the loops that take over endpoints and fetch deliveries; each wakes the other. */
 function startTaking(
   deps: WebhookWorkerDeps,
   worker: {
@@ -82,7 +85,7 @@ function startTaking(
   return { fetching, claiming };
 }
 
-/** Ends everything that must end together at a stop. */
+/** Ends everything at a stop. */
 async function stopAll(
   dispatcher: Dispatcher,
   loops: readonly { stop(): Promise<void> }[],
@@ -97,7 +100,7 @@ async function stopAll(
 
 /**
  * Delivers webhooks. Any number of workers share the database: each leases endpoints, sends their
- * due deliveries, and records the results. Wake-up topics: `deliveries` (rows were written) and
+ * due deliveries, and records the results. It is woken by `deliveries` (rows were written) and
  * `webhook-endpoints` (an endpoint was changed).
  */
 export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
@@ -149,10 +152,10 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   };
 }
 
-/** Leases that one statement releases. */
+/** Leases released per statement. */
 const MAX_RELEASES = 500;
 
-/** Releases leases in batches; failed releases are retried later. */
+/** Releases leases in batches. Failed releases are retried. */
 function createReleaser(deps: { readonly db: Database; readonly log: Log }, owner: string) {
   const batcher = createBatcher<string, void>({
     run: async (ids) => {
@@ -168,7 +171,7 @@ function createReleaser(deps: { readonly db: Database; readonly log: Log }, owne
       await batcher.add(endpointId);
       unreleased.delete(endpointId);
     } catch (error) {
-      // The lease also expires by itself, for other workers; this worker never takes over from
+      // The lease also expires, but then only for other workers: a worker never takes over from
       // itself.
       unreleased.add(endpointId);
       deps.log.warn('a webhook lease could not be released', { error: describeError(error) });
@@ -183,25 +186,24 @@ interface TakeDeps {
   readonly owner: string;
   readonly dispatcher: Dispatcher;
   readonly leaseMs: number;
-  /** How often all endpoints are polled, with or without hints. */
+  /** How often all endpoints are polled, whether or not hints arrive. */
   readonly pollMs: number;
 }
 
-/** Endpoints that one process holds; the rest wait for another worker or a later turn. */
+/** Endpoints held by one process. The rest wait for another worker, or for their turn. */
 const MAX_ENDPOINTS = { healthy: 2_000, failing: 500 };
 /** The most endpoints taken over per turn. */
 const MAX_CLAIMED = 200;
-/** The largest share of time spent on looking for endpoints without an owner. */
+/** The largest share of time spent on claiming endpoints. */
 const CLAIM_SHARE = 0.25;
 /**
- * The longest pause after a claim, so that a query that was slow for another reason does not delay
- * the next one for long.
+ * The longest pause after a claim, so that one slow query does not delay the next claim for long.
  */
 const MAX_CLAIM_PAUSE_MS = 300;
 
 /**
- * Creates one turn of the loop that takes over endpoints without a worker. It calls `fetch` if
- * there are new ones, and `later` if the turn was too early.
+ * Creates a turn of the loop that claims endpoints without a worker. It calls `fetch` if it has
+ * claimed some, and `later` if the turn came too early.
  */
 function createClaimer(
   deps: TakeDeps,
@@ -231,7 +233,7 @@ function createClaimer(
     nextClaimMs = performance.now() + pauseMs;
     for (const row of rows) dispatcher.add(row);
     if (rows.length > 0) next.fetch();
-    // Continues after the last one taken, and then from the start.
+    // Continues after the last endpoint taken, then from the beginning.
     const more = rows.length >= MAX_CLAIMED;
     const again = more || after !== '';
     after = more
@@ -245,14 +247,14 @@ function createClaimer(
 }
 
 /**
- * Creates one turn of the loop that fetches due deliveries. It is separate from the claims, so that
- * a held endpoint gets its next delivery after one statement.
+ * Creates a turn of the loop that fetches due deliveries. It is separate from claiming, so that an
+ * endpoint already held gets its next delivery after one statement.
  */
 function createFetcher(deps: TakeDeps): () => Promise<boolean> {
   const { db, clock, dispatcher } = deps;
   let nextPollMs = 0;
   return async () => {
-    // Retries become due without hints, too.
+    // Retries become due without a hint.
     if (performance.now() > nextPollMs) {
       nextPollMs = performance.now() + deps.pollMs;
       dispatcher.expectWork();

@@ -32,13 +32,13 @@ export interface AuthorizedPayment {
   readonly rates: FeeRates;
 }
 
-/** The gas that the contract grants the token for the pull (`PULL_GAS` and `SIGNATURE_GAS`). */
+/** The gas that the contract gives the token for the pull (`PULL_GAS` and `SIGNATURE_GAS`). */
 const TOKEN_GAS = 700_000n;
 const CALL_GAS = 21_000n;
 const BYTE_GAS = 40n;
 const URGENT = { urgent: true } as const;
 
-/** Reasons for which the contract refuses a payment however it is paid. */
+/** Reasons for which the contract refuses any kind of payment. */
 const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
   'AlreadySettled',
   'AmountInvalid',
@@ -75,7 +75,7 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
     URGENT,
   );
   const [judged, charged, balance, pull] = answers;
-  // The payment is valid, but the network settles nothing at present (see readiness.ts).
+  // The payment is valid, but the network settles nothing now (see readiness.ts).
   if (isPaused(judged)) return { status: 'unavailable' };
   const reason = decodeView(judged, (data) => {
     return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data });

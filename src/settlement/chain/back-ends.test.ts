@@ -13,7 +13,7 @@ const BLOCK_MS = 250;
 const PAYMENTS = 12;
 const WAIT_MS = 30_000;
 
-/** Tests one address with several nodes behind it that disagree about the newest blocks. */
+/** An address with several nodes behind it, which disagree about the newest blocks. */
 describe('an address whose nodes disagree', () => {
   let database: TestDatabase;
   let world: OddWorld<ProviderProxy>;
@@ -57,8 +57,7 @@ describe('an address whose nodes disagree', () => {
 
   /**
    * Returns transactions that the followed chain already contained when they were sent. On a slow
-   * machine a block may arrive before the broadcast; then the transaction is sent again, as it must
-   * be.
+   * machine a block may arrive before the broadcast; then sending again is right.
    */
   async function sentInVain(): Promise<Hex[]> {
     const mined = await Promise.all(
@@ -85,7 +84,7 @@ describe('an address whose nodes disagree', () => {
   it('by up to three blocks is no reorganization: no alarm, nothing is sent again', async () => {
     behaveAs('has nodes that are up to three blocks apart');
     world.startRelayer();
-    // Pays, so that the relayer first learns how far the nodes are apart.
+    // Pays, so that the relayer first learns how far apart the nodes are.
     await payOneByOne(6);
     sent.length = 0;
     await payOneByOne(PAYMENTS);

@@ -15,14 +15,17 @@ export interface MerchantBalance {
   readonly available: Atoms;
   /** The registered settlement wallet. */
   readonly wallet: Hex;
-  /** Nothing can be withdrawn before this time; `null` if withdrawals are possible. */
+  /** Until then nothing can be withdrawn; `null` if withdrawals are possible. */
   readonly heldUntil: Date | null;
   readonly blockNumber: bigint;
   /** The time of the block that the balance was read at. */
   readonly asOf: Date;
 }
 
-/** A merchant's balance in its settlement contract at the newest block. @throws RpcUnavailable */
+/**
+ * Reads a merchant's balance on its settlement contract, at the newest block. @throws
+ * RpcUnavailable
+ */
 export async function readMerchantBalance(
   chain: Chain,
   merchantNumber: bigint,

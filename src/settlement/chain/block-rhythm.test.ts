@@ -13,8 +13,7 @@ import {
 } from '#settlement/chain/block-rhythm.ts';
 
 /**
- * Returns a chain whose block n is mined at n * interval + phase, with time stamps in whole
- * seconds.
+ * Returns a chain whose block n is mined at n * interval + phase, with timestamps in whole seconds.
  */
 function chainOf(intervalMs: number, phaseMs: number) {
   const numberAt = (at: number) => Math.floor((at - phaseMs) / intervalMs);

@@ -1,9 +1,9 @@
 /**
- * Estimates block times from polls of the head, even rare ones: a poll that sees block 7 shows that
- * 7 was mined by then and 8 was not. Times in milliseconds, with any origin.
+ * Estimates block times from polls of the head, even rare ones: a poll that returns block 7 shows
+ * that 7 was mined by then, and 8 was not. Times in milliseconds, from any origin.
  */
 export interface BlockRhythm {
-  /** Oldest first. */
+  /** Observations, oldest first. */
   readonly sights: readonly Sight[];
 }
 
@@ -18,15 +18,15 @@ interface Sight {
 
 export const NO_RHYTHM: BlockRhythm = { sights: [] };
 
-/** How many observations the estimate uses: some minutes at the slowest pace. */
+/** Observations that are kept: some minutes at the slowest pace. */
 const REMEMBERED = 24;
-/** With fewer observations, blocks could look regular by chance. */
+/** With fewer observations, blocks may look regular by chance. */
 const MIN_SIGHTS = 4;
-/** The share of the interval by which a block may deviate from its expected time. */
+/** How much a block may deviate from its expected time, as a share of the interval. */
 const SLACK = 0.15;
 /**
- * The widest window worth waiting for, as a share of the interval. In a wider one, too little is
- * known about the next block to delay payments for it.
+ * The widest useful window, as a share of the interval. In a wider one, the next block's time is
+ * too uncertain to delay payments for it.
  */
 const MAX_WIDTH = 0.3;
 /**
@@ -109,12 +109,12 @@ export function dueWindow(rhythm: BlockRhythm): DueWindow | null {
   let agreeing = 1;
   for (const sight of sights.slice(0, -1).toReversed()) {
     const shift = behindMs(sight);
-    // This block's slot must fit, and so must the next one's, which had not been mined yet.
+    // The slot of this block must fit, and so must that of the next one, which was not mined yet.
     const latest = Math.min(to, sight.at + shift + intervalMs);
     const earliest = Math.max(from, sight.stillAt + shift);
     if (earliest > latest + SLACK * intervalMs) break;
     agreeing++;
-    // If two observations disagree a little, the newer one wins.
+    // If two observations differ slightly, the newer one counts.
     if (earliest <= latest) [from, to] = [earliest, latest];
   }
   return agreeing < MIN_SIGHTS ? null : { from, to, intervalMs };
@@ -128,13 +128,13 @@ export function nextBlockAt(rhythm: BlockRhythm, now: number): number | null {
 }
 
 /**
- * While the next block's time is unknown, the next poll waits for this fraction of the time since
- * the last one.
+ * While the next block's time is unknown, the next poll waits for this share of the time since the
+ * last block.
  */
 const GROWTH = 4;
-/** Number of polls per interval, once the interval is known. */
+/** Polls per interval, once the interval is known. */
 const LOOKS_PER_INTERVAL = 6;
-/** The longest pause between polls: three polls a second while a chain stands still. */
+/** The longest pause between polls while a chain produces no blocks: three polls a second. */
 const SLOWEST_MS = 333;
 
 /**
@@ -145,14 +145,14 @@ export function nextLookAt(
   rhythm: BlockRhythm,
   times: {
     readonly lastLookAt: number;
-    /** Time since which a payment has been waiting. */
+    /** The time since which a payment has been waiting. */
     readonly since: number;
     readonly shortestMs: number;
   },
 ): number {
   const { lastLookAt, since, shortestMs } = times;
   const window = dueWindow(rhythm);
-  // Any chain would match a window that is nearly as wide as the interval.
+  // A window almost as wide as the interval would fit any chain.
   if (window === null || window.to - window.from > window.intervalMs / 2) {
     const least = Math.max(shortestMs, (blockInterval(rhythm) ?? 0) / LOOKS_PER_INTERVAL);
     return (
@@ -166,7 +166,7 @@ export function nextLookAt(
   const [from, to] = [window.from + missed * intervalMs, window.to + missed * intervalMs];
   const slowest = Math.max(SLOWEST_MS, intervalMs / 12);
   if (lastLookAt < from) {
-    // Block times change, so poll occasionally anyway: an early block is then seen at most one
+    // Block times change, so poll occasionally anyway. An early block is then seen at most one
     // interval late.
     const sometime = Math.max(lastLookAt, since) + Math.max(1_000, intervalMs);
     return Math.min(sometime, to - from < slowest ? to : from + (to - from) / 4);
@@ -176,9 +176,9 @@ export function nextLookAt(
 }
 
 /**
- * Returns when to poll next while nothing waits: at most `idleMs` after the last poll. If the block
- * times are only roughly known, polls in the middle of the window: each poll then halves the
- * window, so that a later payment needs few polls.
+ * Returns when to poll next while nothing waits: at most `idleMs` after the last poll. If block
+ * times are known only roughly, it polls in the middle of the window, which halves the window each
+ * time, so that a later payment needs few polls.
  */
 export function idleLookAt(
   rhythm: BlockRhythm,

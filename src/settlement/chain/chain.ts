@@ -4,7 +4,8 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-// `open-chain.ts` opens a chain, `read-chain.ts` queries its nodes, `decode.ts` parses responses.
+// A block. `open-chain.ts` opens a chain, `read-chain.ts` queries its nodes, `decode.ts` parses
+// responses.
 
 export interface Block {
   readonly number: bigint;
@@ -35,7 +36,7 @@ export type CallAnswer =
   | { readonly ok: true; readonly data: Hex }
   | { readonly ok: false; readonly revertData: unknown; readonly message: string };
 
-/** One network's chain, through its nodes. Every method may throw RpcUnavailable. */
+/** The chain of one network, as its nodes report it. Every method may throw RpcUnavailable. */
 export interface Chain {
   readonly config: NetworkConfig;
   readonly rpc: Rpc;
@@ -44,9 +45,7 @@ export interface Chain {
   newest(): Promise<Block>;
   /** The newest block, with the receipts of these transactions in the same request. */
   newestWith(hashes: readonly Hex[]): Promise<NewestWith>;
-  /**
-   * Polls the heads of all providers. Moves a provider whose head does not move behind the others.
-   */
+  /** Polls the heads of all providers, and prefers those whose head advances. */
   compareHeads(): Promise<void>;
   /** `undefined` for blocks that no node returned. */
   blocks(numbers: readonly bigint[]): Promise<(Block | null | undefined)[]>;
@@ -68,9 +67,9 @@ export interface Chain {
   remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
   /** Reads the token's name and version again, unless they were read in the last half minute. */
   refreshToken(): Promise<void>;
-  /** True once the contracts were found to match the settings. Nothing is signed before. */
+  /** True once the contracts were found to match the settings. Until then nothing is signed. */
   isChecked(): boolean;
-  /** Resolves with the problem if a check fails only after the start. */
+  /** Resolves with the reason if a check fails after the start. */
   readonly refuted: Promise<string>;
   close(): Promise<void>;
 }
@@ -86,8 +85,8 @@ export interface EthCall {
   readonly to: Hex;
   readonly data: Hex;
   /**
-   * Number of 32-byte words that the response must have; a node that returns another number is
-   * faulty. `any`: the length varies, and nothing may depend on it.
+   * The number of 32-byte words in a response; a node that returns another number is faulty. `any`:
+   * the length varies, and nothing may depend on it.
    */
   readonly words: number | 'any';
 }

@@ -15,14 +15,14 @@ import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 /** The shortest delays allowed for real money: they leave time to notice a stolen key. */
 export const MIN_CONTRACT_DELAY_SECONDS = 86_400;
 
-/** Guardians have this long to cancel an operation. */
+/** Guardians need this long to cancel an operation. */
 export const GOVERNANCE_DELAY_SECONDS = 2 * 86_400;
 
 const DELAYS = ['WALLET_DELAY', 'PAYOUT_HOLD'] as const;
 
 const MIN_DELAY = { abi: timelockAbi, functionName: 'getMinDelay' } as const;
 const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
-/** The zero address as the holder of a role means that every account has it. */
+/** If the zero address holds a role, every account has it. */
 const ANYONE: Hex = `0x${'00'.repeat(20)}`;
 
 async function readOne(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
@@ -41,9 +41,9 @@ export async function readDelay(chain: Chain, settlement: Hex): Promise<bigint> 
 }
 
 /**
- * For the start in production: the delays are immutable, so a contract that was deployed for a test
- * can never be trusted with money. The service starts even if the chain is unreachable.
- * @throws StartError if a delay is too short, or if accounts other than its guardians can cancel
+ * Checks the contract at a start in production. Its delays are immutable, so one that was deployed
+ * for a test must never hold money. If the chain is unreachable, the service starts anyway.
+ * @throws StartError if a delay is too short, or if other accounts than its guardians can cancel
  * operations of its timelock.
  */
 export async function requireSafeContract(chain: Chain, log: Log): Promise<void> {
@@ -76,7 +76,7 @@ function requireDelay(
 }
 
 /**
- * Called at each start, because operations of the timelock can change its roles.
+ * Checks the timelock's roles at each start, because operations can change them.
  * @throws StartError
  */
 export async function requireTimelock(chain: Chain): Promise<void> {
@@ -101,14 +101,14 @@ export async function requireTimelock(chain: Chain): Promise<void> {
 }
 
 /**
- * Number of portions of the newest logs to read: enough to find a payment on a contract in use, and
- * quick on an unused one.
+ * Portions of the newest logs to read: enough to find a payment on a contract in use, and fast on
+ * an unused one.
  */
 const PORTIONS = 20;
 
 /**
- * A contract belongs to one cell: two that settle on one would book each other's payments as
- * foreign. The cell is read from the number of the newest payment.
+ * Checks that the contract belongs to this cell: two cells on one contract would each book the
+ * other's payments as foreign. The number of the newest payment shows the cell.
  * @throws StartError if another cell settles there.
  */
 export async function requireOwnContract(chain: Chain, cell: number, log: Log): Promise<void> {

@@ -7,8 +7,9 @@ const PUSH_ADDRESS = '0x73';
 const RETURN_SIZE = '0x3b5f5260205ff3';
 
 /**
- * The code size at an address, 0 for an ordinary account. `eth_getCode` answers `0x` for one, but
- * so do faulty nodes; a word shows that the request was understood. @throws RpcUnavailable
+ * Returns the code size at an address, 0 for an ordinary account. `eth_getCode` answers `0x` for
+ * such an account, but faulty nodes do so for any; a word shows that the request was understood.
+ * @throws RpcUnavailable
  */
 export async function readCodeSize(
   rpc: Rpc,

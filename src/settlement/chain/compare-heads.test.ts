@@ -6,7 +6,7 @@ import { connectRpc } from '#settlement/chain/rpc.ts';
 import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 
-/** Number of the newest block, and true if it has changed since the last comparison. */
+/** The number of the newest block, and true if it has changed since the last comparison. */
 type Told = readonly [number, (boolean | null)?];
 
 const stale = (...told: readonly Told[]) =>
@@ -30,7 +30,7 @@ describe('providers whose heads are not followed', () => {
 
   it('are, of two, the one that stands still', () => {
     assert.deepEqual(stale([100, false], [110, true]), [0]);
-    // The node that stands still is ahead of the one that moves, so it is on an abandoned fork.
+    // The node that does not advance is ahead of the one that does, so it is on an abandoned fork.
     assert.deepEqual(stale([200, false], [110, true]), [0]);
   });
 

@@ -8,18 +8,19 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 export interface HeadReport {
   readonly index: number;
   readonly number: bigint;
-  /**
-   * True if it has changed since the last comparison; `null` if that comparison did not include it.
-   */
+  /** True if the head has changed since the last comparison; `null` if it was not compared then. */
   readonly hasMoved: boolean | null;
 }
 
-/** Nodes of different providers are rarely at the same block (see `blocksLasting`). */
+/**
+ * Heads may differ by this many blocks, because providers are rarely at the same one (see
+ * `blocksLasting`).
+ */
 const TOLERANCE = 3;
 
 /**
- * Returns the providers whose head is not trusted. Of three or more, the trusted head is the newest
- * block that two of them have reached; of two, the one that moves, or else the higher.
+ * Returns the providers whose head is not trusted. Among three or more, the newest block that two
+ * have reached is trusted; among two, the one that advances, or else the higher one.
  */
 export function staleHeads(
   reports: readonly HeadReport[],
@@ -43,7 +44,7 @@ function referenceOf(reports: readonly HeadReport[]): bigint | null {
   return numbers[0] ?? null;
 }
 
-/** Compares the heads of all providers. Moves those whose head does not move behind the others. */
+/** Compares the heads of all providers, and prefers those whose head advances. */
 export function createHeadComparison(
   {
     rpc,

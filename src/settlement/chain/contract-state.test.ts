@@ -56,7 +56,7 @@ test('what governs the contract, and what is announced, is read from the chain',
   assert.deepEqual(after.outflow, { perHour: 500_000_000n, used: 0n });
 });
 
-/** Tests what a start in production refuses. */
+/** A start in production refuses such contracts. */
 test('a contract needs its delays, and guardians who can cancel operations', async () => {
   await assert.rejects(requireSafeContract(network.chain, silentLog), {
     name: 'StartError',

@@ -8,13 +8,13 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** A change that takes effect unless it is canceled. */
+/** A change that takes effect unless it is canceled before. */
 export interface Announced {
-  /** The id of a timelock operation; `null` for a wallet, which its merchant number identifies. */
+  /** The id of a timelock operation; `null` for a wallet, which the merchant number identifies. */
   readonly operation: Hex | null;
   readonly says: string;
   /**
-   * The proposer's address; for an operation the timelock's own, because it does not record
+   * The address of the proposer. For an operation it is the timelock's, because that records no
    * proposers.
    */
   readonly by: Hex;

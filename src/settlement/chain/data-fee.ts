@@ -1,17 +1,17 @@
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem';
 import type { Chain } from '#settlement/chain/chain.ts';
 
-/** OP Stack's predeployed contract that prices the publication of a transaction on Ethereum. */
+/** The contract of OP Stack chains that prices the publication of transactions on Ethereum. */
 const ORACLE = '0x420000000000000000000000000000000000000f';
 const ORACLE_ABI = parseAbi(['function getL1FeeUpperBound(uint256) view returns (uint256)']);
 /**
- * How long a price is reused. It follows Ethereum's fees, which change within a minute by less than
- * our reserve.
+ * How long a price is reused. It follows Ethereum's fees, which change less within a minute than
+ * the reserve allows for.
  */
 const FRESH_MS = 60_000;
 
 /**
- * Returns the wei that it costs to publish transactions of these sizes, if the chain charges for
+ * Returns the wei that publishing transactions of these sizes costs, on chains that charge for
  * that. If the oracle does not answer, balances are reported without this cost.
  */
 export async function dataFees(chain: Chain, sizes: readonly number[]): Promise<bigint[]> {

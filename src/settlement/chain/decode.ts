@@ -17,7 +17,8 @@ export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex
 }
 
 /**
- * Converts a refusal of a request that every healthy node can answer: the nodes are unavailable.
+ * Converts a refusal of a request that every healthy node can answer, because it means that the
+ * nodes are unavailable.
  */
 export function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
   if (refusal instanceof RpcUnavailable) return refusal;
@@ -32,7 +33,7 @@ export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { o
   return { ok: false, revertData: revertDataOf(refusal.data), message: refusal.message };
 }
 
-/** Nodes put the revert data in different fields. */
+/** Nodes report revert data in different fields. */
 function revertDataOf(data: unknown): unknown {
   if (typeof data === 'object' && data !== null && 'data' in data) return data.data;
   return data;

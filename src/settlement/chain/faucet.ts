@@ -7,8 +7,8 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 const ANYBODY: Hex = '0x00000000000000000000000000000000000ab0DE';
 
 /**
- * True if anyone can mint the network's token, as with TestUSDC, but not with real USDC, even on a
- * test network. Read once, because it does not change. @throws RpcUnavailable
+ * True if anyone can mint the network's token: TestUSDC, but not Circle's USDC, even on a test
+ * network. Read once, because it does not change. @throws RpcUnavailable
  */
 export function hasFaucet(chain: Pick<Chain, 'calls' | 'config' | 'remember'>): Promise<boolean> {
   return chain.remember('faucet', Number.POSITIVE_INFINITY, async () => {

@@ -42,7 +42,7 @@ export interface Charges {
   readonly acquirer: bigint;
   readonly protocol: bigint;
   readonly cashback: bigint;
-  /** The sum that leaves the payer's wallet: sale and fees, less the cashback. */
+  /** What leaves the payer's wallet: sale and fees, minus the cashback. */
   readonly pulled: bigint;
 }
 

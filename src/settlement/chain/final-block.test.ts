@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { finalBlock, shownBlock } from '#settlement/chain/final-block.ts';
 
-/** Returns a chain that reports its newest block as final at once, or reports no final block. */
+/**
+ * Returns a chain that reports its newest block as final immediately, or reports no final block.
+ */
 function chainOf({ final, blockMs }: { final: bigint | null; blockMs: number }) {
   const config = { minBlockMs: 1_000, profile: { blockMs } } as Chain['config'];
   const block = async () => (final === null ? null : { number: final });

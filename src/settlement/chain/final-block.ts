@@ -2,14 +2,14 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 
 /**
- * Depth of finality if a chain does not report it: two epochs of Ethereum. On faster chains, as
- * many blocks as take that number of seconds.
+ * Assumed depth of final blocks on chains that do not report them: two epochs of Ethereum. On
+ * faster chains, the number of blocks that take as many seconds.
  */
 const FINAL_DEPTH = 64;
 
 /**
  * A node may show a block before its events, and some chains report their newest block as final at
- * once. Events are therefore read again for this many one-second blocks.
+ * once. Events are therefore read again for this many blocks of one second.
  */
 const SHOWN_LATE = 15;
 

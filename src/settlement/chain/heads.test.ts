@@ -89,10 +89,10 @@ describe('a node that announces blocks', () => {
       return 'cut';
     };
     const own = subscribe();
-    // The second attempt only starts after the first refusal.
+    // Wait for two attempts: the second follows the first refusal.
     await until(() => requests >= 2, 'not asked again');
     assert.equal(own.isLive(), false);
-    // It never announced anything, so no warning is logged when it stops.
+    // It never announced a block, so its silence causes no warning.
     assert.equal(warnings.length, 0);
   });
 });

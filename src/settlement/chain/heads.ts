@@ -10,8 +10,8 @@ export interface AnnouncedHead {
 }
 
 /**
- * Reports new blocks as the node announces them. Announcements may be lost, so polling continues at
- * a slower pace.
+ * Reports new blocks that a node announces. Announcements may be lost, so polling continues at a
+ * slower pace.
  */
 export interface HeadSubscription {
   /** True while the node is announcing blocks. */
@@ -20,13 +20,10 @@ export interface HeadSubscription {
 }
 
 const RECONNECT_MS = 1_000;
-/**
- * The longest pause between reconnects, so that a provider that refuses subscriptions is not tried
- * every second.
- */
+/** The longest pause between attempts to reconnect, for providers that refuse subscriptions. */
 const MAX_RECONNECT_MS = 60_000;
 /**
- * Reconnects after this much silence, because a dead socket may go unnoticed. It exceeds 12 s,
+ * Reconnects after this much silence, because a dead socket may go unnoticed. More than 12 s,
  * because Ethereum occasionally misses a slot.
  */
 const SILENT_MS = 40_000;
@@ -36,7 +33,7 @@ export function subscribeHeads(
   onHead: (head: AnnouncedHead) => void,
   log: Log,
 ): HeadSubscription {
-  // Only the host: paths and queries of such URLs often contain the provider's key.
+  // The host only, because paths and queries of such URLs often contain a key.
   const node = new URL(url).host;
   let socket: WebSocket | undefined;
   let live = false;
@@ -128,8 +125,8 @@ function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
 }
 
 /**
- * Returns the URL at which the provider of an http(s) URL announces blocks: the same with ws(s),
- * except for Infura, which uses a separate path.
+ * Returns the URL at which the provider of an http(s) URL announces blocks: the same with ws(s);
+ * Infura has a separate path.
  */
 export function headsUrlOf(rpcUrl: string): string {
   const url = new URL(rpcUrl);

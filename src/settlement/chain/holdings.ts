@@ -14,7 +14,7 @@ export interface Holdings {
   readonly merchants: number;
   readonly held: bigint;
   readonly owed: bigint;
-  /** Fees that are booked and not collected yet. */
+  /** Fees that are booked but not collected yet. */
   readonly fees: bigint;
 }
 

@@ -7,7 +7,7 @@ export interface LogQuestion {
   readonly topics: readonly (Hex | null)[];
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** True to start at the newest block of the range. */
+  /** True to start with the newest block of the range. */
   readonly newestFirst: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface LogPortion {
   readonly logs: readonly RawLog[];
 }
 
-/** Returns this many blocks from the end of the range that is requested first. */
+/** Returns the part of the range to request next: this many blocks from its beginning or end. */
 export function portionOf(question: LogQuestion, width: bigint): Omit<LogPortion, 'logs'> {
   const { fromBlock, toBlock, newestFirst } = question;
   if (toBlock - fromBlock < width) return { fromBlock, toBlock };

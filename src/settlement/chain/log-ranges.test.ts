@@ -162,8 +162,8 @@ describe('the logs of a range', () => {
   });
 
   /**
-   * Behaviors that are too slow: some nodes never answer, others' gateways time out, and some time
-   * out themselves.
+   * Nodes that are too slow: some never answer, some gateways time out, and some nodes time out
+   * themselves.
    */
   const TOO_SLOW: Readonly<Record<string, ScriptedReply>> = {
     'no answer in time': { silent: true },
@@ -226,7 +226,7 @@ describe('the logs of a range', () => {
   });
 
   /**
-   * Starts a node that has blocks and receipts, and returns no logs. `refuses`: further methods
+   * Starts a node that has blocks and receipts, but returns no logs. `refuses`: further methods
    * that it refuses.
    */
   async function startNodeWithoutLogs(refuses: readonly string[] = []): Promise<ScriptedNode> {

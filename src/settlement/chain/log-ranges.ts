@@ -7,21 +7,21 @@ import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
- * How long a provider that refused all logs is not asked again: receipts contain the same logs, and
- * each portion would cost a whole series of refusals.
+ * How long a provider that refused all logs is not asked for them. Receipts contain the same logs,
+ * and each portion would cost a series of refusals.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
 /**
- * How long a provider's limit on the range is remembered. It may have been temporary; if not,
- * halving finds it again.
+ * How long a provider's limit on the range is remembered. It may be temporary; otherwise halving
+ * finds it again.
  */
 const NARROW_MEMORY_MS = 600_000;
 
 /**
- * The logs at one end of a range, as many as one provider returns at once. A range that is refused,
- * or too slow, is halved, down to one block; a provider's limit is remembered. After an unknown
- * refusal the next provider is asked first; if all refuse, it counts as a refusal of the range. If
- * no provider returns logs, they are read from the receipts of the blocks.
+ * Returns the logs at one end of a range, as many as one provider returns at once. A range that is
+ * refused, or too slow, is halved, down to one block, and a provider's limit is remembered. After
+ * an unknown refusal the next provider is asked; if all refuse, the range counts as refused. If no
+ * provider returns logs, they are read from the blocks' receipts.
  * @throws RpcUnavailable
  */
 export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
@@ -51,7 +51,7 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
 }
 
 /**
- * Faults that mean that the provider refuses this request. All others (a rate limit, silence) are
+ * Faults that mean that the provider refuses this request. Others (rate limits, silence) are
  * temporary.
  */
 const GIVES_NONE: readonly NodeFault['kind'][] = [
@@ -81,21 +81,22 @@ async function askHalving(
     if (fault === null)
       throw new RpcUnavailable('a node answered a request for logs with a revert');
     if (fault.kind === 'slow') {
-      // Check that the node is up: if it is down, halving would only cost more time.
+      // Checks that the node is up. If it is down, halving would only take more time.
       const [alive] = await address.ask([blockCall(portion.toBlock)], { urgent: false });
       if (alive?.status !== 'answered') return faultOf(alive) ?? fault;
     }
     const isTooWide = ['range', 'results', 'slow'].includes(fault.kind);
     if (!isTooWide || width === 1n) return fault;
     width /= 2n;
-    // Too many logs is a property of these blocks, not of the provider, so do not remember it.
+    // Too many logs is a property of these blocks rather than of the provider, so it is not
+    // remembered.
     if (fault.kind === 'results') continue;
     address.logWidth = width;
     address.narrowUntil = performance.now() + NARROW_MEMORY_MS;
   }
 }
 
-/** Requests the last block as well: a node that lags returns too few logs without an error. */
+/** Also requests the last block, because a lagging node returns too few logs without an error. */
 function callsOf(
   { addresses, topics }: LogQuestion,
   { fromBlock, toBlock }: Omit<LogPortion, 'logs'>,

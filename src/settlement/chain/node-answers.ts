@@ -64,7 +64,7 @@ function same(a: unknown, b: unknown): boolean {
 }
 
 function isBlockOrNull(result: unknown, [tag]: readonly unknown[]): boolean {
-  // There is always a newest block; the finalized one can be missing.
+  // There is always a newest block; a final one may be missing.
   if (result === null) return tag !== 'latest';
   if (!isFields(result)) return false;
   const { number, hash, parentHash, timestamp, baseFeePerGas, transactions = [] } = result;
@@ -93,7 +93,7 @@ const MAX_TIMESTAMP = 8_640_000_000_000n;
 function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
   if (result === null) return true;
   if (!isFields(result) || !same(result.transactionHash, hash)) return false;
-  // The receipt of a pending transaction: treated as no receipt.
+  // A receipt of a pending transaction counts as no receipt.
   if (result.blockNumber === null) return true;
   const { blockNumber, blockHash, logs } = result;
   return (
@@ -149,7 +149,7 @@ function isLog(log: unknown): log is Fields {
 
 const MAX_TOPICS = 4;
 
-/** Only logs that were requested: logs of other blocks or contracts belong to another request. */
+/** True if the logs match the request; logs of other blocks or contracts belong to another one. */
 function isLogs(result: unknown, [filter]: readonly unknown[]): boolean {
   if (!Array.isArray(result)) return false;
   const asked: Fields = isFields(filter) ? filter : {};

@@ -8,7 +8,7 @@ import {
 
 type Case = readonly [RefusalKind, string, number, string, number?];
 
-/** What providers and nodes return, verbatim: kind, method, code, text, HTTP status. */
+/** Responses of providers and nodes, verbatim: kind, method, code, text, HTTP status. */
 const CASES: readonly Case[] = [
   ['answer', 'eth_call', 3, 'execution reverted: ERC20: transfer amount exceeds balance'],
   ['answer', 'eth_call', -32_000, 'execution reverted'],
@@ -30,7 +30,7 @@ const CASES: readonly Case[] = [
     -32_000,
     'invalid sender: invalid chain id for signer: have 31400 want 1',
   ],
-  // Working nodes do not return this, so it is not trusted.
+  // Working nodes do not return this, so it counts as unknown.
   ['unknown', 'eth_call', 3, 'execution reverted', 500],
   ['limit', 'eth_call', -32_029, 'Too Many Requests'],
   ['limit', 'eth_call', -32_007, '15/second request limit reached'],

@@ -8,7 +8,7 @@ export interface Said {
 }
 
 export type RefusalKind =
-  /** A statement about the chain's state or the transaction: every node would say the same. */
+  /** About the chain's state or the transaction: every node would say the same. */
   | 'answer'
   /** Temporary: rate limit, quota or overload. */
   | 'limit'
@@ -16,20 +16,20 @@ export type RefusalKind =
   | 'access'
   /** The range has too many blocks. */
   | 'range'
-  /** The range has too many logs: other ranges of the same width may work. */
+  /** The range has too many logs; another range of the same width may work. */
   | 'results'
   /** The batch has too many calls. */
   | 'batch'
-  /** The node does not have the data, or no longer. */
+  /** The node does not have the data, or has pruned it. */
   | 'missing'
   /** The node does not support the method or the block tag. */
   | 'unsupported'
-  /** The meaning is unknown, so it is not an answer about the chain. */
+  /** Unknown, so it is not an answer about the chain. */
   | 'unknown';
 
 interface Rule {
   readonly kind: RefusalKind;
-  /** The rule applies to these methods only. */
+  /** Applies to these methods only. */
   readonly methods?: RegExp;
   readonly statuses?: readonly number[];
   readonly codes?: readonly number[];
@@ -46,10 +46,10 @@ const SENDS = /^eth_sendRawTransaction$/;
 const LOGS = /^eth_getLogs$/;
 
 /**
- * The first rule that matches decides; within a rule, one of its codes, statuses or texts is
- * enough. Codes mean different things at different providers (-32005 is a rate limit at one and a
- * range of logs at another), so unambiguous texts come before ambiguous codes. The sources are
- * named by the title of the page: each is the provider's own documentation or the node's source.
+ * Rules, of which the first match decides; one matching code, status or text is enough. Codes mean
+ * different things at different providers (-32005 is a rate limit at one, and a range of logs at
+ * another), so unambiguous texts come before ambiguous codes. Sources are named by the title of the
+ * page: each is the provider's documentation or the node's source.
  */
 const RULES: readonly Rule[] = [
   // HTTP semantics (RFC 9110) take precedence over the body.
@@ -69,8 +69,8 @@ const RULES: readonly Rule[] = [
     ),
   },
   // go-ethereum "core/types: transaction signing" ("invalid sender: invalid chain id for signer"),
-  // reth "InvalidTransactionError" ("chain ID mismatch"): a node of another chain, which the next
-  // one need not be.
+  // reth "InvalidTransactionError" ("chain ID mismatch"): the node belongs to another chain, but
+  // the next one may not.
   { kind: 'unknown', methods: SENDS, text: /chain.?id/i },
   // go-ethereum "core/txpool: errors" and "core: error", reth "pool errors", Erigon "txpool",
   // Besu "Transaction validation errors", Nethermind "AcceptTxResult", anvil
@@ -188,8 +188,7 @@ const RULES: readonly Rule[] = [
 export function classifyRefusal(said: Said): RefusalKind {
   const rule = RULES.find((one) => fits(one, said));
   if (rule === undefined) return 'unknown';
-  // With a 5xx status the server is faulty and may return anything, so the text is not trusted
-  // about the chain.
+  // With a 5xx status the server is faulty, so its text says nothing reliable about the chain.
   return rule.kind === 'answer' && said.status >= 500 ? 'unknown' : rule.kind;
 }
 
@@ -203,8 +202,8 @@ function fits(rule: Rule, { method, status, code, message }: Said): boolean {
 }
 
 /**
- * The longest pause that is granted: if a faulty gateway requests an hour, the provider is tried
- * again after ten minutes.
+ * The longest pause that is granted to a provider. If a faulty gateway requests an hour, it is
+ * tried again after this time.
  */
 const MAX_PAUSE_MS = 600_000;
 

@@ -22,7 +22,7 @@ after(async () => {
   await network.stop();
 });
 
-/** Starts with these nodes. @returns the log lines about the providers. */
+/** Starts with these nodes. @returns the log lines about providers. */
 async function linesOfStart(rpcUrls: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (line) => lines.push(line) };
@@ -83,7 +83,6 @@ test('a configured fee ceiling below the base fee ends the start', async () => {
     );
     return true;
   });
-  // Accepts it with a stored fee, because a day of high fees must not keep a service from
-  // restarting.
+  // Accepts it for a fee of the profile, because a day of high fees must not prevent a restart.
   await (await openChain({ ...low, isFeeSet: false }, silentLog)).close();
 });

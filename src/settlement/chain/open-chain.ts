@@ -16,7 +16,7 @@ import type { Hex } from '#settlement/requests.ts';
  */
 const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
 
-/** Creates objects for this chain only, because later readings are written into them. */
+/** Returns new objects for this chain, because later readings are written into them. */
 function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
   const { name, version } = settings.usdcDomain;
   return {
@@ -55,7 +55,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const check = async () => {
     await requireContracts(chain, setting);
     await requireFee(chain);
-    // Mutate the objects, because readers already hold references to them.
+    // Changed in place, because other code holds references to these objects.
     const { domain, hasPermit } = await readToken(chain, config, USUAL_DOMAIN);
     for (const { settlement } of config.formerSettlements) {
       await readToken(chain, { ...config, settlement }, USUAL_DOMAIN);
@@ -82,7 +82,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   return chain;
 }
 
-/** Checks that are still due for a chain that was unreachable at the start. */
+/** Checks that remain for a chain that was unreachable at the start. */
 interface Later {
   isChecked: boolean;
   readonly refuted: Promise<string>;
@@ -108,7 +108,7 @@ function checkLater(later: Later, check: () => Promise<void>): void {
 }
 
 /**
- * Checks that the providers belong to the chain; one of another chain would never be used.
+ * Checks that providers belong to the chain; one of another chain would never be used.
  * @throws StartError
  */
 function requireChainId(probed: readonly ProbedAddress[], setting: string, chainId: number): void {
@@ -120,8 +120,8 @@ function requireChainId(probed: readonly ProbedAddress[], setting: string, chain
 }
 
 /**
- * Checks the fee ceiling that an operator has set: one that is too low would never be noticed. The
- * profile's own ceiling is not checked, because fees may exceed it for a while; senders then wait.
+ * Checks the fee ceiling that an operator has set, because too low a ceiling would go unnoticed.
+ * The profile's ceiling is not checked: fees may exceed it temporarily, and senders then wait.
  * @throws StartError if the chain accepts no transaction at that price.
  */
 async function requireFee(chain: Chain): Promise<void> {

@@ -7,7 +7,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** What chain and contract know about a payer. Amounts in atoms. */
+/** A payer's account on chain and contract. Amounts in atoms. */
 export interface PayerAccount {
   readonly balance: bigint;
   /** The most that the settlement contract may take from the wallet. */

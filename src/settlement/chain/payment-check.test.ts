@@ -15,7 +15,7 @@ import {
 } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** Data that a node does not have yet is requested once more before a try counts as failed. */
+/** How often data that a node lacks is requested before a try counts as failed. */
 const LOOKS_WITHIN_A_TRY = 2;
 
 describe('the check before a payment', () => {
@@ -55,7 +55,7 @@ describe('the check before a payment', () => {
   };
 
   it('passes a payment that the contract would settle, to the last atom', async () => {
-    // 1,000,000 and 0.30 % and 0.20 % less 0.05 % back.
+    // 1,000,000 plus 0.30 % and 0.20 %, minus 0.05 % cashback.
     assert.equal(await reasonFor({ usdc: 1_004_500n, allowance: 1_004_500n }), 'ok');
     assert.equal(await reasonFor({ usdc: 1_004_499n }), 'insufficient_funds');
     assert.equal(await reasonFor({ allowance: 1_004_499n }), 'approval_insufficient');

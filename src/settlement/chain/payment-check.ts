@@ -31,7 +31,7 @@ import { contractOf, knowsMerchant } from '#settlement/contract-versions.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** A sale before its settlement job. It has no number yet. */
+/** A sale before its settlement job, and so without a number. */
 interface PaymentCheck {
   readonly merchantNumber: bigint;
   readonly payer: Hex;
@@ -39,7 +39,10 @@ interface PaymentCheck {
   readonly orderId: string;
 }
 
-/** `unavailable`: no node answered. Do not decline; ask the customer to try again later. */
+/**
+ * `unavailable`: no node answered. The payment is not declined; the customer is asked to try again
+ * later.
+ */
 export type CheckResult =
   | { readonly status: 'ok' }
   | { readonly status: 'declined'; readonly reason: FailureReason }
@@ -50,16 +53,16 @@ export type CheckResult =
 /** Simulates how the contract would answer a payment now, without spending gas. */
 export type CheckPayment = (check: PaymentCheck) => Promise<CheckResult>;
 
-/** A settlement number that is never assigned, so it has never settled. */
+/** A settlement number that is never assigned, and so never settled. */
 const NO_NUMBER = 2n ** 64n - 1n;
-/** Checks per call: as many as a batch holds. More would turn two quick calls into a slow one. */
+/** Checks per call: as many as a batch holds. More would turn two fast calls into a slow one. */
 const MAX_CHECKS = 100;
-/** Calls in flight: the next one fills while the first is answered. */
+/** Calls in flight: the next one fills up while the first one runs. */
 const CALLS_IN_FLIGHT = 2;
 
 /**
- * Checks that arrive while earlier calls are under way are sent together as one call; a check that
- * arrives alone is sent at once. Two checks of one payer do not see each other's sums: the contract
+ * Creates the check of payments. Checks that arrive while calls are running share the next call; a
+ * single one is sent at once. Two checks of one payer do not see each other's sums; the contract
  * decides between them.
  */
 export function createPaymentCheck(chain: Chain): CheckPayment {
@@ -72,8 +75,7 @@ export function createPaymentCheck(chain: Chain): CheckPayment {
 }
 
 /**
- * Pauses before retries: long enough for a provider's hiccup to pass, and hardly noticed at the
- * counter.
+ * Pauses before retries: long enough for a provider to recover, and hardly noticed at the counter.
  */
 const RETRY_MS = [100, 400] as const;
 
@@ -84,7 +86,7 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
       return await askContracts(chain, checks);
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
-      // A node that hangs has used up the time that a customer will wait.
+      // The node has used up the time that a customer will wait.
       if (pauseMs === null || performance.now() - started > MAX_TRY_MS) break;
       await sleep(pauseMs);
     }
@@ -92,7 +94,7 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
   return checks.map(() => ({ status: 'unavailable' }));
 }
 
-/** No retry starts after this long. */
+/** After this time no retry is started. */
 const MAX_TRY_MS = 2_000;
 
 /** Sends a batch of checks, each to its merchant's contract. */
@@ -118,14 +120,14 @@ async function askContract(
   const words = arrayWords(payments.length, 1);
   const call = { to: lensOf(settlement), data: preflightCall(payments), words };
   const [answer] = await chain.calls([call], 'latest', URGENT);
-  // The payment is valid, but the network settles nothing at present (see readiness.ts).
+  // The payment is valid, but the network settles nothing now (see readiness.ts).
   if (isPaused(answer)) return checks.map(() => ({ status: 'unavailable' }));
   const reasons = decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data }).map(
       paymentReason,
     ),
   );
-  // Most payments pass, so the facts that explain a decline are only read when there is one.
+  // Most payments pass, so the facts that explain a decline are read only when needed.
   const known = reasons.some(needsExplaining)
     ? await readAccounts(chain, settlement, checks)
     : null;
@@ -173,8 +175,8 @@ function declined(reason: FailureReason): CheckResult {
 }
 
 /**
- * True if the payer's account must be read, because the contract's first reason may not be the
- * first one to show.
+ * True if the payer's account must be read, because another reason than the contract's may have to
+ * be shown.
  */
 function needsExplaining(reason: PaymentReason): boolean {
   if (reason === 'None') return false;
@@ -188,8 +190,8 @@ function plainResult(reason: PaymentReason): CheckResult {
 }
 
 /**
- * Chooses the reason to show. The contract decides whether a payment passes; if several checks
- * fail, the first in the order of behavior.md 12.1 is named: approval, then funds, then limits.
+ * Chooses the reason to show. The contract decides if a payment passes; if several checks fail, the
+ * first in the order of behavior.md 12.1 is shown: approval, then funds, then limits.
  */
 function explain(known: {
   readonly reason: PaymentReason;

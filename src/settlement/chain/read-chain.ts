@@ -85,7 +85,7 @@ function createMemory(): Chain['remember'] {
 }
 
 /**
- * Reads each result separately: one that a node omits or refuses is `undefined`, the others are
+ * Reads each result separately: one that a node omits or refuses is `undefined`; the others are
  * kept.
  */
 async function readEach<T>(

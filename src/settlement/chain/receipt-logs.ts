@@ -4,10 +4,9 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Logs without `eth_getLogs`: receipts contain them as well, and nodes that return no logs (because
- * of the plan, or a pruned index) return the receipts of a block. Expensive, because each block is
- * requested, so it is the last resort; without it such a node would keep the ledger from being
- * compared.
+ * Reads logs without `eth_getLogs`: receipts contain them too, and nodes that return no logs
+ * (because of the plan, or a pruned index) return the receipts of a block. A last resort, because
+ * each block is requested; without it, such a node would keep the ledger from being compared.
  */
 
 /** Blocks per round: each takes two calls. */
@@ -70,7 +69,7 @@ async function readOneByOne(rpc: Rpc, hashes: readonly Hex[]): Promise<RawReceip
   return receipts;
 }
 
-/** Returns the logs in the block's order. Rejects the whole block if a receipt is missing. */
+/** Returns the logs in the block's order; nothing if a receipt is missing. */
 function logsIn(block: RawBlock & { readonly receipts: readonly RawReceipt[] }): RawLog[] {
   const byHash = new Map(block.receipts.map((receipt) => [receipt.transactionHash, receipt]));
   return block.transactions.flatMap((hash) => {

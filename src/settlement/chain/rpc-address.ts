@@ -14,12 +14,12 @@ export interface AddressOptions extends PostOptions {
 export interface Address {
   readonly index: number;
   readonly host: string;
-  /** How many blocks of logs it returns in one response, remembered until this process time. */
+  /** How many blocks of logs it returns per response, remembered until this process time. */
   logWidth: bigint;
   narrowUntil: number;
-  /** It refuses all logs until this process time. */
+  /** It refuses all logs; remembered until this process time. */
   noLogsUntil: number;
-  /** Its head does not move, or is far behind the others, so the others are asked first. */
+  /** True if its head does not advance, or is far behind, so that others are asked first. */
   isStale: boolean;
   /** Returns one reply per call. Never throws. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;
@@ -29,32 +29,26 @@ export interface Address {
    */
   chainId(): Promise<number>;
   /**
-   * Reads its chain id, unless it was just read: the provider is only used while the id is right.
+   * Reads its chain id, unless it was just read. The provider is used only while the id is right.
    */
   confirmChain(): Promise<void>;
-  /** True if it failed just now: the others are asked first. */
+  /** True if it failed recently, so that others are asked first. */
   isResting(): boolean;
   close(): Promise<void>;
 }
 
 export interface AskOptions {
-  /** True if a customer waits at the counter: such requests go first under a rate limit. */
+  /** True if a customer is waiting at the counter. Under a rate limit, such requests go first. */
   readonly urgent: boolean;
 }
 
-/** A node that failed is asked last for this long. */
+/** How long a node that failed is asked last. */
 const REST_MS = 5_000;
 /** How often each provider's chain id is read. */
 const CHAIN_CHECK_MS = 60_000;
-/**
- * The shortest time between two chain-id reads, even if an answer suggests that the node belongs to
- * another chain.
- */
+/** The shortest time between two reads of a chain id, even if an answer suggests another chain. */
 const CHAIN_DOUBT_MS = 5_000;
-/**
- * How often a provider on the wrong chain is checked: once it is right again it is used soon,
- * because customers wait.
- */
+/** How often a provider of another chain is checked. Short, because customers wait. */
 const WRONG_CHAIN_MS = 1_000;
 /** A chain id this fresh need not be read again. */
 const CONFIRMED_MS = 250;
@@ -101,8 +95,8 @@ export function openAddress(options: AddressOptions): Address {
 }
 
 /**
- * Faults that suggest that the node belongs to another chain: it lacks the contract and rejects
- * transactions signed for ours.
+ * Faults that suggest that the node belongs to another chain, which lacks the contract and rejects
+ * our transactions.
  */
 const DOUBTFUL: readonly NodeFault['kind'][] = ['malformed', 'unknown'];
 
@@ -111,7 +105,7 @@ interface Name {
   readonly address: number;
 }
 
-/** Faults that are about the request, not about the node's health. */
+/** Faults of the request, rather than of the node's health. */
 const NO_REASON_TO_REST: readonly NodeFault['kind'][] = [
   'missing',
   'unsupported',
@@ -141,16 +135,16 @@ function createPause(log: Log, name: Name) {
 }
 
 /**
- * Calls per request: as many as most providers accept, then fewer, down to the one call that some
- * insist on.
+ * Calls per request: as many as most providers accept, then fewer, down to the single call that
+ * some require.
  */
 const BATCH_SIZES = [50, 10, 3, 1] as const;
-/** After this long a larger batch is tried again: the refusal may have been temporary. */
+/** After this time a larger batch is tried again, because the refusal may have been temporary. */
 const BATCH_MEMORY_MS = 1_800_000;
 
 type AskAll = (calls: readonly RpcCall[], urgent: boolean) => Promise<Reply[]>;
 
-/** Sends any number of calls, in batches as large as the node accepts. */
+/** Sends any number of calls in batches as large as the node accepts. */
 function createBatches(options: AddressOptions, post: Post, name: Name): AskAll {
   let size: number = BATCH_SIZES[0];
   let shrunkAt = 0;
@@ -194,8 +188,8 @@ const UNANSWERED = passed(new NodeFault('silent', 'the node left a call unanswer
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 
 /**
- * Watches the provider's chain id. Only a response that names another chain bans the provider,
- * until it names the right one.
+ * Watches the provider's chain id. A provider is banned only if it reports another chain, until it
+ * reports the right one.
  */
 function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: Name) {
   let known: number | null = null;
@@ -234,7 +228,7 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
     },
     require: async () => {
       if (known === chainId && !isDoubted) {
-        // Read it in the background, because it was right a minute ago.
+        // Read in the background, because it was right a minute ago.
         if (ageMs() > CHAIN_CHECK_MS) {
           checkedAt = performance.now();
           checkOnce().catch(() => {});

@@ -20,7 +20,7 @@ export interface PostOptions {
 
 /** The result of one HTTP exchange. */
 export type Posted =
-  /** One reply per call; `null` if the node left one out. */
+  /** One reply per call; `null` for a call that the node left out. */
   | { readonly status: 'read'; readonly replies: readonly (Reply | null)[] }
   /** The node refused the batch as a whole. */
   | { readonly status: 'too_many' };
@@ -30,17 +30,16 @@ export interface Post {
   close(): Promise<void>;
 }
 
-/** Connections per address: enough for receipts, checks and a broadcast at the same time. */
+/** Connections per address: enough for receipts, checks and a broadcast concurrently. */
 const CONNECTIONS = 8;
-/** The most characters of a provider's text that our messages quote. */
+/** Characters of a provider's text that our messages quote at most. */
 const MAX_TEXT = 200;
 /**
- * Parts of a URL that are at least this long are treated as secrets; shorter ones are words like
- * "v2".
+ * Parts of a URL of this length or more are treated as secrets; shorter ones are words like "v2".
  */
 const SECRET_LENGTH = 8;
 
-/** Time-outs of gateways: RFC 9110, and Cloudflare's number for the same. */
+/** Status codes of gateway time-outs: RFC 9110, and Cloudflare's. */
 const GATEWAY_TIMEOUTS = [504, 524];
 
 /** Sends calls to one address and classifies the answers. Never throws. */
@@ -96,8 +95,8 @@ function allOf(calls: readonly RpcCall[], fault: NodeFault): Posted {
 }
 
 /**
- * Returns the fault for an exceeded time limit. If many blocks of logs were requested, the node may
- * still be up.
+ * Returns the fault of an exceeded time limit. If many blocks of logs were requested, the node may
+ * be up.
  */
 function noAnswer(calls: readonly RpcCall[], what: string): NodeFault {
   const hasLogs = calls.some(({ method }) => method === 'eth_getLogs');
@@ -113,7 +112,7 @@ interface Exchanged {
 
 type Scrub = (text: string) => string;
 
-/** Removes secrets from texts: URLs and headers contain keys, and providers repeat them. */
+/** Removes secrets from texts, because URLs and headers contain keys, and providers repeat them. */
 function createScrubber({ url, headers }: PostOptions): Scrub {
   const { pathname, searchParams, username, password } = new URL(url);
   const parts = [...pathname.split('/'), ...searchParams.values(), username, password];
@@ -139,7 +138,7 @@ function readAll(calls: readonly RpcCall[], got: Exchanged, plain: Scrub): Poste
   }
   const [only] = calls;
   if (calls.length === 1 && only !== undefined && isObject(parsed)) {
-    // A node answers a request that it could not parse with the id null.
+    // To a request that it could not parse, a node answers with the id null.
     const isOwn = parsed.id === 0 || isObject(parsed.error);
     if (isOwn) return { status: 'read', replies: [readOne(only, parsed, got, plain)] };
   }
@@ -147,8 +146,8 @@ function readAll(calls: readonly RpcCall[], got: Exchanged, plain: Scrub): Poste
 }
 
 /**
- * Reads a response that does not hold one reply per call: a page, a truncated text, or one error
- * for the whole batch.
+ * Interprets a response without one reply per call: a page, a truncated text, or one error for the
+ * whole batch.
  */
 function readWhole(
   calls: readonly RpcCall[],

@@ -2,7 +2,7 @@ import { NodeFault } from '#settlement/chain/rpc-reply.ts';
 
 /** Limits requests per second, and decides which go first. */
 export interface Ceiling {
-  /** The largest number of requests that `take` can ever grant at once. */
+  /** The most requests that `take` can grant at once. */
   readonly largest: number;
   /** Resolves when `count` requests may be sent. @throws if that takes longer than `withinMs`. */
   take(
@@ -11,7 +11,7 @@ export interface Ceiling {
   ): Promise<void>;
 }
 
-/** Share of the rate that is reserved for requests with a customer waiting at a counter. */
+/** Share of the rate reserved for requests with a customer waiting at the counter. */
 const URGENT_SHARE = 0.4;
 
 interface Waiting {
@@ -21,8 +21,8 @@ interface Waiting {
 }
 
 /**
- * Creates a bucket that fills with `perSecond` and holds as much. Urgent requests go first and may
- * empty it; all others leave a share in it. `null`: no limit.
+ * Creates a bucket that fills at `perSecond` and holds as much. Urgent requests go first and may
+ * empty it; others leave a share in it. `null`: no limit.
  */
 export function createCeiling(perSecond: number | null, now: () => number): Ceiling {
   if (perSecond === null) return { largest: Number.POSITIVE_INFINITY, take: async () => {} };
@@ -41,7 +41,7 @@ export function createCeiling(perSecond: number | null, now: () => number): Ceil
   const serve = () => {
     fill();
     for (let one = next(); one !== undefined; one = next()) {
-      // Cap the need: a portion larger than non-urgent requests may use would wait forever.
+      // Limited, because a request for more than non-urgent requests may take would wait forever.
       const needed = one.urgent ? one.count : Math.min(one.count + kept, perSecond);
       if (tokens < needed) return ringIn(((needed - tokens) * 1000) / perSecond);
       waiting.splice(waiting.indexOf(one), 1);

@@ -3,7 +3,7 @@ import type { RefusalKind } from '#settlement/chain/node-refusals.ts';
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** The caller's own checks of the result, in addition to the method's schema. */
+  /** The caller's checks of the result, besides those of the method. */
   readonly accepts?: (result: unknown) => boolean;
 }
 
@@ -24,11 +24,11 @@ export class RpcRefusal extends Error {
 /** Why a provider gave no answer about the chain. */
 type FaultKind =
   | Exclude<RefusalKind, 'answer'>
-  /** Not JSON-RPC at all: a time-out, a lost connection, a gateway's page. */
+  /** No JSON-RPC response: a time-out, a lost connection, a gateway's page. */
   | 'silent'
-  /** No logs within the time limit: fewer blocks may be quicker. */
+  /** No logs within the time limit; fewer blocks may work. */
   | 'slow'
-  /** The result is not valid for the method. */
+  /** The result is not valid for this method. */
   | 'malformed'
   | 'wrong_chain'
   /** Not asked, because the provider has requested a pause. */
@@ -61,7 +61,7 @@ export type Reply =
   | { readonly status: 'answered'; readonly result: unknown }
   /** The chain itself refuses. */
   | { readonly status: 'refused'; readonly refusal: RpcRefusal }
-  /** No answer about the chain: ask the next provider. */
+  /** No answer about the chain, so the next provider is asked. */
   | { readonly status: 'passed'; readonly fault: NodeFault };
 
 export function passed(fault: NodeFault): Reply {

@@ -20,7 +20,7 @@ const LOG = {
   logIndex: '0x0',
   removed: false,
 };
-/** A receipt of a reverted transaction, which has no log that could repeat its hash. */
+/** A reverted transaction's receipt, which has no logs that repeat its hash. */
 const RECEIPT = {
   transactionHash: HASH,
   status: '0x0',
@@ -140,7 +140,7 @@ describe('JSON-RPC over several nodes', () => {
     pass(800);
     assert.equal(await rpc.call('eth_test', []), 'b');
     assert.deepEqual(a.calls, ['eth_chainId']);
-    // It is not used as the first provider for five seconds, but its chain id is still read.
+    // For five seconds it is not used first, but its chain id is read.
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'a');
     assert.deepEqual(a.calls, ['eth_chainId', 'eth_chainId', 'eth_test']);
@@ -168,7 +168,7 @@ describe('JSON-RPC over several nodes', () => {
     a.reply = () => ({ body: { error: { code: -32_000, message: 'invalid chain id' } } });
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'b');
-    // From then on its chain id is read before anything else.
+    // From now on its chain id is read first.
     a.reply = () => ({ body: { result: 'a' } });
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'b');

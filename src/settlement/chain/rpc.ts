@@ -29,7 +29,7 @@ export interface Rpc {
   call(method: string, params: readonly unknown[], options?: RpcPriority): Promise<unknown>;
   /**
    * Returns the answers in the order of the calls. Calls that one provider leaves open go to the
-   * next one, so the answers may come from several.
+   * next, so the answers may come from several.
    * @throws RpcUnavailable if no call got an answer.
    */
   batch(calls: readonly RpcCall[], options?: RpcPriority): Promise<RpcAnswer[]>;
@@ -38,8 +38,8 @@ export interface Rpc {
   /** Reads the chain id that each provider reports; `null` if it does not answer. */
   probe(): Promise<readonly ProbedAddress[]>;
   /**
-   * Reads each provider's chain id: providers of another chain are not used from then on. Called
-   * when answers contradict what is known, before anything is concluded from them.
+   * Reads each provider's chain id, and stops using providers of another chain. Called when answers
+   * contradict what is known, before any conclusion is drawn.
    */
   confirmChain(): Promise<void>;
   /** Returns the counts of calls since the start of the process. */
@@ -57,7 +57,7 @@ export interface ProbedAddress {
 }
 
 export interface RpcPriority {
-  /** True if a customer waits at the counter: such requests go first under a rate limit. */
+  /** True if a customer is waiting at the counter. Under a rate limit, such requests go first. */
   readonly urgent?: boolean;
 }
 
@@ -75,12 +75,9 @@ export interface RpcOptions {
   readonly log: Log;
 }
 
-/** Default time-out: after this long, asking the next node is quicker than waiting. */
+/** Default time-out. After this long, asking the next node is faster than waiting. */
 const TIMEOUT_MS = 3_000;
-/**
- * Pause before asking again for something missing: nodes behind one address are rarely further
- * apart.
- */
+/** Pause before missing data is requested again: nodes behind one address rarely differ by more. */
 const MISSING_MS = 150;
 
 export function connectRpc(options: RpcOptions): Rpc {
@@ -92,7 +89,7 @@ export function connectRpc(options: RpcOptions): Rpc {
     const replies = await askRound(inOrder(), calls, { urgent });
     const missing = calls.filter((_, at) => isMissing(replies[at]));
     if (missing.length > 0) {
-      // A lagging node will have it in a moment, or another node behind the address answers next.
+      // A lagging node will have it soon, or another node behind the address answers.
       await sleep(MISSING_MS);
       const again = await askRound(inOrder(), missing, { urgent });
       for (const [at, reply] of replies.entries()) {
@@ -127,7 +124,7 @@ export function connectRpc(options: RpcOptions): Rpc {
 /** A reply with the host of the provider that sent it. */
 type HostReply = Reply & { readonly host: string };
 
-/** Asks one provider after the other for the calls that the earlier ones left open. */
+/** Asks provider after provider for the calls that are still open. */
 async function askRound(
   addresses: readonly Address[],
   calls: readonly RpcCall[],
@@ -172,22 +169,22 @@ function openAddresses(
 }
 
 /**
- * Returns the addresses in the order of preference, then those whose head does not move, then those
- * that failed just now.
+ * Returns the addresses in order of preference; those whose head does not advance, and then those
+ * that failed recently, come last.
  */
 function inOrderOf(addresses: readonly Address[]): Address[] {
   const rank = (address: Address) => (address.isResting() ? 2 : 0) + (address.isStale ? 1 : 0);
   return [...addresses].sort((a, b) => rank(a) - rank(b) || a.index - b.index);
 }
 
-/** Faults that a working node may report: if all nodes report one, it is an answer. */
+/** Faults that a working node may report. If all nodes report one, it counts as an answer. */
 const REFUSALS: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
 /** Combines what is known about a call with another provider's reply. */
 function merge(before: HostReply | undefined, now: HostReply): HostReply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;
-  // A provider that may answer later takes precedence over one that has refused.
+  // A provider that may still answer takes precedence over one that refused.
   return REFUSALS.includes(before.fault.kind) ? now : before;
 }
 
@@ -224,7 +221,7 @@ interface RequestCount {
   readonly count: number;
 }
 
-/** Counts calls one by one, even in a batch, because providers charge per call. */
+/** Counts calls individually, even in a batch, because providers charge per call. */
 function createCounts() {
   const counts = new Map<string, RequestCount>();
   let answeredAt = Number.NEGATIVE_INFINITY;

@@ -11,7 +11,7 @@ const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
 const BLOCK_MS = 60;
 /**
- * More questions than two polls of a head take: by then the second poll, with blocks on top, has
+ * More questions than two polls of a head cause: by then the second poll, with blocks on top, has
  * ended.
  */
 const ASKED = 10;
@@ -21,7 +21,7 @@ const SLOW_MS = 250;
 /** How often the slow provider was asked which block contains a transaction. */
 let asked: number;
 
-/** Returns how a provider answers which block contains a transaction. */
+/** Returns a behavior: a provider that names this block for a transaction. */
 const names = (blockHash: string | null): Behavior => ({
   answer: (call, own) => {
     if (call.method !== BY_HASH) return own;
@@ -55,7 +55,7 @@ describe('success at inclusion', () => {
     node(index).behavior = behavior;
   };
 
-  /** Mines the transaction in the newest block, with nothing on top. */
+  /** Mines the transaction in the newest block. */
   async function include(): Promise<string> {
     const id = await world.pay({ payer });
     await world.network.pending();

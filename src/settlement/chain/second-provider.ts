@@ -4,27 +4,27 @@ import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Number of providers that must name the same block. */
+/** How many providers must name the same block. */
 const AGREEING = 2;
 /**
- * Number of times a second provider is asked: nodes learn of a block some hundred milliseconds
+ * How often a second provider is asked, because nodes learn of a block some hundred milliseconds
  * apart.
  */
 const LOOKS = 4;
 const LOOK_MS = 120;
-/** Blocks that must follow if no second provider answers, as with a single provider. */
+/** Blocks required on top if no second provider answers, as for a single provider. */
 const DEPTH_UNCONFIRMED = 1n;
 
-/** What a network's providers report about the block that a receipt names. */
+/** What a second provider reports about the block that a receipt names. */
 type Word = 'agreed' | 'denied' | 'silent';
 
 /**
- * The block that one provider names, by transaction: `null` if the transaction is in none,
- * `undefined` if there was no answer.
+ * The block that a provider names per transaction: `null` if the transaction is in none,
+ * `undefined` without an answer.
  */
 type NamedBlocks = ReadonlyMap<Hex, string | null | undefined>;
 
-/** The second provider's report on receipts that another provider returned. */
+/** A second provider's report on the receipts of another provider. */
 export interface SecondWord {
   /** The host of the provider that returned the receipts. */
   readonly on: string;
@@ -32,8 +32,8 @@ export interface SecondWord {
 }
 
 /**
- * Asks the second of two providers about transactions that a head lists. Meanwhile the first one is
- * asked for their receipts, so that customers do not wait for two round trips.
+ * Asks the second of two providers about transactions of a head, while the first one is asked for
+ * their receipts, so that customers do not wait for two round trips.
  */
 export async function askSecond(
   { config, rpc }: Pick<Chain, 'config' | 'rpc'>,
@@ -51,9 +51,9 @@ function agrees(word: SecondWord, { host, txHash, blockHash }: Receipt): boolean
 
 /**
  * Returns the receipts that are confirmed, if success at inclusion needs two providers: both name
- * the same block for the transaction, or no second one answers and another block is on top. The
- * others are `undefined`: unknown yet. If one provider denies the block, the receipt waits.
- * Receipts on which one of `seconds` agrees need no further request.
+ * the same block, or no second one answers and another block is on top. The others are `undefined`,
+ * which means not known yet. If one provider denies the block, the receipt waits. A receipt on
+ * which one of `seconds` agrees needs no further request.
  */
 export async function believe(
   chain: Pick<Chain, 'config' | 'rpc'>,
@@ -90,7 +90,7 @@ async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]
   const addresses = independentProviders(rpc.inOrder());
   const hashes = receipts.map(({ txHash }) => txHash);
   const said: NamedBlocks[] = [];
-  // Ask two providers at once, and further ones only if these disagree.
+  // Asks two providers concurrently, and further ones only if these disagree.
   while (said.length < addresses.length) {
     const next = addresses.slice(said.length, said.length === 0 ? AGREEING : said.length + 1);
     said.push(...(await Promise.all(next.map((address) => blocksOf(address, hashes)))));
@@ -110,8 +110,8 @@ function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word
 }
 
 /**
- * Returns the providers that count as independent: two URLs of one host are one provider, and one
- * that fails or whose head does not move counts as none.
+ * Returns the providers that count as independent: two URLs of one host count once; one that failed
+ * recently, or whose head does not advance, does not count.
  */
 export function independentProviders(addresses: readonly Address[]): Address[] {
   const hosts = new Set<string>();

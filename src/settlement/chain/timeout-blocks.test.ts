@@ -21,6 +21,6 @@ test("before the pace is measured the profile's is used, or a second", () => {
   assert.equal(of(null, 2, profileNamed('base')), 10n);
   assert.equal(of(null, 2, profileNamed('ethereum')), 2n);
   assert.equal(of(null, 2), 2n);
-  // The measured pace of a chain outweighs its profile.
+  // The measured pace of a chain takes precedence over its profile.
   assert.equal(of(2_000, 2, profileNamed('base')), 2n);
 });

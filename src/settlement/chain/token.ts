@@ -22,7 +22,7 @@ const SETTLEMENT_ABI = parseAbi(['function TOKEN() view returns (address)']);
 
 type Domain = NetworkConfig['usdcDomain'];
 
-/** What the contracts report; `null` if they lack the function. */
+/** What the contracts report; `null` for functions that they lack. */
 interface TokenFacts {
   readonly name: string | null;
   readonly version: string | null;
@@ -49,7 +49,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
   const ofToken = (functionName: TokenFunction) => ({
     to: usdc,
     data: encodeFunctionData({ abi: TOKEN_ABI, functionName }),
-    // Names have any length. A node that returns nothing at all fails at the other calls.
+    // Names vary in length. A node that returns nothing fails at the other calls.
     words: functionName === 'DOMAIN_SEPARATOR' ? 1 : ('any' as const),
   });
   const settlesIn = encodeFunctionData({ abi: SETTLEMENT_ABI, functionName: 'TOKEN' });
@@ -58,7 +58,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
   const answers = await chain.calls([
     ...names.map(ofToken),
     { to: settlement, data: settlesIn, words: 1 },
-    // Any length, because a fallback function may return anything.
+    // A fallback function may return anything, so any length is accepted.
     { to: usdc, data: nonces, words: 'any' },
   ]);
   const data = answers.map((answer) => (answer.ok && answer.data !== '0x' ? answer.data : null));
@@ -76,7 +76,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
     decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'eip712Domain', data: bytes }),
   );
   return {
-    // Prefer the name in the token's own domain: its display name may differ.
+    // The name in the token's own domain is preferred, because its display name may differ.
     name: own?.[1] ?? read(0, text('name')),
     version: own?.[2] ?? read(1, text('version')),
     separator: read(3, (bytes) => bytes),
@@ -99,13 +99,13 @@ interface CanRefresh extends CanCall {
   isChecked(): boolean;
 }
 
-/** How long a reading of the domain is valid: a new name is signed within a minute. */
+/** How long a reading is valid, so that a new name is used within a minute. */
 const DOMAIN_MS = 30_000;
 
 /**
- * Keeps the name and version of the token current: Circle can rename a token, and from that block
- * on signatures over the old name are worthless. Read when something is to be signed, so that an
- * idle network makes no calls for it.
+ * Keeps the token's name and version current: Circle can rename a token, which makes signatures
+ * over the old name worthless. They are read when something is to be signed, so that an idle
+ * network makes no calls.
  */
 export function createTokenRefresh(
   chain: CanRefresh,
@@ -128,12 +128,12 @@ export function createTokenRefresh(
     Object.assign(token, { domainProblem: problem });
   };
   return async () => {
-    // Before the checks have run, they read the token themselves.
+    // The checks read the token themselves, so do nothing before they have run.
     if (!chain.isChecked()) return;
     try {
       await chain.remember('the domain of the token', DOMAIN_MS, look);
     } catch (error) {
-      // No node answered: keep the last reading, which is most likely still right.
+      // No node answered. The last reading is kept, because it is probably still right.
       if (!(error instanceof RpcUnavailable)) throw error;
     }
   };
@@ -182,7 +182,7 @@ export async function readToken(
   }
   const name = config.usdcDomain.name ?? facts.name;
   const version = config.usdcDomain.version ?? facts.version;
-  // If no node reports the function, the profile's knowledge of the chain's USDC decides.
+  // If no node reports the function, the profile decides what the chain's USDC has.
   const hasPermit = facts.nonce !== null || config.profile.usdc?.permit === true;
   if (facts.separator === null && !hasPermit) {
     const domain = { name: name ?? usual.name, version: version ?? usual.version };

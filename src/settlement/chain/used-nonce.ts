@@ -10,7 +10,8 @@ export interface UsedNonce {
 }
 
 /**
- * Searches backwards this many times, doubling the distance: up to half a day of one-second blocks.
+ * Searches backwards this many times, each time twice as far: up to half a day of one-second
+ * blocks.
  */
 const DOUBLINGS = 16;
 
@@ -22,8 +23,8 @@ interface Range {
 }
 
 /**
- * The hash of the transaction that used the nonce, as one node shows it in its block. `null` if it
- * shows none, which proves nothing: nodes lag, forget and fail.
+ * Returns the hash of the transaction that used the nonce, as one node shows it in its block.
+ * `null` if it shows none, which proves nothing, because nodes lag, forget and fail.
  */
 export async function findUsedNonce(node: Address, wanted: UsedNonce): Promise<Hex | null> {
   let range = await firstRange(node, wanted);

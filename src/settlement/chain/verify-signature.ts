@@ -14,20 +14,18 @@ import { quantity } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/**
- * The result of a check, returned and never thrown. `index` says which of the digests was signed.
- */
+/** The result of a check; never thrown. `index` is that of the digest that was signed. */
 export type SignatureVerdict =
   | { readonly status: 'valid'; readonly index: number }
   | { readonly status: 'invalid' }
-  /** The signer is a contract wallet that is not deployed yet, so it cannot be asked. */
+  /** The signer is a contract wallet that is not deployed yet, so it cannot be called. */
   | { readonly status: 'not_deployed' }
   | { readonly status: 'unavailable' };
 
 const ERC1271 = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
 ]);
-/** The value that means yes: the function's four bytes, followed by zeros. */
+/** What a contract wallet returns for a valid signature: the function's four bytes, then zeros. */
 const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
 /**
  * Init code, followed by the wallet's address and the call: makes the call by STATICCALL with
@@ -46,7 +44,7 @@ const ASKING_PROGRAM = concat([
   '0x5b60205f5f3e60205ff3', // return the first word
 ]);
 /**
- * Gas for the wallet, the share that EIP-150 holds back, a contract creation and some words of
+ * Gas for the wallet, for the share that EIP-150 holds back, for a contract creation, and for some
  * memory.
  */
 const PROGRAM_GAS = 700_000n;
@@ -107,8 +105,8 @@ async function isSignedBy(
 }
 
 /**
- * Calls the wallet through a program that succeeds whatever the wallet does: if the call itself
- * failed, a faulty node and a refusal could not be told apart.
+ * Calls the wallet through a program that succeeds whatever the wallet does. If the call itself
+ * could fail, a refusal would look like a faulty node.
  */
 async function askWallet(
   chain: Chain,

@@ -20,7 +20,7 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 import { orderIdToBytes8, packPayment } from '../../../contracts/payment-tree.ts';
 
 // Encodes all calls of the contracts; contract-events.ts decodes their events. Merchant numbers are
-// the service's (contract-versions.ts); calls contain the contract's own.
+// the service's (contract-versions.ts), while calls contain the contract's own.
 
 export interface PaymentCall {
   readonly number: bigint;
@@ -55,7 +55,7 @@ const AUTHORIZATION_TYPE = keccak256(
   ),
 );
 
-/** The order in a nonce that does not commit to one. */
+/** Stands for the order in a nonce that does not commit to one. */
 const NO_ORDER: Hex = `0x${'0'.repeat(16)}`;
 
 /** The inputs of an authorization's nonce, in addition to the payment. */
@@ -65,8 +65,8 @@ export interface NonceTerms {
 }
 
 /**
- * The contract's `authorizationNonce`: a payer signs it for exactly this payment. Without the order
- * it commits to merchant, sum and salt; a salt is drawn for one payment only.
+ * Computes the contract's `authorizationNonce`, which a payer signs for exactly this payment.
+ * Without the order, it commits to merchant, sum and salt; a salt is drawn for one payment only.
  */
 export function authorizationNonce(
   payment: Omit<PaymentCall, 'payer'>,
@@ -86,8 +86,8 @@ export function authorizationNonce(
 }
 
 /**
- * Encodes a payment by authorization. The nonce commits to the payment's order unless the order is
- * hidden, so the signature pays nothing else.
+ * Encodes a payment by authorization. Unless the order is hidden, the nonce commits to it, so that
+ * the signature pays nothing else.
  */
 export function settleWithAuthorizationCall(
   payment: PaymentCall,
@@ -112,11 +112,11 @@ export function preflightCall(payments: readonly PaymentCall[]): Hex {
 
 export function refundCall(refund: {
   readonly payment: PaymentCall;
-  /** Index of the node that the proof ends at. */
+  /** The index of the node at which the proof ends. */
   readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
   readonly amount: bigint;
-  /** The sum refunded before. The contract refuses the call if it differs. */
+  /** The sum refunded before. If it is wrong, the contract refuses the call. */
   readonly refundedBefore: bigint;
   /** 16 bytes that identify the refund in the contract's event. */
   readonly reference: Hex;
@@ -245,18 +245,18 @@ function errorName(data: unknown): string {
   }
 }
 
-/** Errors that mean: an earlier transaction has already done this. */
+/** Errors that mean that an earlier transaction has already done this. */
 const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered']);
 
-/** The proof of a refund ends at a node that the contract no longer has there. */
+/** The proof of a refund ends at a node that the contract has replaced. */
 export const PAYMENT_NOT_PROVED = 'PaymentNotProved';
 
 /**
- * Temporary errors. Later batches have overwritten the node that a proof ends at; or a
- * reorganization has moved the payment to another batch, or removed it for now; or another refund
- * of the payment came first, so that this one named the wrong earlier sum; or the chain's time has
- * jumped past the settlement deadline; or the guardian has paused settling, and a payment that was
- * requested earlier waits for its deadline.
+ * Errors that are temporary: later batches have overwritten the node that a proof ends at; a
+ * reorganization has moved the payment to another batch, or removed it for now; another refund of
+ * the payment came first, so that this one named the wrong sum; the chain's time has jumped past
+ * the settlement deadline; or the guardian has paused settling, and a payment that was requested
+ * before waits for its deadline.
  */
 const PASSING = new Set([
   PAYMENT_NOT_PROVED,
@@ -265,7 +265,7 @@ const PASSING = new Set([
   'SettlingIsPaused',
 ]);
 
-/** The contract's own temporary refusals. */
+/** Temporary refusals of the contract itself. */
 const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
 
 /** The refund would exceed the contract's hourly ceiling, so it waits. */
@@ -273,7 +273,7 @@ const HOUR_FULL = 'OutflowCeilingReached';
 const HOUR_FULL_WORDS =
   'The contract has refunded as much as it may in one hour, or this would exceed it.';
 
-/** Another wallet is proposed: operators pay out nothing until it is applied or canceled. */
+/** Another wallet is proposed, so nothing is paid out until it is applied or canceled. */
 const WALLET_PENDING = 'WalletChangePending';
 const WALLET_PENDING_WORDS = 'Another settlement wallet is announced';
 
@@ -287,19 +287,16 @@ function wordsOf(data: unknown): string {
 
 export type Revert =
   | { readonly kind: 'done_before' }
-  /** The call must be sent again with other bytes. */
+  /** The call must be sent again, with other bytes. */
   | { readonly kind: 'passing'; readonly error: string }
-  /**
-   * The refund waits for the next hour or a higher ceiling, because the contract pays out only so
-   * much per hour.
-   */
+  /** The refund waits for the next hour, or for a higher ceiling. */
   | {
       readonly kind: 'hour_full';
       readonly reason: FailureReason;
       readonly error: string;
       readonly words: string;
     }
-  /** A withdrawal waits until a proposed wallet is applied or canceled, however long that takes. */
+  /** A withdrawal waits until a proposed wallet is applied or canceled. */
   | {
       readonly kind: 'wallet_pending';
       readonly reason: FailureReason;
@@ -307,7 +304,8 @@ export type Revert =
       readonly words: string;
     }
   /**
-   * The payout waits, because the token (paused, or an address blocked) or the guardian refuses it.
+   * The payout waits, because the token (paused, or an address is blocked) or the guardian refuses
+   * it.
    */
   | {
       readonly kind: 'blocked';
@@ -317,7 +315,7 @@ export type Revert =
     }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly error: string };
 
-/** Returns the meaning of a revert for the only job of its transaction. */
+/** Interprets a revert of a transaction with a single job. */
 export function readRevert(data: unknown): Revert {
   const error = errorName(data);
   if (DONE_BEFORE.has(error)) return { kind: 'done_before' };
@@ -332,7 +330,7 @@ export function readRevert(data: unknown): Revert {
   return { kind: 'refused', reason: REASONS[error] ?? reason, error };
 }
 
-/** The refusals that are explained to users. */
+/** Refusals that users get an explanation for. */
 const REASONS: { readonly [error: string]: FailureReason } = {
   InsufficientMerchantBalance: 'insufficient_balance',
   NotMerchantWallet: 'wallet_changed',
@@ -374,7 +372,8 @@ const DECLINES: Partial<Record<PaymentReason, FailureReason>> = {
 };
 
 /**
- * Returns the reason's name. One that a later contract version adds is read as `TransferRefused`.
+ * Returns the reason's name. An unknown one, from a later contract version, is read as
+ * `TransferRefused`.
  */
 export function paymentReason(value: number): PaymentReason {
   return PAYMENT_REASONS[value] ?? 'TransferRefused';

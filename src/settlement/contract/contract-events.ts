@@ -70,7 +70,7 @@ export type SettlementEvent =
       readonly event: 'Withdrawn';
       readonly merchantNumber: bigint;
       readonly wallet: Hex;
-      /** The withdrawal's number; 0: the wallet withdrew by itself. */
+      /** The withdrawal's number; 0 if the wallet withdrew on its own. */
       readonly number: bigint;
       readonly amount: bigint;
     })
@@ -107,7 +107,7 @@ export function readEvents(contracts: Contracts, logs: readonly RawLog[]): Settl
   });
 }
 
-/** Roles of the timelock, which has the same events as the contract but other roles. */
+/** Roles of the timelock, which emits the same events as the contract for other roles. */
 const TIMELOCK_ROLE_EVENTS: ReadonlySet<string> = new Set(['RoleGranted', 'RoleRevoked']);
 
 function readTimelockEvent(
@@ -175,8 +175,8 @@ const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: '
 
 /**
  * Decodes the event by hand, because every payment passes here: the general decoder takes 200 us
- * for one event, which is 80 ms for a block of 400 (this takes 5 us). contract-events.test.ts
- * compares the two.
+ * per event, and so 80 ms for a block of 400; this takes 5 us. contract-events.test.ts compares the
+ * two.
  */
 function readPaymentSettled(log: RawLog, contractVersion: number): PaymentSettled {
   const [, number = '0x', payer = '0x'] = log.topics;

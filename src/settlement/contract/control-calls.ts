@@ -4,7 +4,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * An action on the contract that the network's staff prepares here. They sign it elsewhere, because
+ * An action on the contract that the network's staff prepares here, and signs elsewhere, because
  * the service does not have the keys.
  */
 export type ControlAction = 'pause' | 'unpause' | 'change_rates';
@@ -19,7 +19,7 @@ export interface AnnouncedRates {
 /** A transaction that the holder of a key must send. */
 export interface ControlCall {
   readonly by: 'proposer' | 'guardian' | 'steward';
-  /** One sentence that describes its effect. */
+  /** A sentence that describes the effect. */
   readonly says: string;
   readonly to: Hex;
   readonly data: Hex;
@@ -37,7 +37,7 @@ export interface ControlTerms {
   readonly salt: Hex;
 }
 
-/** Returns the calls that carry an action out, in order. New rates wait in the timelock. */
+/** Returns the calls that carry out an action, in order. New rates wait in the timelock. */
 export function controlCalls(
   action: ControlAction,
   { settlement, rates, delay, salt }: ControlTerms,

@@ -4,7 +4,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 // The messages that wallets sign (EIP-712), in the form that viem's signTypedData and browser
-// wallets accept. The texts are the contract's: contracts/README.md.
+// wallets accept. Their texts are the contract's: contracts/README.md.
 
 /** The contract that a message is signed for. */
 type ForContract = Pick<NetworkConfig, 'chainId' | 'settlement'>;

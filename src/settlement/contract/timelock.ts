@@ -5,8 +5,9 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 /**
- * Returns the address of the settlement contract's only admin. The contract creates it in its
- * constructor, after its lens, so the address follows from the contract's and needs no setting.
+ * Returns the address of the timelock, the settlement contract's only admin. The contract creates
+ * it in its constructor, after its lens, so the address follows from the contract's, and needs no
+ * setting.
  */
 export function timelockOf(settlement: Hex): Hex {
   return getContractAddress({ from: settlement, nonce: 2n });
@@ -45,7 +46,7 @@ function decode(abi: Abi, data: Hex) {
 }
 
 /**
- * Describes a call's effect in one sentence; `known` is false for a call that this service never
+ * Describes a call's effect in a sentence. `known` is false for a call that this service never
  * makes.
  */
 export function describeOperation(

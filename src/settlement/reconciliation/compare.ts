@@ -34,7 +34,7 @@ export interface Comparing extends Pick<NoteRulesDeps, 'chain' | 'db'> {
   readonly range: BlockRange;
   /** The previous run; `null` to compare everything. */
   readonly since: Compared | null;
-  /** Anything later may not have reached the rows yet. */
+  /** Later changes may not be in the rows yet. */
   readonly settledBefore: Date;
   /** `false` keeps the stored differences of the contracts' tokens. */
   readonly tokens: boolean;
@@ -46,8 +46,8 @@ interface Comparison {
   readonly name: 'payments' | 'refunds' | 'withdrawals' | 'balances' | 'tokens';
   readonly find: (run: Comparing) => Promise<DifferenceRow[]>;
   /**
-   * A node may show a block's effects a moment before its events: with `found_twice` a difference
-   * only counts if it still exists after the events were read again.
+   * A node may show a block's effects shortly before its events. With `found_twice`, a difference
+   * counts only if it remains after the events were read again.
    */
   readonly report: 'found' | 'found_twice';
 }
@@ -72,7 +72,7 @@ const COMPARISONS: readonly Comparison[] = [
   { name: 'tokens', find: findTokens, report: 'found_twice' },
 ];
 
-/** Longer than a transaction of ours takes to commit, plus the difference between clocks. */
+/** Longer than a transaction takes to commit, plus the difference between clocks. */
 const CHANGED_MARGIN_MS = HOUR_MS;
 const TOKEN_DIFFERENCE = 'token_balance_differs';
 
@@ -163,15 +163,15 @@ async function findOpenTokens({
 }
 
 /**
- * Any account can send the contract some atoms, as often as it likes. A surplus that an operator
- * has accepted stays accepted until it has grown by this much. A smaller surplus is reported at
- * once: it must not be possible to take tokens out.
+ * Anyone can send the contract small amounts, repeatedly. A surplus that an operator has accepted
+ * stays accepted until it has grown by this much. A decreased surplus is reported at once, because
+ * tokens must not be taken out unnoticed.
  */
 const GROWTH_THAT_ASKS = 1_000_000n;
 
 /**
- * Describes the surplus or deficit, not the sums, which change with each sale. `accepted` is the
- * part that an operator has accepted before. Unchanged details stay accepted.
+ * Describes the difference without sums, which change with each sale. `accepted` is the part that
+ * an operator has accepted. Unchanged details stay accepted.
  */
 function surplusDetails(surplus: bigint, open: OpenDifferenceRow | undefined) {
   const told = { surplus: `${surplus}` };

@@ -11,8 +11,8 @@ import {
 const FOREIGN = 'foreign_key_used';
 
 /**
- * Records the contract's events in these blocks that no row explains, and raises alarms. Nothing is
- * booked. Must not be called after a loss, when rows are missing.
+ * Records events in these blocks that no row explains, and raises alarms. Books nothing. Must not
+ * be called after a loss, when rows are missing.
  */
 export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promise<void> {
   const found = await insertForeign(tx, range, now);
@@ -20,10 +20,7 @@ export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promi
   await acceptRefused(tx, range.livemode, now);
 }
 
-/**
- * Returns one alarm for each merchant that has an account here, and one for each event of any
- * other.
- */
+/** Returns one alarm per merchant that has an account, and one per event of other merchants. */
 export function alarmsOfForeign(found: readonly FoundForeignRow[]): Alarm[] {
   const merchants = Map.groupBy(
     found.filter((row) => row.account_id !== null),
@@ -35,7 +32,7 @@ export function alarmsOfForeign(found: readonly FoundForeignRow[]): Alarm[] {
   ];
 }
 
-/** Returns one alarm per merchant, because a thief may settle thousands of payments. */
+/** Returns one alarm for a merchant, because a thief may settle thousands of payments. */
 function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
   const [first] = rows;
   const details = {

@@ -21,7 +21,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 const DEADLINE = 4_000_000_000n;
-/** A delay longer than the test, so that no scheduled operation becomes executable. */
+/** Longer than the test, so that no scheduled operation becomes executable. */
 const DELAY = 86_400n;
 
 describe('a step on the contract that this service did not make', () => {
@@ -33,7 +33,7 @@ describe('a step on the contract that this service did not make', () => {
   before(async () => {
     world = await startRelayerWorld();
     stopMining = world.network.mineEvery(60);
-    // Registers with the registrar's key now, because its nonces belong to the relayer once that
+    // Registered in advance with the registrar's key, whose nonces belong to the relayer once that
     // runs.
     for (let n = 0; n < 3; n++) merchants.push(await newMerchant());
     world.startRelayer();
@@ -263,7 +263,7 @@ describe('a step on the contract that this service did not make', () => {
   it('raises an alarm and sends a mail in the first run after a recovery', async () => {
     const wallet = await stealWallet();
     await schedule(ratesOf(50));
-    // Writes what `finishRecovery` leaves.
+    // Writes the same as `finishRecovery`.
     await world.database.db.query(
       'update reconciliation_cursors set compared_block = null, compared_at = null',
     );

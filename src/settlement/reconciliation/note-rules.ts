@@ -7,7 +7,7 @@ import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-
 
 /**
  * Events that need no alarm: payers' settings, and ends of proposals. All others change
- * permissions, prices or limits, including events that this list does not know yet.
+ * permissions, prices or limits; events that are missing here raise alarms too.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['PolicySet', 'PolicyRevoked'],
@@ -21,7 +21,7 @@ export function changesRules(event: SettlementEvent): event is OtherEvent {
 }
 
 /**
- * Returns the alarm's subject. It contains the transaction, because the same step may be taken
+ * Returns the alarm's subject, which contains the transaction, because the same step may be taken
  * twice.
  */
 export function subjectOf({ name, txHash, logIndex }: OtherEvent): string {
@@ -97,21 +97,21 @@ async function selectMerchants(
 }
 
 /**
- * True if the merchant's own wallet, even a replaced one, made the proposal: it does not concern
- * the network.
+ * True if the merchant's own wallet, current or previous, made the proposal, so that it does not
+ * concern the network.
  */
 function isOwnProposal({ name, details }: OtherEvent, merchant: MerchantRow | undefined): boolean {
   if (name !== 'WalletProposed' || merchant === undefined) return false;
   return merchant.wallets.includes(String(details.proposer).toLowerCase());
 }
 
-/** A wallet that an address other than the merchant's has proposed for its money. */
+/** A wallet that another address than the merchant's has proposed for its money. */
 export interface ForeignProposal {
   readonly accountId: string;
   readonly livemode: boolean;
   readonly merchantNumber: bigint;
   readonly wallet: string;
-  /** From this time on any account can apply it. */
+  /** From then on, anyone can apply it. */
   readonly applicableAt: Date;
 }
 
@@ -137,9 +137,9 @@ function alarmOf(event: OtherEvent): Alarm {
 }
 
 export interface NotedRules {
-  /** Events made outside this service, whether or not an alarm was raised before. */
+  /** Events caused outside this service, whether or not they have an alarm. */
   readonly unexplained: readonly OtherEvent[];
-  /** Unexplained events without an earlier alarm that are not older than the service. */
+  /** Unexplained events without an earlier alarm that are not older than this service. */
   readonly news: readonly OtherEvent[];
 }
 
@@ -147,16 +147,16 @@ export interface NotedRules {
 export interface ReadRules {
   readonly events: readonly OtherEvent[];
   /**
-   * True if the event is older than this service, as the deployment itself is. It is then recorded
-   * as a resolved alarm and not reported.
+   * True if the event is older than this service, as the deployment itself is. It is then stored as
+   * a resolved alarm, and not reported.
    */
   readonly isOlder: (event: OtherEvent) => boolean;
 }
 
 /**
- * Raises an alarm for each change on the contract that was made outside this service: a proposed
- * role or wallet, other rates, a pause. It stops nothing. Each change gets one alarm, once. Runs in
- * the caller's transaction; after its commit, the caller logs the news.
+ * Raises an alarm, once, for each change on the contract that was made outside this service: a
+ * proposed role or wallet, other rates, a pause. It stops nothing. Runs in the caller's
+ * transaction; after its commit, the caller logs the news.
  */
 export async function noteRules(
   tx: Tx,

@@ -18,7 +18,7 @@ export async function selectCursor(sql: Sql, livemode: boolean): Promise<bigint 
   return rows[0]?.next_block ?? null;
 }
 
-/** Returns contracts that the service did not know when their first events happened. */
+/** Returns contracts that already had events when the service learned of them. */
 export async function selectUnread(sql: Sql, livemode: boolean): Promise<number[]> {
   const rows = await sql.query<{ contract_version: number }>(
     'select contract_version from settlement_contracts where livemode = $1 and not read',
@@ -47,13 +47,13 @@ export async function selectLastRun(sql: Sql, livemode: boolean): Promise<Date |
 
 interface Cursor {
   readonly next_block: bigint;
-  /** Events on the contract before this block are older than the service. */
+  /** The contract's events before this block are older than the service. */
   readonly watched_from: bigint;
 }
 
 /**
- * Locks the row, so that of two concurrent runs only one counts.
- * @returns the earlier cursor.
+ * Locks the cursor, so that of two concurrent runs only one counts.
+ * @returns the cursor.
  */
 export async function lockCursor(
   tx: Tx,
@@ -70,7 +70,7 @@ export async function lockCursor(
   return only(rows, 'cursor of a network');
 }
 
-/** Returns the newest block of the lost period; `null` if the database lost nothing. */
+/** Returns the last block of the lost period; `null` if nothing was lost. */
 export async function selectLostTo(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ lost_to: bigint | null }>(
     'select lost_to from network_recoveries where livemode = $1',
@@ -87,8 +87,8 @@ export async function moveCursor(tx: Tx, livemode: boolean, nextBlock: bigint): 
 }
 
 /**
- * Resets the cursor to this block, the contract's deployment. Events without an alarm are then
- * news, however old they are.
+ * Resets the cursor to the contract's deployment. Then events without an alarm are news, however
+ * old.
  */
 export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Promise<void> {
   await tx.query(
@@ -100,7 +100,7 @@ export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Pro
   );
 }
 
-/** Deletes the rows of the range that the chain no longer has, after a reorganization. */
+/** Deletes the rows of the range that a reorganization has removed from the chain. */
 export async function deleteOtherPayments(
   tx: Tx,
   range: BlockRange,
@@ -130,8 +130,8 @@ export const chainTransfers = table('chain_transfers', {
 export type TransferRow = Row<typeof chainTransfers>;
 
 /**
- * Stores the transfers of a range, replacing the rows of that range. A reorganization may have
- * moved a transfer here from a block that is read later: the newest position counts.
+ * Stores the transfers of a range, replacing its rows. A reorganization may have moved a transfer
+ * here from a later block; the newest position counts.
  */
 export async function replaceTransfers(
   tx: Tx,
@@ -177,7 +177,9 @@ const MOVEMENTS = `
   select merchant_number, -amount from chain_transfers
   where livemode = $1 and block_number between $2 and $3`;
 
-/** Sums each merchant's balance from all events up to a block; `fromBlock` is the cursor. */
+/**
+ * Returns each merchant's balance according to all events up to a block. `fromBlock` is the cursor.
+ */
 export async function selectExpectedBalances(
   sql: Sql,
   range: BlockRange,
@@ -199,7 +201,7 @@ export interface DifferenceRow {
 
 /**
  * SQL: payments in a block that do not count yet, because the operator requires a longer wait for
- * sums of their size (`…_CONFIRMATION_TIERS`). That may take many minutes.
+ * their amounts (`…_CONFIRMATION_TIERS`), which may take minutes.
  */
 const WAITING = `
   select r.number from chain_transactions t cross join lateral (
@@ -218,8 +220,8 @@ export async function selectFirstWaiting(sql: Sql, livemode: boolean): Promise<b
 }
 
 /**
- * Returns payments that only one side has, or that differ between the two. Payments within the
- * grace period, or with a longer confirmation wait, may not have reached our rows yet.
+ * Returns payments that only one side has, or that differ. Payments within the grace period, or
+ * with a longer confirmation wait, may not be in our rows yet.
  */
 export async function selectPaymentDifferences(
   sql: Sql,
@@ -270,15 +272,15 @@ const DIFFERENT_MONEY = `(
   (c.amount, lower(c.payer), c.order_id, c.fee_acquirer, c.fee_protocol, c.cashback)
   or k.merchant_number is null)`;
 
-/** The scope of a run, in addition to the differences that are still open. */
+/** What a run compares, besides the differences that are still open. */
 export interface ComparedSince extends BlockRange {
-  /** Our rows that have changed since this time are compared. */
+  /** Rows changed since then are compared. */
   readonly since: Date;
 }
 
 /**
- * Returns refunds that only one side has as paid, or that differ in amount. All refunds of a
- * payment are compared if one of them may have changed.
+ * Returns refunds that only one side has as paid, or that differ in amount. If one refund of a
+ * payment may have changed, all of its refunds are compared.
  */
 export async function selectRefundDifferences(
   sql: Sql,
@@ -333,8 +335,8 @@ const OPEN_TRANSFERS = `
   where livemode = $1 and resolved_at is null`;
 
 /**
- * Returns the same for withdrawals. Those that a wallet made by itself (number 0) do not concern
- * the ledger.
+ * Returns withdrawals that only one side has, or that differ. Those made by a wallet itself (number
+ * 0) do not concern the ledger.
  */
 export async function selectWithdrawalDifferences(
   sql: Sql,
@@ -383,7 +385,7 @@ export async function selectWithdrawalDifferences(
   );
 }
 
-/** The end of the last complete run's comparison; `null` to compare everything. */
+/** Where the last complete run ended; `null` to compare everything. */
 export interface Compared {
   readonly compared_block: bigint;
   readonly compared_at: Date;
@@ -399,9 +401,9 @@ export async function selectCompared(sql: Sql, livemode: boolean): Promise<Compa
 }
 
 /**
- * Stores where the next run begins: with the first block that a reorganization can still undo, and
- * with our rows of that time. Does nothing if another run, or a recovery, has changed it since
- * `earlier` was read.
+ * Stores where the next run begins: with the first block that a reorganization can undo, and with
+ * rows of that time. Does nothing if another run, or a recovery, has changed it since `earlier` was
+ * read.
  */
 export async function moveCompared(
   tx: Tx,
@@ -419,7 +421,7 @@ export async function moveCompared(
   );
 }
 
-/** `accepted`: an operator has accepted the difference as it is. */
+/** `accepted`: an operator has accepted the difference in its present form. */
 export type OpenDifferenceRow = DifferenceRow & { readonly accepted: boolean };
 
 /** Returns the differences found by the last run that looked for them. */
@@ -437,8 +439,8 @@ export async function selectOpenDifferences(
 }
 
 /**
- * Keeps one open row per difference; a difference that was not found again is resolved.
- * @returns the open differences; `accepted` if an operator has accepted it as it is.
+ * Keeps one open row per difference, and resolves differences that were not found again.
+ * @returns the open differences; `accepted` if an operator has accepted one in its present form.
  */
 export async function saveDifferences(
   tx: Tx,
@@ -467,7 +469,7 @@ export async function saveDifferences(
   );
 }
 
-/** Accepts the difference for an operator, as long as it does not change. */
+/** Accepts the difference on behalf of an operator, until it changes. */
 export async function acceptDifference(sql: Sql, id: bigint, now: Date): Promise<boolean> {
   const rows = await sql.query(
     `update reconciliation_differences set accepted_at = $2

@@ -25,9 +25,7 @@ export async function reportReconciliation(
   return exit;
 }
 
-/**
- * Requests a recovery: not this process but a worker of the service books what the ledger lacks.
- */
+/** Requests a recovery. A worker of the service then books what the ledger lacks. */
 async function askToBook(
   { db, chain }: ReconcileDeps,
   print: (line: string) => void,

@@ -10,14 +10,11 @@ import {
 } from '#settlement/reconciliation/reconcile-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
-/** Number of refunds, and as many withdrawals, one in each block, all compared long ago. */
+/** Refunds, and as many withdrawals, one per block, all compared long ago. */
 const OLD = 3_000;
-/** Number of the newest blocks, which are compared again. */
+/** The newest blocks, which are compared again. */
 const NEW_BLOCKS = 5;
-/**
- * Most rows that may be read: a few for each new one and for each open difference, far fewer than
- * there are.
- */
+/** The most rows that may be read: a few per new row and per open difference. */
 const MOST_READ = 300;
 
 const EVER: ComparedSince = {
@@ -207,7 +204,7 @@ test('a refund that a reorganization has moved to an earlier block is kept once'
     return db.transaction((tx) => replaceTransfers(tx, range, rows));
   };
   await read(9_001n, 9_010n, [9_001n]);
-  // The node returns logs of ten blocks: the earlier ones are read first.
+  // The node returns logs of ten blocks, so the earlier ones are read first.
   await read(8_991n, 9_000n, [9_000n]);
   await read(9_001n, 9_010n, []);
   const kept = await db.query('select block_number from chain_transfers where tx_hash = $1', [

@@ -30,8 +30,8 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const WISH = { livemode: false, asked: null } as const;
 /**
- * No grace period: the test mines more than one block a second, so the chain's time is ahead of the
- * test's clock.
+ * A negative grace period: the test mines more than one block a second, so the chain's time is
+ * ahead of the test's clock.
  */
 const NO_GRACE = { graceMs: -86_400_000 };
 
@@ -224,14 +224,14 @@ describe('reconciliation', () => {
     assert.deepEqual(await place(), before);
   });
 
-  /** Records a recovery after a loss that could book nothing, because no payment was booked yet. */
+  /** Records a recovery after a loss that booked nothing, because no payment was booked yet. */
   const readAfterLoss = async (block: bigint) => {
     const { db } = world.database;
     await askForRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });
     const wanted = { livemode: false, owner: 'test', leaseMs: 60_000 };
     const run = present(await takeRecovery(db, wanted), 'recovery that was asked for');
     const clusterId = present(db.watch.clusterId, 'cluster id');
-    // The final block is far below the last one that was read.
+    // The final block is far below the last block that was read.
     const finished = { clusterId, comparedBlock: 0n, now: new Date() };
     const isDone = await db.transaction(async (tx) => {
       await moveReadTo(tx, false, block);
@@ -264,8 +264,7 @@ describe('reconciliation', () => {
     const refunds = `select count(*) from foreign_settlements where kind = 'refund'`;
     assert.equal(await world.count(refunds), 0, 'it belongs to the lost time');
     assert.equal((await selectUnknownHere(db, false)).count, 1, 'the next recovery books it');
-    // Requests a recovery as the reconciler does: this one shows no loss, and reads the refund
-    // again.
+    // Requests a recovery as the reconciler would. It shows no loss, and reads the refund again.
     await askForRecovery(db, { ...WISH, reason: 'reconciliation', lossShown: false });
     assert.deepEqual(await kinds(), both);
     assert.equal(await world.count(refunds), 0, 'it still belongs to the lost time');

@@ -29,11 +29,11 @@ import {
 export type ReconcileDeps = NoteRulesDeps;
 
 export interface ReconcileOptions {
-  /** Reads the chain again from the contract's deployment on. */
+  /** Reads the chain again from the contract's deployment. */
   readonly rebuild?: boolean;
-  /** Compares all refunds and withdrawals ever made, not only those that may have changed. */
+  /** Compares all refunds and withdrawals, instead of those that may have changed. */
   readonly everything?: boolean;
-  /** Anything later may not have reached the rows yet. Default: GRACE_MS. */
+  /** Later changes may not be in the rows yet. Default: GRACE_MS. */
   readonly graceMs?: number;
   /** `false` keeps the stored differences of the contract's tokens, which saves two calls. */
   readonly tokens?: boolean;
@@ -48,20 +48,20 @@ export interface Reconciliation {
   readonly differences: readonly DifferenceRow[];
 }
 
-/** Longer than a payment takes from its block to its row, including a restart of the service. */
+/** Longer than a payment takes from its block to its row, including a restart. */
 const GRACE_MS = 60_000;
 /**
- * Events that no transaction of ours explains need less grace, because transactions are stored
- * before they are sent. A node of another chain is detected within this time.
+ * Events without a transaction of ours need less grace, because transactions are stored before they
+ * are sent. A node of another chain is also detected within this time.
  */
 const FOREIGN_GRACE_MS = 15_000;
 
 /**
- * Reads the contract's events since the last run, stores them, and compares in both directions:
- * every payment, refund and withdrawal, each merchant's balance, and the contract's tokens.
- * Differences become rows that stay open until a run does not find them any more. It never corrects
- * our own rows. Events that no row explains are recorded as foreign.
- * @throws RpcUnavailable if no node answers; the cursor stays where it was.
+ * Reads and stores the contract's events since the last run, and compares in both directions: every
+ * payment, refund and withdrawal, each merchant's balance, and the contract's tokens. Differences
+ * become rows, which stay open until a run does not find them. It never corrects our own rows.
+ * Events that no row explains are recorded as foreign.
+ * @throws RpcUnavailable if no node answers; then the cursor is unchanged.
  */
 export async function reconcileOnce(
   deps: ReconcileDeps,
@@ -88,7 +88,7 @@ export async function reconcileOnce(
   };
   const { events, final: readTo } = await storeEvents(deps, scan);
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
-  // An interrupted run has moved the cursor but compared nothing, so begin where the comparison
+  // An interrupted run has moved the cursor without comparing, so begin where the last comparison
   // ended.
   const first = compared === null ? fromBlock : least(fromBlock, compared.compared_block);
   const range = { livemode, fromBlock: first, toBlock: head.number };
@@ -100,7 +100,7 @@ export async function reconcileOnce(
       await storeEvents(deps, { ...scan, fromBlock: from });
     },
   });
-  // The next run compares the waiting payments again, wherever the cursor is by then.
+  // The next run compares waiting payments again, whatever the cursor.
   const waiting = await selectFirstWaiting(db, livemode);
   const doneTo = waiting === null ? head.number : least(waiting - 1n, head.number);
   const open = await db.transaction(async (tx) => {

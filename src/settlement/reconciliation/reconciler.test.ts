@@ -29,9 +29,7 @@ const UNKNOWN = { kind: 'refund_unknown_here', subject: '7/0x07', details: { cha
 const LATER = { kind: 'payment_unknown_here', subject: '8', details: { chain: {} } };
 const FOREIGN = { kind: 'withdrawal_unknown_here', subject: '9', details: { chain: {} } };
 
-/**
- * Stores these differences as a reconciliation does that finds them, again or for the first time.
- */
+/** Stores these differences as a reconciliation that finds them would. */
 async function find(...found: DifferenceRow[]): Promise<{ asked: number; alarms: string[] }> {
   const { db } = database;
   await db.transaction((tx) => saveDifferences(tx, false, found, systemClock.now()));
@@ -45,7 +43,7 @@ async function find(...found: DifferenceRow[]): Promise<{ asked: number; alarms:
   return { asked: Number(row?.asked), alarms: alarms.map(({ alarm }) => alarm) };
 }
 
-/** Ends the recovery, which leaves every difference as it is. */
+/** Ends the recovery, leaving all differences. */
 async function endRecovery(): Promise<void> {
   await database.db.query(
     `update network_recoveries set status = 'done', finished = now() where not livemode`,

@@ -12,26 +12,26 @@ import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
 
 type ReconcilerDeps = ReconcileDeps & {
   readonly wakeups: Wakeups;
-  /** Updates the merchants' rows to the wallets that the contract has. Optional. */
+  /** Updates the merchants' rows from the contract's wallets. Optional. */
   readonly followWallets?: () => Promise<void>;
 };
 
-/** Interval between runs: often enough to limit damage, rare enough to cost nothing. */
+/** Interval between runs: short enough to limit damage, long enough to be cheap. */
 const EVERY_MS = 60_000;
 /**
- * How often a worker checks whether a run is due: more often than it is, so that one takes over if
- * another has died.
+ * How often a worker checks if a run is due. More often than a run, so that another worker soon
+ * takes over from a killed one.
  */
 const LOOK_MS = 15_000;
 /**
- * Runs per comparison of the contract's tokens, after a worker's first run: about one an hour,
- * because it costs two calls and a free plan allows few in an idle minute.
+ * Runs per comparison of the contract's tokens, about one an hour, because it costs two calls, and
+ * a free plan allows few.
  */
 const TOKENS_EVERY = 60;
 
 /**
- * Requests a recovery to book what the chain has paid and the ledger lacks. Only once: what a
- * recovery did not book is left to operators, because closing the network again would not help.
+ * Requests a recovery to book what the chain has paid and the ledger lacks, but only once: what a
+ * recovery did not book is left to operators.
  */
 export async function askIfUnknown(
   deps: Pick<ReconcilerDeps, 'db' | 'chain' | 'clock' | 'wakeups' | 'log'>,
@@ -51,7 +51,7 @@ export async function askIfUnknown(
   wakeups.send(RECOVERY_TOPIC, network);
 }
 
-/** Reconciles one network about once a minute, in whichever worker gets to it first. */
+/** Reconciles a network about once a minute, in one of the workers. */
 export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
   const { livemode, network } = deps.chain.config;
   let runs = 0;
@@ -64,7 +64,7 @@ export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
       const last = await selectLastRun(deps.db, livemode);
       const now = deps.clock.now().getTime();
       if (last !== null && now - last.getTime() < EVERY_MS) return false;
-      // Differences are not reported while a recovery is comparing the ledger anyway.
+      // During a recovery, which compares the ledger itself, differences are not reported.
       if (!deps.db.watch.serves(livemode)) return false;
       await reconcileOnce(deps, { tokens: runs % TOKENS_EVERY === 0 });
       await deps.followWallets?.();

@@ -24,9 +24,9 @@ export interface RoleHolder {
 export interface Roles {
   /** Role holders of the contract and of its timelock. */
   readonly holders: readonly RoleHolder[];
-  /** Operations that can be executed now or later, unless a guardian cancels them. */
+  /** Operations that can be executed, now or later, unless a guardian cancels them. */
   readonly announced: readonly Announced[];
-  /** Time at which the first operation that changes rates can be executed; `null` if none waits. */
+  /** When the first operation that changes rates can be executed; `null` if there is none. */
   readonly ratesUntil: Date | null;
 }
 
@@ -43,8 +43,8 @@ interface Place {
 }
 
 /**
- * Returns every pair of role and account that was ever granted. Each grant, even at the deployment,
- * is an alarm (`note-rules.ts`), and alarms are kept.
+ * Returns every pair of role and account that was ever granted. Each grant raises an alarm
+ * (`note-rules.ts`), even at the deployment, and alarms are kept.
  */
 async function selectPairs(sql: Sql, { livemode, contractVersion }: Place): Promise<EventRow[]> {
   return sql.query(
@@ -68,7 +68,10 @@ interface OperationRow {
 
 const SET_RATES = toFunctionSelector(getAbiItem({ abi: settlementAbi, name: 'setRates' }));
 
-/** Returns every operation that was ever scheduled; these are alarms too, one for each call. */
+/**
+ * Returns every operation that was ever scheduled. Each of their calls raised an alarm, and alarms
+ * are kept.
+ */
 async function selectOperations(
   sql: Sql,
   { livemode, contractVersion }: Place,
@@ -92,8 +95,8 @@ const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as c
 const READY_AT = { abi: timelockAbi, functionName: 'getTimestamp' } as const;
 
 /**
- * Reads the role holders of a contract and of its timelock, and the pending operations. The rows
- * name the candidates, and the contracts confirm them.
+ * Reads the role holders of a contract and its timelock, and the pending operations. Our rows name
+ * candidates, which the contracts confirm.
  * @throws RpcUnavailable
  */
 export async function readRoles(sql: Sql, chain: Chain, settlement: Hex): Promise<Roles> {

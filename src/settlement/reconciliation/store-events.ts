@@ -22,7 +22,7 @@ export interface Scan {
   readonly toBlock: bigint;
   readonly final: bigint;
   readonly settledBefore: Date;
-  /** The block from which an empty ledger watches: older events are not reported. */
+  /** The block from which an empty ledger watches. Older events are not reported. */
   readonly watchedFrom: bigint;
   /** The last block of the period that the database has lost; `null` if it has lost nothing. */
   readonly lostTo: bigint | null;
@@ -39,7 +39,7 @@ export async function storeEvents(
   let { final } = scan;
   for await (const range of scanEvents(deps.chain, scan.fromBlock, scan.toBlock)) {
     events += range.events.length;
-    // Events too recent to be compared are read again, even if the chain already calls them final.
+    // Events too recent to be compared are read again, even if the chain calls them final.
     const young = firstSince(range, scan.settledBefore);
     if (young !== null && young <= final) final = young - 1n;
     const { news } = await deps.db.transaction((tx) =>
@@ -51,8 +51,8 @@ export async function storeEvents(
 }
 
 /**
- * Returns the first block of the range that contains an event and is not older than `since`, or
- * `null`.
+ * Returns the first block of the range with an event not older than `since`; `null` if there is
+ * none.
  */
 function firstSince({ times }: ScannedRange, since: Date): bigint | null {
   const young = [...times].flatMap(([number, time]) => (time >= since ? [number] : []));
@@ -60,8 +60,8 @@ function firstSince({ times }: ScannedRange, since: Date): bigint | null {
 }
 
 /**
- * Stores a range's events, and reports its rule changes in the same transaction. The cursor only
- * moves past the final part; the rest is read again.
+ * Stores a range's events, and reports its rule changes in the same transaction. The cursor moves
+ * past the final part only; the rest is read again.
  */
 async function storeRange(
   tx: Tx,
@@ -89,8 +89,8 @@ async function storeRange(
 }
 
 /**
- * True if the database has lost its record of the event: after the contract's deployment, and up to
- * the block that the last recovery after a loss has read.
+ * True if the database lost its record of the event: it is later than the contract's deployment,
+ * and not later than the last block read by the last recovery after a loss.
  */
 function isOfLostTime(
   { chain }: NoteRulesDeps,
@@ -102,8 +102,8 @@ function isOfLostTime(
 }
 
 /**
- * Reads a contract's events from before the service first read it. They are recorded once and not
- * reported, unless the service had read the contract before a loss.
+ * Reads the contract's events from before the service first read it. They are stored once and not
+ * reported, unless a loss explains that the service does not know them.
  */
 export async function readUnread(
   deps: NoteRulesDeps,

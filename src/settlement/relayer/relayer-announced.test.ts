@@ -9,10 +9,10 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
 
 const BLOCK_MS = 200;
-/** Delay of a distant node: two blocks arrive while one answer is on its way. */
+/** Latency of a distant node: two blocks come while one answer is on its way. */
 const FAR_MS = 400;
 /**
- * Calls per payment that free plans of providers allow (idle minutes: `test/long/price.test.ts`).
+ * Calls per payment that providers' free plans allow (for idle minutes: `test/long/price.test.ts`).
  */
 const MOST_PER_PAYMENT = 8;
 const PAYMENTS = 10;
@@ -38,7 +38,7 @@ const inBlock = (blockHash: string) => (real: ProviderAnswer) => {
 describe('a block that a node announces', () => {
   let database: TestDatabase;
   let world: BusyWorld<ProviderProxy>;
-  /** The methods of each request, since the last payment began. */
+  /** The methods of each request since the last payment began. */
   let requests: string[][];
 
   before(async () => {
@@ -61,7 +61,7 @@ describe('a block that a node announces', () => {
     behave({});
   }
 
-  /** Sets the behavior of each address from now on; requests are recorded. */
+  /** Sets the behavior of each address from now on, and records requests. */
   function behave(behavior: Behavior): void {
     const whole = (calls: readonly ProviderCall[]) => {
       requests.push(calls.map(({ method }) => method));

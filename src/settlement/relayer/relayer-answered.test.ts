@@ -11,12 +11,12 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const PAID = 1_000_000n;
 const REFUNDED = 400_000n;
-/** Long enough that a job which was deferred has been checked again. */
+/** Longer than a deferred job waits until it is checked again. */
 const LONGER_THAN_DEFERRED_MS = 3_000;
 
 /**
- * Tests payments booked by recovery: the bytes that paid them are lost here, but nodes may still
- * have them.
+ * Payments booked by recovery. The bytes that paid them are lost here, but nodes may still have
+ * them.
  */
 describe('what was booked from the chain alone', () => {
   let database: TestDatabase;
@@ -76,7 +76,7 @@ describe('what was booked from the chain alone', () => {
     readonly block: number;
   }
 
-  /** Adds a refund that the chain has paid, as recovery leaves it. */
+  /** Adds a refund that the chain has paid, as recovery would book it. */
   async function refundFromChain(): Promise<Lost> {
     const id = await refund(REFUNDED);
     await until(() => hasSucceeded(id));
@@ -120,7 +120,7 @@ describe('what was booked from the chain alone', () => {
   it('is answered when the lost bytes pay it after all, and later refunds go on', async () => {
     const lost = await undoRefund();
     await until(async () => (await count('chain_requests where tries > 0')) === 1);
-    // A node that still has the bytes puts them into its next block.
+    // A node that still has the bytes includes them in its next block.
     await undo(await head(), [[lost.raw, 0]]);
     await isPaidOnce(lost);
   });

@@ -47,8 +47,8 @@ describe('a refund that is refused for now', () => {
   }
 
   /**
-   * Resolves when the relayer knows the chain's present state, because it asks at the head that it
-   * knows.
+   * The relayer asks at the head that it knows, so this resolves when it knows the chain's current
+   * state.
    */
   const isKnown = () => headFollowed(world.nodes[0] as ProviderProxy);
 
@@ -70,7 +70,7 @@ describe('a refund that is refused for now', () => {
     throw new Error('never blocked');
   }
 
-  /** Makes the next try due at once: the minute until then is remembered only by the process. */
+  /** Makes the next try due at once. Only the process remembers the minute until then. */
   async function tryAgain(meanwhile = async () => {}): Promise<void> {
     await relayer.stop();
     await meanwhile();
@@ -122,12 +122,12 @@ describe('a refund that is refused for now', () => {
     await isKnown();
     await tryAgain();
     assert.equal((await world.outcomes([large]))[0]?.succeeded, true);
-    // Counts alerts: of five USDC, the refunds of this hour are more than four fifths.
+    // Counts alerts: of five USDC, this hour's refunds exceed four fifths.
     const told = `select count(*) from chain_alarms where kind = 'outflow_near'
       and details ->> 'perHour' = '5000000'`;
     assert.equal(BigInt(await world.count(told)), 0n);
-    // Deletes earlier alerts: on a slow machine operators were alerted while two USDC were allowed,
-    // and an alert comes only once in an hour.
+    // Deletes earlier alerts. On a slow machine, one was raised while two USDC were allowed, and
+    // there is at most one per hour.
     await world.database.db.query(`delete from chain_alarms where kind = 'outflow_near'`);
     await govern('lowerCeiling', 5);
     await tryAgain();
@@ -152,7 +152,7 @@ describe('a refund that is refused for now', () => {
     await tryAgain(async () => {
       later = await askWithdrawal(world, 1n);
     });
-    // One poll finds both, and its decision about the other is stored together with this one.
+    // One poll finds both jobs, and its decision about the other one is stored with this one.
     await world.outcomes([later]);
     assert.equal(await world.outcome(id), null);
     await age(24);
@@ -186,7 +186,7 @@ describe('a refund that is refused for now', () => {
     assert.equal(await end(paid), false);
   });
 
-  /** Three: whatever else the contract gives no answer to is given up after so many. */
+  /** After three times, other unanswered jobs are given up. */
   it('because it is mined at the wrong moment, three times, is paid the fourth time', async () => {
     const { network } = world;
     await stopMining();
@@ -194,7 +194,7 @@ describe('a refund that is refused for now', () => {
     const id = await refund();
     for (let times = 0; times < 3; times++) {
       await network.pending();
-      // The block has them in the order of their fees: the pause, the refund, the end of the pause.
+      // The block orders them by fee: the pause, the refund, the end of the pause.
       const baseFee = (await network.chain.block('latest'))?.baseFeePerGas ?? 0n;
       const offered = await world.count('select max(max_fee_per_gas) as count from chain_attempts');
       await postSwitch(network, 'pauseRefunding', BigInt(offered) * 2n);

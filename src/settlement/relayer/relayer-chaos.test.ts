@@ -22,8 +22,8 @@ const MOODS = [
 ] as const;
 
 /**
- * Returns the same random faults every time, so that a failure can be reproduced; CHAOS_SEED tries
- * others.
+ * Returns the same random faults every time, so that failures can be reproduced; CHAOS_SEED changes
+ * them.
  */
 function createDice(seed: number): (sides: number) => number {
   let state = seed;
@@ -50,12 +50,12 @@ describe('relayers under everything at once', () => {
   });
 });
 
-/** Makes payments while workers are killed, nodes misbehave and blocks are undone. */
+/** Makes payments while workers are killed, nodes misbehave, and blocks are undone. */
 async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]> {
   const roll = createDice(Number(process.env.CHAOS_SEED ?? 20_260_928));
   const payers = await world.network.addPayers(PAYMENTS_PER_ROUND);
-  // Mines more blocks than any later reorganization undoes, because nothing would resend these
-  // transactions.
+  // Mines more blocks than a later reorganization undoes, because these transactions would not be
+  // resent.
   await world.network.mine(5);
   const workers = [world.spawnRelayer(), world.spawnRelayer()];
   const ids: string[] = [];
@@ -74,7 +74,7 @@ async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]>
   return ids;
 }
 
-/** Waits until nothing is in progress any more, not even what a late reorganization has undone. */
+/** Waits until nothing is in progress, including what a late reorganization has undone. */
 async function quiet(world: RelayerWorld): Promise<void> {
   const unmined = `select count(*) from chain_transactions where status = 'signed'`;
   let calm = 0;

@@ -17,22 +17,22 @@ const BLOCK_MS = 60;
 const WAIT_MS = 60_000;
 const AMOUNT = 5_000_000n;
 const PART = 1_000_000n;
-/** Time in which the relayer follows some blocks of the odd clock before the first payment. */
+/** How long the relayer follows blocks with the odd clock before the first payment. */
 const LEARN_MS = 600;
 
-/** Changes the chain's clock from now on. @returns a function that ends it. */
+/** Changes the chain's clock. @returns a function that ends that. */
 type OddClock = (world: RelayerWorld) => Promise<() => Promise<void>>;
 
 const call = ({ network }: RelayerWorld, method: string, params: readonly unknown[]) =>
   network.rpc.call(method, params);
 const nothing = async () => {};
 
-/** Sets the chain's clock this many seconds off ours, from the next block on. */
+/** Sets the chain's clock off ours by this many seconds, from the next block on. */
 async function setOff(world: RelayerWorld, seconds: number): Promise<void> {
   await call(world, 'anvil_setTime', [Math.floor(Date.now() / 1_000) + seconds]);
 }
 
-/** Makes the chain's clock do something else after each interval. */
+/** Applies the next change to the chain's clock after each interval. */
 function inTurns(everyMs: number, steps: readonly ((world: RelayerWorld) => Promise<unknown>)[]) {
   return async (world: RelayerWorld) => {
     let stopped = false;
@@ -62,7 +62,7 @@ const CLOCKS: Readonly<Record<string, OddClock>> = {
     await setOff(world, 30 * DAY_S);
     return nothing;
   },
-  // The world begins with this lag, so nothing more is set here.
+  // The world starts with this lag, so nothing is changed here.
   'lags two hours behind': async () => nothing,
   'lags two hours behind, and catches up at once': async (world) => {
     const timer = setTimeout(() => void setOff(world, 0), 2 * LEARN_MS);
@@ -95,7 +95,7 @@ describe("taps, refunds and withdrawals end rightly while the chain's clock", ()
   after(() => database.close());
 
   beforeEach(async () => {
-    // Starts a new world, because a chain's time never goes back: a clock that lags has lagged from
+    // Starts a new world, because a chain's time never decreases: a lagging clock has lagged from
     // the first block on.
     world = await startRelayerWorld(undefined, database, startLagging);
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
@@ -158,7 +158,7 @@ describe("taps, refunds and withdrawals end rightly while the chain's clock", ()
 describe('what is paid out', () => {
   it('is not refused by a block that is older than the request', async () => {
     const terms = { payoutHold: DAY_S };
-    // An idle chain is not polled here, as for seconds in production.
+    // An idle chain is not polled in this test; in production it is not polled for seconds.
     const idle = () => ({ idleHeadMs: 600_000 });
     const world = await startRelayerWorld(idle, undefined, undefined, terms);
     const [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];

@@ -17,7 +17,7 @@ describe('the deadline of a payment', () => {
 
   afterEach(() => world.stop());
 
-  /** Sets the time that the relayer sees as left for the payment from now on. */
+  /** Sets how much time the relayer sees as left for the payment. */
   async function setLeft(id: string, left: string): Promise<void> {
     await world.database.db.query(
       'update chain_requests set deadline = now() + $2::interval where subject_id = $1',
@@ -53,7 +53,7 @@ describe('the deadline of a payment', () => {
     await setLeft(late, '9.5 seconds');
     world.startRelayer();
     const stopMining = world.network.mineEvery(50);
-    // The poll that finds this job finds the older one as well, and signs both together.
+    // The poll that finds this job also finds the older one, and signs both.
     await world.outcomes([inTime]);
     await stopMining();
     assert.equal(await signed(), 1);
@@ -68,7 +68,7 @@ describe('the deadline of a payment', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
 
-  /** Sets the next block, and those after it, this many seconds off our clock. */
+  /** Sets this block and the following ones off our clock by this many seconds. */
   async function setClock(seconds: number): Promise<void> {
     const time = Math.floor(Date.now() / 1_000) + seconds;
     await world.network.rpc.call('anvil_setTime', [time]);
@@ -145,7 +145,7 @@ describe('the deadline of a payment', () => {
     assert.equal(await spent(), 0n);
   });
 
-  /** Settles it in time, but the worker that sent it is lost, and no other has its keys. */
+  /** Settles it in time. But the worker that sent it is lost, and no other one has its keys. */
   async function settleUnseen(count: number): Promise<string[]> {
     const worker = world.spawnRelayer('settlement.broadcast_sent');
     const ids = await world.payMany(Array.from({ length: count }, () => ({ payer })));

@@ -52,10 +52,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
     const until = (done: () => Promise<boolean>) =>
       mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
 
-    /**
-     * Applies the results, so that all clients were told that their payments are settled or
-     * declined.
-     */
+    /** Applies the results, so that clients learn that their payments settled or were declined. */
     async function tell(ids: readonly string[]): Promise<(string | undefined)[]> {
       await until(() => haveOutcomes(world, ids));
       const told = await Promise.all(ids.map((id) => world.outcome(id)));
@@ -63,11 +60,11 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       return told.map((outcome) => outcome?.reason ?? 'succeeded');
     }
 
-    /** Returns an approval that comes before the relayer's transaction in the block. */
+    /** Returns an approval that precedes the relayer's transaction in the block. */
     const approval = (payer: PrivateKeyAccount, nonce: number): Promise<Hex> =>
       signApproval(world.network, payer, { nonce, amount: MANY });
 
-    /** Replaces all blocks behind `block`; the first new one begins with these transactions. */
+    /** Replaces all blocks after `block`. The first new one begins with these transactions. */
     async function reorganize(block: number, raws: readonly Hex[] = []): Promise<void> {
       await world.network.mine(1);
       const depth = (await head()) - block;
@@ -75,9 +72,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       await world.network.rpc.call('anvil_reorg', [depth, pairs]);
     }
 
-    /**
-     * True if every sender's nonces are used up, so that nothing is left that could still be sent.
-     */
+    /** True if every sender's nonces are used, so that nothing can be sent any more. */
     const isQuiet = async () =>
       (await count(`chain_transactions where status = 'signed'`)) === 0 &&
       (await count(`chain_requests where status in ('queued', 'submitted')`)) === 0;
@@ -122,14 +117,13 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       world.startRelayer();
       const isMined = async () => (await count(`chain_transactions where status = 'mined'`)) === 1;
       await until(isMined);
-      // Waits for the deadline, because settling is paused: it passes while the bytes are still
-      // valid.
+      // Settling is paused, so wait until the deadline passes while the bytes are still valid.
       await database.db.query(
         `update chain_requests set deadline = now(), signed_until = now() - interval '1 hour'`,
       );
       assert.deepEqual(await tell(ids), ['settlement_failed', 'settlement_failed']);
       assert.ok(await isMined());
-      // The new blocks lack the pause, so the old bytes would succeed in them.
+      // The new blocks lack the pause, so the old bytes could succeed in them.
       await reorganize(start);
       await settleDown();
       for (const payer of payers) assert.equal(await spent(payer), 0n);

@@ -92,8 +92,8 @@ describe('the relayer, when chain and nodes misbehave', () => {
   }
 
   /**
-   * Resolves after a poll has failed: it asks one node after the other, and the next poll begins
-   * when it has failed.
+   * Resolves after a failed poll: it asks one node after the other, and the next poll starts after
+   * it failed.
    */
   async function lookedInVain(): Promise<void> {
     const looks = () => first.calls.get('eth_getBlockByNumber') ?? 0;
@@ -162,7 +162,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
     const { network } = world;
-    // The block has them in the order of their fees: the pause, the batch, the end of the pause.
+    // The block orders them by fee: the pause, the batch, the end of the pause.
     const baseFee = (await network.chain.block('latest'))?.baseFeePerGas ?? 0n;
     await postSwitch(network, 'pauseSettling', baseFee * 9n);
     await postSwitch(network, 'unpauseSettling', baseFee);

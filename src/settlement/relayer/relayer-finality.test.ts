@@ -48,8 +48,8 @@ describe('what the relayer has called settled', () => {
   const count = (where: string) => world.count(`select count(*) from ${where}`);
 
   /**
-   * Replaces the blocks from the settlement's on, however many were mined until its result arrived;
-   * the new ones hold these transactions.
+   * Replaces the blocks from the settlement on, however many were mined before its result arrived.
+   * The new ones hold these transactions.
    */
   async function undo(
     transactions: readonly (readonly [string, number])[],
@@ -139,8 +139,8 @@ describe('what the relayer has called settled', () => {
     await applyOutcomes(world);
     const { merchantNumber } = world.merchant;
     await world.network.mine(1);
-    // Mines it again after the payer has revoked the allowance: the new blocks hold the revocation
-    // first.
+    // Mines it again after the payer has revoked the allowance, which comes first in the new
+    // blocks.
     const raw = await approval(3, 0n);
     await undo([[raw, 0]]);
     await until(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
@@ -158,7 +158,7 @@ describe('what the relayer has called settled', () => {
     world.startRelayer();
     const id = await settle();
     const { db } = database;
-    // Changes the row between the relayer's reading of the transaction and its writing of the new
+    // Changes the row after the relayer has read the transaction, and before it writes the new
     // result.
     await db.query(
       `create function apply_late() returns trigger language plpgsql as $$ begin
@@ -189,7 +189,7 @@ describe('what the relayer has called settled', () => {
     const id = await settle();
     await applyOutcomes(world);
     const { merchantNumber } = world.merchant;
-    // Writes what recovery leaves of a payment whose bytes were lost.
+    // Writes the rows that recovery leaves for a payment whose bytes were lost.
     const { db } = world.database;
     const block = await minedBlock();
     await db.query('update chain_requests set transaction_id = null where subject_id = $1', [id]);
@@ -214,7 +214,7 @@ describe('what the relayer has called settled', () => {
     assert.equal(before?.succeeded, false);
     await applyOutcomes(world);
     await world.network.mine(1);
-    // The new blocks begin with an allowance: the same bytes would succeed in them.
+    // The new blocks begin with an allowance, so the same bytes would succeed in them.
     await undo([[await approval(4, 10n ** 12n), 0]]);
     await until(async () => (await count('chain_attempts where cancels')) === 1);
     await until(async () => (await count(`chain_transactions where status = 'mined'`)) === 1);

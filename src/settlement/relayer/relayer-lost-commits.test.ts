@@ -17,8 +17,8 @@ import type { TestDatabase } from '#testing/database.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 /**
- * Number of attempts: another commit may reach the disk in between and save the results, too; then
- * it tries again.
+ * Attempts. Another commit may reach the disk in between and save the results; then the test tries
+ * again.
  */
 const ROUNDS = 6;
 const CRASHED_MS = 20_000;
@@ -40,8 +40,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     database = { db, url: postgres.url, close: db.close };
     world = await startRelayerWorld(undefined, database);
     payers = await world.network.addPayers(3);
-    // Uses hints within this process only, because each hint through the database is a commit on
-    // the disk.
+    // Notifications stay within this process, because each one through the database is a commit.
     const wakeups = localWakeups();
     wakeups.on('chain-outcomes', 'payment', () => crash());
     const { chain } = world.network;

@@ -27,11 +27,11 @@ import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import { loadOpen } from '#settlement/relayer/senders/nonces.ts';
 import { type Hex, NOT_IN_TIME } from '#settlement/requests.ts';
 
-/** Blocks checked at once, at either end; the next check covers the rest. */
+/** Blocks checked at once at either end. The next check covers the rest. */
 const MAX_BLOCKS = 100;
 
 /**
- * Compares blocks that matter to this process with the chain. Call it every few blocks, after a
+ * Compares the blocks that matter to this process with the chain. Call it every few blocks, after a
  * reorganization, and when senders are taken over.
  */
 export async function watchBlocks(
@@ -40,7 +40,7 @@ export async function watchBlocks(
   { isReorganized }: { readonly isReorganized: boolean },
 ): Promise<void> {
   let asked: Promise<bigint> | null = null;
-  // Asks for the final block once, and only if something waits for it.
+  // Asks for the final block at most once.
   const askFinal = () => {
     asked ??= finalBlock(relayer.chain, head.number);
     return asked;
@@ -50,9 +50,8 @@ export async function watchBlocks(
 }
 
 /**
- * Compares the blocks that hold transactions of ours with the chain. Transactions up to the final
- * block are finished; those whose blocks are gone are sent again in nonce order, with the stored
- * bytes.
+ * Compares the blocks of our transactions with the chain. Transactions up to the final block are
+ * finished. Those whose blocks are gone are sent again in nonce order, with the stored bytes.
  */
 export async function watchFinality(
   relayer: RelayerState,
@@ -63,7 +62,7 @@ export async function watchFinality(
   const senders = [...relayer.senders.keys()];
   if (senders.length === 0) return;
   const wanted = { livemode, senders, limit: MAX_BLOCKS };
-  // Usually nothing waits, so the chain need not be asked for its final block.
+  // Usually nothing waits, so the final block is not needed.
   if ((await selectMinedBlocks(db, { ...wanted, final: -1n })).length === 0) return;
   const final = await look.askFinal();
   const rows = await selectMinedBlocks(db, { ...wanted, final });
@@ -80,8 +79,8 @@ export async function watchFinality(
 }
 
 /**
- * Selects the blocks that must be requested. Blocks build on each other: while the newest of ours
- * exists, the older ones do too. Each is still requested once, when it becomes final.
+ * Selects the blocks to request. If our newest block still exists, so do the older ones; each is
+ * still requested once, when it becomes final.
  */
 async function worthAsking(
   chain: Chain,
@@ -96,21 +95,20 @@ async function worthAsking(
 }
 
 /**
- * Nodes behind one address differ by up to this many blocks: a node that lags does not have the
- * newest.
+ * Nodes behind one address may differ by this many blocks, so that a lagging node lacks the newest.
  */
 const USUAL_LAG = 3;
-/** A block counts as gone when it is missing in this many polls in a row. */
+/** A block counts as gone if it is missing in this many consecutive polls. */
 const GONE_LOOKS = 3;
 const GONE_LOOK_MS = 120;
 
-/** Returns the rows whose blocks are no longer in the chain, or do not hold their transactions. */
+/** Returns the rows whose blocks have left the chain, or no longer hold their transactions. */
 async function findGone<Row extends { readonly block_number: bigint }>(
   relayer: RelayerState,
   looked: {
     readonly rows: readonly Row[];
     readonly head: Block;
-    /** True if the block with that number is still the row's block. */
+    /** True if the block at that height is still the row's block. */
     readonly holds: (block: Block, row: Row) => boolean;
   },
 ): Promise<Row[]> {
@@ -119,14 +117,14 @@ async function findGone<Row extends { readonly block_number: bigint }>(
   const lag = timeoutBlocks(relayer, USUAL_LAG);
   let gone = [...rows];
   for (let look = 0; look < GONE_LOOKS && gone.length > 0; look++) {
-    // A node of another chain has none of our blocks, so check the chain id first.
+    // A node of another chain has none of our blocks, so the chain id is checked first.
     if (look > 0) await Promise.all([sleep(GONE_LOOK_MS), chain.rpc.confirmChain()]);
     const found = await chain.blocks(gone.map((row) => row.block_number));
     gone = gone.filter((row, index) => {
       const block = found[index];
       if (block === undefined) return false;
       if (block !== null) return !holds(block, row);
-      // Above the head, the chain has become shorter. Right below it, nodes may not agree yet.
+      // Above the head, the chain has become shorter. Just below it, nodes may still disagree.
       return row.block_number > head.number || row.block_number < head.number - lag;
     });
   }
@@ -138,9 +136,8 @@ async function resend(
   head: Block,
   gone: readonly MinedBlockRow[],
 ): Promise<void> {
-  // Either the node that was asked lags and does not have a block above its head yet, or the chain
-  // has become shorter. In both cases the receipts are requested again, which is harmless if they
-  // still exist.
+  // Either a lagging node does not have the block yet, or the chain has become shorter. In both
+  // cases the receipts are requested again, which is harmless.
   const { livemode } = relayer;
   const blockHashes: Hex[] = gone.map((row) => row.block_hash);
   const senders = [...relayer.senders.keys()];
@@ -160,14 +157,15 @@ async function resend(
   }
 }
 
-/** Margin below the final block: it moves on between two checks, and a restart takes a while. */
+/** Margin below the final block, which advances between two checks, and during a restart. */
 const MARGIN_BLOCKS = 64;
 
 /**
- * Watches booked results that no transaction of ours carries: an earlier transaction had done it,
- * or recovery found it on the chain. `watchFinality` does not see their blocks. If such a block is
- * gone and no node has a receipt any more, the job is sent under new bytes. That is safe: the
- * replay guard recognizes a payment by its number, and a refund by the sum refunded before.
+ * Watches booked results that no transaction of ours carries: an earlier transaction had already
+ * done it, or recovery found it on the chain. `watchFinality` does not see their blocks. If such a
+ * block is gone and no node has a receipt, the job is sent in a new transaction. That is safe,
+ * because the replay guard recognizes a payment by its number, and a refund by the sum refunded
+ * before.
  */
 async function watchAnswered(
   relayer: RelayerState,
@@ -183,7 +181,7 @@ async function watchAnswered(
   const holds = (block: Block, row: AnsweredRow) => block.transactions.includes(row.tx_hash);
   const missing = await findGone(relayer, { rows, head, holds });
   if (missing.length === 0) return;
-  // If it was mined again in another block, it has a receipt.
+  // If it was mined again in another block, there is a receipt.
   const receipts = await chain.receipts(missing.map((row) => row.tx_hash));
   const gone = missing.filter((_, index) => receipts[index] === null);
   if (gone.length === 0) return;
@@ -199,21 +197,21 @@ async function watchAnswered(
 }
 
 /**
- * Declines signed payments that can never settle any more: a block later than their deadline has
- * enough confirmations, and the contract's state at that block does not show them as settled. It
- * needs no sender, so it also ends payments whose relayer key was removed.
+ * Declines signed payments that can no longer settle: a block later than their deadline has enough
+ * confirmations, and the contract's state there does not show them as settled. This needs no
+ * sender, so it also ends payments of a removed key.
  */
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, db, livemode } = relayer;
   const look = { livemode, limit: MAX_AT_ONCE };
-  // The head is later than any block below it, so this one check is usually enough.
+  // The head is later than any block below it, so this check usually suffices.
   if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
   const depth = depthOfEnd(relayer);
   const deep = head.number < depth ? null : await chain.block(head.number - depth);
   if (deep === null || head.time.getTime() - deep.time.getTime() < leastMs(relayer)) return;
   const requests = await selectPerhapsDead(db, { ...look, time: deep.time });
   if (requests.length === 0) return;
-  // Another chain can have the same contract at the same address, without our payments.
+  // Another chain may have the same contract at the same address, without our payments.
   await chain.rpc.confirmChain();
   const calls = requests.map((one) => ({
     to: contractOfRequest(one, chain.config),
@@ -228,7 +226,7 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
     if (!answer.ok) throw new RpcUnavailable(`isSettled reverted: ${answer.message}`);
     const isSettled = BigInt(answer.data) !== 0n;
     const earlier = isSettled ? await doneBefore(chain, request, null) : null;
-    // In a block but not counted yet: the next check decides.
+    // In a block that does not count yet. The next check decides.
     if (earlier !== null && !(await countsYet(chain, request, earlier.result))) continue;
     alarms.push(...(earlier?.alarm ? [earlier.alarm] : []));
     const result = earlier?.result.succeeded ? earlier.result : NOT_IN_TIME;
@@ -242,16 +240,16 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
 }
 
 /**
- * Confirmations required even at 0 confirmations, because the block must not be expected to leave
- * the chain: this many blocks, and the time that they take on a chain of one block a second.
+ * Confirmations required even for a setting of 0, because the block must not be likely to leave the
+ * chain: this many blocks, and the time they take at one second each.
  */
 const MIN_DEPTH = 2;
-/** Number of payments checked in one round trip; the next block covers the rest. */
+/** Payments checked per round trip. The next block covers the rest. */
 const MAX_AT_ONCE = 200;
 
 /**
- * The time that must have passed by the chain's own clock, in case its pace has just changed.
- * Timestamps are whole seconds, so one second is subtracted.
+ * Returns the time that must have passed by the chain's clock, in case its pace has changed.
+ * Timestamps are whole seconds, so a second is subtracted.
  */
 function leastMs({ chain }: RelayerState): number {
   const { confirmationsMs, minBlockMs } = chain.config;
@@ -259,7 +257,8 @@ function leastMs({ chain }: RelayerState): number {
 }
 
 /**
- * Confirmations before a payment is declined: no fewer than a success needs, in blocks and in time.
+ * Returns the confirmations before a payment is declined: no fewer than a success needs, in blocks
+ * and in time.
  */
 function depthOfEnd(relayer: RelayerState): bigint {
   const { confirmations, confirmationsMs, minBlockMs } = relayer.chain.config;

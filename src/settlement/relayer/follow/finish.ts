@@ -14,10 +14,9 @@ import type { RequestPayloads } from '#settlement/requests.ts';
 import { upsertChainPayments } from '#settlement/settled/settled-queries.ts';
 
 /**
- * Stores what was found on the chain in one transaction: mined transactions, requests answered or
- * queued again, and settled payments. Repeating it changes nothing.
- * @throws SenderLost when another worker has taken one of the senders meanwhile; it will do the
- * same.
+ * Stores what was found on the chain in one transaction: mined transactions, answered or requeued
+ * requests, and settled payments. Repeating it has no effect.
+ * @throws SenderLost if another worker has taken one of the senders, and will do the same.
  */
 export async function finish(
   relayer: RelayerState,
@@ -31,7 +30,7 @@ export async function finish(
   const { alarms, isQueued } = await relayer.db.transaction(async (tx) => {
     const settled = resolutions.flatMap((one) => one.settled);
     const requeued = resolutions.flatMap((one) => one.requeued);
-    // The connection runs the queries one after the other; only round trips are saved. If the
+    // The connection runs these queries one after the other, so only round trips are saved. If the
     // senders are lost, nothing is committed.
     const [, ids] = await Promise.all([
       holdSenders(tx, relayer, [...new Set(resolutions.map((one) => one.sender))]),

@@ -4,7 +4,7 @@ import type { RecentBlock } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { ancestorOf, noteBlock } from './head.ts';
 
-/** Returns the hash of a block: its height, and after a fork the fork's letter, too. */
+/** Returns a block's hash: its height, and the letter of its fork, if any. */
 const hashOf = (number: number, fork = ''): Hex => `0x${number}${fork}`;
 
 const SEEN_AT = new Date(0);

@@ -25,21 +25,21 @@ export interface Change {
   readonly block: Block;
 }
 
-/** With a node that announces blocks: how long its silence is trusted while a customer waits. */
+/** How long the silence of a node that announces blocks is trusted while a customer waits. */
 const ANNOUNCED_MS = 2_000;
-/** Pause before the next poll after something contradicted our head. */
+/** Pause before the next poll after a contradiction of the known head. */
 const DOUBT_LOOK_MS = 120;
-/** After this long without a new block, or after a few intervals, other addresses are asked. */
+/** After this long (or a few intervals) without a new block, other addresses are asked. */
 const STANDS_STILL_MS = 5_000;
 const STANDS_STILL_INTERVALS = 3;
-/** The heads of all addresses are compared at most this often. */
+/** The shortest interval between comparisons of all heads. */
 const COMPARE_MS = 10_000;
-/** If the head's time is this old, the heads are compared even while the head moves. */
+/** If the head's time is older, heads are compared even though the head advances. */
 const OLD_HEAD_MS = 30_000;
 
 /**
- * Follows the head. While a customer waits it polls around the time that the next block is due, or
- * when a node announces one; with nothing under way it polls rarely, for fees and reorganizations.
+ * Follows the head. While a customer waits, it polls around the time that the next block is due, or
+ * when a node announces one. Otherwise it polls at long intervals, for fees and reorganizations.
  */
 export function startHeadWatcher(
   relayer: RelayerState,
@@ -115,7 +115,8 @@ function createPace(relayer: RelayerState) {
       return isAnnounced || now >= dueAt(isLive);
     },
     /**
-     * @returns true if the head should be polled now. An idle chain that only grows needs no poll.
+     * Returns true if the head should be polled now. While idle, a chain that only grows needs no
+     * poll.
      */
     announced: (head: AnnouncedHead) => {
       const goesOn = lastAnnounced === null || lastAnnounced.hash === head.parentHash;
@@ -153,18 +154,18 @@ function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void
   };
 }
 
-/** One address can have several nodes behind it: this many polls must agree. */
+/** Polls that must agree, because several nodes may be behind one address. */
 const DOUBT_LOOKS = 3;
 const DOUBT_MS = 300;
 /** Nodes behind one address normally differ by up to this many blocks (`timeoutBlocks`). */
 const USUAL_LAG = 3;
-/** How long a head that is only lower must stay there until it counts as a shorter chain. */
+/** How long a head must stay lower before the chain counts as shorter. */
 const LAG_MS = 5_000;
 const SHORTER_MS = 1_000;
 
 /**
- * Polls the head once; `null` if it has not changed. A node that lags behind the one polled before
- * is ignored, and a contradiction of the known head counts only when it is repeated.
+ * Polls the head once; `null` if it has not changed. A node that lags is ignored, and a
+ * contradiction of the known head counts only if it is repeated.
  */
 async function readHead(relayer: RelayerState): Promise<Change | null> {
   const block = await lookAtHead(relayer);
@@ -173,7 +174,7 @@ async function readHead(relayer: RelayerState): Promise<Change | null> {
   if (block.hash === known.hash) return settled(relayer, null);
   const isNext = block.number === known.number + 1n && block.parentHash === known.hash;
   if (isNext) return settled(relayer, { kind: 'next', block });
-  // Blocks were skipped between the polls, so there is nothing to compare.
+  // Blocks were skipped between polls, so there is no parent to compare.
   if (block.number > known.number + 1n && relayer.conflict === null) {
     relayer.observeAll({ kind: 'blocks_skipped', number: block.number });
     return { kind: 'next', block };
@@ -192,7 +193,7 @@ async function lookAtHead(relayer: RelayerState): Promise<Block> {
   return block;
 }
 
-/** More blocks than are followed at once; a transaction's block is rarely older. */
+/** Enough recent blocks; a transaction's block is rarely older. */
 const RECENT_BLOCKS = 64;
 
 export function noteBlock(
@@ -206,8 +207,8 @@ export function noteBlock(
 }
 
 /**
- * Returns the block at a height below `head` without asking a node; `null` unless blocks that were
- * seen lead from `head` down to it, parent by parent. A block's hash covers its parent's.
+ * Returns the block at a height below `head` without asking a node; `null` unless known blocks lead
+ * from `head` to it, parent by parent. A block's hash covers its parent's.
  */
 export function ancestorOf(
   recent: ReadonlyMap<string, RecentBlock>,
@@ -241,18 +242,19 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   return chain.newest();
 }
 
-/** With the head that makes ten calls: some providers take no more in one request. */
+/** With the head, these are ten calls; some providers accept no more per request. */
 const MOST_EXPECTED = 9;
 /**
- * Number of announced blocks after a broadcast for which a receipt is expected (see
- * `timeoutBlocks`); after that, it is not requested with every block. It exceeds 1 because several
- * blocks arrive before a distant node's first answer.
+ * For this many announced blocks after a broadcast, its receipt is requested with each block (see
+ * `timeoutBlocks`). More than 1, because several blocks arrive before a distant node's first
+ * answer.
  */
 const EXPECTED_BLOCKS = 3;
 
 /**
- * Returns what the block that was just announced probably holds. Requesting it together with the
- * head saves customers a round trip. Without an announcement most polls would request it in vain.
+ * Returns the transactions that the block just announced probably holds. Requesting their receipts
+ * with the head saves customers a round trip. Without an announcement, most such requests would be
+ * in vain.
  */
 function expectedNow(relayer: RelayerState): Expected[] {
   const { announced, head } = relayer;
@@ -271,17 +273,17 @@ interface Expected extends Omit<Owing, 'effects'> {
   readonly hash: Hex;
 }
 
-/** Block interval that is assumed while it is unknown: that of the fastest chains. */
+/** Assumed block interval while it is unknown: that of the fastest chains. */
 const SHORTEST_INTERVAL_MS = 200;
-/** Blocks come irregularly, so up to twice the expected number plus this many is accepted. */
+/** Blocks are irregular, so up to twice the expected number plus this many is accepted. */
 const MORE_BLOCKS = 8;
 
-/** True if the chain that we know can have this head by now. */
+/** True if the known chain can have this head by now. */
 function follows(relayer: RelayerState, head: Block, block: Block): boolean {
   const { rhythm, answeredAt } = relayer;
   if (block.hash === head.hash) return true;
   const more = block.number - head.number;
-  // A node that lags: see askAgain.
+  // A lagging node: see askAgain.
   if (more < 0n && -more <= timeoutBlocks(relayer, USUAL_LAG)) return true;
   if (more === 1n) return block.parentHash === head.hash;
   const sinceMs = performance.now() - (answeredAt ?? Number.NEGATIVE_INFINITY);
@@ -315,8 +317,8 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
 }
 
 /**
- * Returns how long a lower head is taken for a node that lags; after that, the chain has lost its
- * last blocks.
+ * Returns how long a lower head is attributed to a lagging node. After that, the chain has lost its
+ * newest blocks.
  */
 function lagLimit(relayer: RelayerState, blocks: bigint): number {
   const mayLag = blocks <= timeoutBlocks(relayer, USUAL_LAG);

@@ -13,9 +13,9 @@ import type { EarlyReceipt, Observation } from '#settlement/relayer/machine/tran
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Finds which open transactions are in the chain and writes their results. One request per block
- * covers the transactions that the head lists and those with an unknown state.
- * @returns how many had enough confirmations to be read.
+ * Finds open transactions on the chain and stores their results. One request per block covers the
+ * transactions that the head lists and those in an unknown state.
+ * @returns how many had enough confirmations.
  */
 export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
   await readFinality(relayer, head);
@@ -26,8 +26,8 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
     await finish(relayer, await countingNow(relayer, portion, head));
   }
-  // Write results first, because customers wait for them; then handle transactions without a
-  // receipt.
+  // Results are stored first, because customers wait for them; transactions without a receipt
+  // follow.
   await carryOutAll(relayer, observeMissing(answers, head));
   return mined.length;
 }
@@ -48,8 +48,8 @@ function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
 }
 
 /**
- * `receipt`: the confirmed one; `null` if none of its broadcasts is in a block, `undefined` if that
- * is unknown.
+ * `receipt` is the confirmed one; `null` if no broadcast is in a block, `undefined` if that is
+ * unknown.
  */
 type Answered = Asked & { readonly receipt: Receipt | null | undefined };
 
@@ -87,7 +87,7 @@ async function askForReceipts(
 
 type Found = Omit<Mined, 'block' | 'seenAt'>;
 
-/** @returns those with enough confirmations to be read. */
+/** @returns the transactions with enough confirmations. */
 function observeFound(answers: readonly Answered[], head: Block): Found[] {
   return answers.flatMap(({ sender, transaction, receipt }) => {
     if (!receipt) return [];
@@ -108,7 +108,7 @@ function observeMissing(answers: readonly Answered[], head: Block): Owing[] {
   });
 }
 
-/** Reads the safe and the final block, if something waits for them. */
+/** Reads the safe and the final block, if a transaction waits for them. */
 async function readFinality(relayer: RelayerState, head: Block): Promise<void> {
   const { finality, chain } = relayer;
   if (performance.now() - finality.readAt < chain.config.idleHeadMs * FINALITY_SHARE) return;
@@ -120,7 +120,10 @@ async function readFinality(relayer: RelayerState, head: Block): Promise<void> {
   relayer.see({ kind: 'read', values: { finality: read } });
 }
 
-/** Share of an idle poll's interval: a safe block comes every few seconds at most. */
+/**
+ * How often they are read, as a share of an idle poll's interval. A safe block comes every few
+ * seconds at most.
+ */
 const FINALITY_SHARE = 1 / 3;
 
 async function withBlocks(
@@ -141,8 +144,7 @@ async function withBlocks(
   for (const block of await chain.blocks([...missing])) {
     if (block) known.set(block.hash, block);
   }
-  // If the receipt's block is unknown, it belongs to a fork that is being abandoned: the next poll
-  // decides.
+  // A receipt in an unknown block belongs to a fork that is being abandoned. The next poll decides.
   return found.flatMap(({ sender, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     if (block === undefined) return [];
@@ -151,23 +153,20 @@ async function withBlocks(
   });
 }
 
-/**
- * Shorter blocks share a timestamp with others, so their own time says little about when a customer
- * has paid.
- */
+/** Shorter blocks share timestamps, which then do not show when a customer has paid. */
 const SHORT_BLOCK_MS = 1_000;
 
 /**
- * Number of requests whose results are stored together: the payments domain processes the first
- * portion while the next one is read. Portions grow, because the first should not wait for the
- * last, but each portion costs a transaction here and one in the domain.
+ * Requests whose results are stored together: the payments domain processes the first portion while
+ * the next is read. Portions grow: the first must not wait for the last, but each costs a
+ * transaction here and one in the domain.
  */
 export const FIRST_PORTION = 64;
 const PORTION_GROWTH = 2;
 
 /**
- * Divides chain transactions, in their order, by the number of their requests. No transaction is
- * split: a portion ends where it comes closest to its size.
+ * Divides transactions, in order, into portions by their number of requests. A transaction is never
+ * split: a portion ends where it is closest to its size.
  */
 export function inPortions<T>(all: readonly T[], sizeOf: (one: T) => number): T[][] {
   let portion: T[] = [];

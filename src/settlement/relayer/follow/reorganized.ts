@@ -22,7 +22,7 @@ import { movePayments, selectChainPayments } from '#settlement/settled/settled-q
 /** What was written and what already existed; see `finish`. */
 interface Written {
   readonly resolutions: readonly Resolution[];
-  /** Requests whose result was written now. */
+  /** Requests whose result was stored now. */
   readonly taken: ReadonlySet<bigint>;
 }
 
@@ -30,13 +30,13 @@ type Network = Pick<NetworkConfig, 'livemode' | 'chainId'>;
 
 interface Followed {
   readonly alarms: readonly Alarm[];
-  /** True if a declined payment has succeeded, so that its domain has a result to apply. */
+  /** True if a declined payment has succeeded, so that its domain must apply a result. */
   readonly isRevived: boolean;
-  /** True if requests were queued again, because the ledger relies on them. */
+  /** True if requests were queued again, because the ledger counts on them. */
   readonly isQueued: boolean;
 }
 
-/** Applies the changes that a reorganization has made to results that the ledger already had. */
+/** Applies what a reorganization has changed in results that the ledger already has. */
 export async function followReorganization(
   tx: Tx,
   network: Network,
@@ -57,8 +57,8 @@ export async function followReorganization(
 }
 
 /**
- * Returns numbers that the chain shows as settled although no request is being written as settled
- * now: they belong to a payment that was declined, or another payment has taken them.
+ * Returns numbers that the chain shows as settled without a request whose result is being stored:
+ * they belong to a declined payment, or another payment has used them.
  */
 function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigint>): bigint[] {
   const numbers = new Set<bigint>();
@@ -76,16 +76,14 @@ function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigi
   return [...numbers];
 }
 
-/**
- * A result that the ledger has booked and that the chain now has in another transaction or block.
- */
+/** A booked result that the chain now has in another transaction or block. */
 interface Moved {
   readonly kind: RequestKind;
   readonly subjectId: string;
   readonly result: Result & { readonly succeeded: true };
 }
 
-/** Returns results that a reorganization undid and other bytes have achieved again. */
+/** Returns results that a reorganization undid and another transaction has achieved again. */
 function settledAgain(answered: readonly Answered[], taken: ReadonlySet<bigint>): Moved[] {
   return answered.flatMap(({ request, result }) => {
     if (!request.owed || !result.succeeded || !taken.has(request.id)) return [];
@@ -106,11 +104,11 @@ async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Moved[]):
 }
 
 /**
- * Compares requests that already had a result: a reorganization has undone their block and the same
- * bytes were mined again. A result that was not applied yet is corrected. If it was applied, only
+ * Compares requests that already had a result: a reorganization has undone their block, and the
+ * same bytes were mined again. A result that was not applied yet is corrected. If it was applied,
  * its block and transaction are updated; any other difference raises an alarm, and what must be
- * resent is sent again. (What the transaction knows was read from its row, so the result may have
- * been applied since.)
+ * resent is sent again. (The transaction's knowledge is from its row, so the result may have been
+ * applied since.)
  */
 async function compareLate(tx: Tx, late: readonly Answered[]) {
   const alarms: Alarm[] = [];
@@ -124,10 +122,10 @@ async function compareLate(tx: Tx, late: readonly Answered[]) {
   const byId = new Map(known.map((row) => [row.id, row]));
   for (const one of late) {
     const before = byId.get(one.requestId);
-    // Queued again after the first block was lost: its next transaction finds the event.
+    // Queued again after its block was lost. Its next transaction finds the event.
     if (before === undefined || before.outcome === null) continue;
     if (before.transaction_id !== one.transactionId) continue;
-    // Declined and applied, but now settled by the chain: see reviveSettled.
+    // Declined and applied, but settled by the chain now: see reviveSettled.
     if (before.applied && before.status === 'failed' && one.result.succeeded) continue;
     if (!before.applied) {
       await replaceOutcome(tx, one);
@@ -149,9 +147,7 @@ async function compareLate(tx: Tx, late: readonly Answered[]) {
   return { alarms, moved, isQueued: again.length > 0 };
 }
 
-/**
- * Fields that may change when a transaction, or one with other bytes, is mined in another block.
- */
+/** Fields that may change if a transaction is mined in another block. */
 const PLACE_FIELDS = ['txHash', 'blockNumber', 'logIndex', 'blockTime', 'seenAt', 'batchNumber'];
 
 function sameOutcome(before: Result, after: Result): boolean {
@@ -165,11 +161,10 @@ function withoutPlace(result: Result): string {
 }
 
 /**
- * Handles numbers that the chain shows as settled although no result that is being written says so.
- * If such a number belongs to a declined payment (after a reorganization deeper than the
- * confirmations), the ledger follows the chain: the request succeeds now, its domain applies that,
- * and an alarm names it. While another attempt of the same intent is under way, that one is
- * answered first; see `resolve`.
+ * Handles numbers that the chain shows as settled without a result that says so. If such a number
+ * belongs to a declined payment (after a reorganization deeper than the confirmations), the ledger
+ * follows the chain: the request succeeds now, its domain applies that, and an alarm names it. If
+ * another attempt of the same intent is in progress, that one is answered first; see `resolve`.
  */
 async function reviveSettled(
   tx: Tx,

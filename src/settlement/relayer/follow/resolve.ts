@@ -34,10 +34,10 @@ import {
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import type { SettledInBlock } from '#settlement/settled/settled-queries.ts';
 
-/** A mined transaction, and its meaning for each of its requests. */
+/** A mined transaction, and the result of each of its requests. */
 export interface Resolution extends Pick<Mined, 'sender' | 'transaction' | 'receipt'> {
   readonly answered: readonly Answered[];
-  /** Requests that must go into another transaction, because this one gave them no valid answer. */
+  /** Requests that need another transaction, because this one gave them no valid answer. */
   readonly requeued: readonly Requeued[];
   readonly settled: readonly SettledInBlock[];
   readonly alarms: readonly Alarm[];
@@ -55,17 +55,14 @@ export interface Mined {
   readonly transaction: OpenTransaction;
   readonly receipt: Receipt;
   readonly block: Pick<Block, 'time'>;
-  /**
-   * Time at which this process first saw it, if blocks are shorter than a second; otherwise null.
-   */
+  /** When this process first saw it, if blocks are shorter than a second; otherwise `null`. */
   readonly seenAt: Date | null;
 }
 
 /**
- * Returns the part of a portion that counts now. The rest is in a block and needs more
- * confirmations, or cannot be read. Each is handled separately, so that a node's missing answer
- * about one does not delay the others. Only a success waits: a refusal counts at once, so that the
- * customer can pay in another way.
+ * Returns the part of a portion that counts now. The rest needs more confirmations, or cannot be
+ * read; each is handled separately, so that a missing answer about one does not delay others. Only
+ * a success waits: a refusal counts at once, so that the customer can pay differently.
  */
 export async function countingNow(
   relayer: RelayerState,
@@ -118,15 +115,15 @@ async function logUnreadable(
 
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm | null }
-  /** `waits`: the request is not given up, however often it is sent at the wrong moment. */
+  /** `waits`: the request is never given up, however often it is sent at the wrong moment. */
   | { readonly status: 'again'; readonly waits?: true };
 
-/**
- * A request is given up after this many transactions without an answer. No money has moved then.
- */
+/** A request is given up after this many transactions without an answer. No money has moved. */
 const MAX_TRIES = 3;
 
-/** Reads results from the contract's events, never from the transaction's status alone. */
+/**
+ * Returns the results from the contract's events; the transaction's status alone is never enough.
+ */
 export async function resolve(relayer: RelayerState, mined: Mined): Promise<Resolution> {
   const { sender, transaction, receipt, block } = mined;
   const events = readEvents(relayer.chain.config, receipt.logs);
@@ -162,23 +159,19 @@ function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
 
 type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
 
-/** True if the request must be resent: the chain has paid it once and does not pay it any more. */
+/** True if the request must be resent: the chain has paid it once, and does not any more. */
 export function isStillOwed(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'alert' && !result.succeeded;
 }
 
 /**
- * True if an operator must be alerted, because the ledger has booked it and the chain refuses it
- * now.
+ * True if operators must be alerted, because the ledger has booked it and the chain refuses it now.
  */
 export function isReportedUndone(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'send_again' && !result.succeeded;
 }
 
-/**
- * True if the answer is final: a number that another payment has taken does not become free by
- * waiting.
- */
+/** True if the answer is final: a number that another payment has used never becomes free. */
 function isAnswer(request: OpenRequest, answer: Answer & { status: 'answered' }): boolean {
   return Boolean(answer.alarm) || !isStillOwed(request, answer.result);
 }
@@ -190,7 +183,7 @@ function undone(request: OpenRequest, result: Result): Alarm[] {
 
 type EventIndex = ReadonlyMap<bigint | null, readonly SettlementEvent[]>;
 
-/** Indexes payments' events by number, and all others under null. */
+/** Indexes the events of payments by number, and all others under null. */
 function indexEvents(events: readonly SettlementEvent[]): EventIndex {
   return Map.groupBy(events, (event) =>
     event.event === 'PaymentSettled' || event.event === 'PaymentFailed' ? event.number : null,
@@ -217,7 +210,7 @@ async function answerOf(
   }
   if (kind.batched) return paymentAnswer(relayer, receipt, events, request);
   if (kind.event !== null) return { status: 'again' };
-  // Such a request has no event: the transaction's own success is the answer.
+  // Such a request has no event, so the transaction's success is the answer.
   const logIndex = Number(receipt.logs.at(-1)?.logIndex ?? 0);
   const facts = placeOf({ ...receipt, logIndex }, block.time);
   return { status: 'answered', result: { succeeded: true, facts } };
@@ -232,7 +225,7 @@ async function paymentAnswer(
   const failure = events.find(
     (event) => event.event === 'PaymentFailed' && event.number === request.number,
   );
-  // Neither event exists: the transaction did not run our batch. Nothing is known, so nothing is
+  // Neither event exists, so the transaction did not run our batch. Nothing is known, so nothing is
   // decided.
   if (failure?.event !== 'PaymentFailed') return { status: 'again' };
   if (failure.reason !== 'AlreadySettled') {
@@ -245,8 +238,8 @@ async function paymentAnswer(
 
 /**
  * Simulates the call in the state after its block. Many nodes keep only some 128 states; then the
- * head's state is used. That is safe, because a reverted call has moved nothing, and a call that
- * would be accepted now is sent again only after one more check.
+ * head's state is used. That is safe: a reverted call has moved nothing, and one that would be
+ * accepted now is checked once more before it is sent.
  */
 async function replay(
   chain: Chain,
@@ -262,7 +255,7 @@ async function replay(
 }
 
 /**
- * Returns what follows from a revert. A batch of payments reverts as a whole; for anything else the
+ * Returns the result of a revert. A batch of payments reverts as a whole; for anything else the
  * contract is asked for the reason.
  */
 async function afterRevert(
@@ -272,7 +265,7 @@ async function afterRevert(
 ): Promise<Answer> {
   const { batched, waits, anybodySends } = KINDS[request.kind];
   if (batched) return { status: 'again' };
-  // Another account's transaction may have done it: the next simulation finds out.
+  // A transaction of another account may have done it. The next simulation shows that.
   if (anybodySends) return { status: 'again', waits: true };
   const again: Answer = waits ? { status: 'again', waits } : { status: 'again' };
   const { target: to, input: data } = transaction;
@@ -280,8 +273,8 @@ async function afterRevert(
   const answer = await replay(relayer.chain, call, receipt.blockNumber);
   if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);
-  // Not refused for good: send it with another proof or sum (`sendUnbatched` ends that after a
-  // while).
+  // The refusal is temporary, so it is sent with another proof or sum (`sendUnbatched` stops that
+  // after some time).
   if (revert.kind === 'passing') return again;
   if (whyItWaits(revert, request.kind) !== null) return { status: 'again', waits: true };
   if (revert.kind !== 'done_before') {

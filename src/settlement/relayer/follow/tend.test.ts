@@ -6,7 +6,7 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
 
-/** Poll interval of an idle chain, longer than the test: without payments, nothing polls. */
+/** Poll interval of an idle chain, longer than the test, so that nothing polls without payments. */
 const NEVER_MS = 600_000;
 const WAIT_MS = 15_000;
 
@@ -64,12 +64,12 @@ describe('a transaction that is not mined yet', () => {
   });
 
   it('is sent again though hundreds of blocks have come at once before it', async () => {
-    // In parts, because a busy machine mines 800 blocks more slowly than a node may answer.
+    // In parts, because on a busy machine mining 800 blocks takes longer than a node may.
     for (let i = 0; i < 8; i++) await world.network.rpc.call('anvil_mine', ['0x64']);
     const stopMining = world.network.mineEvery(100);
     await world.outcomes([await world.pay({ payer })]);
-    // Mines after so long without a poll that the estimated block time makes many more blocks of
-    // it.
+    // Mines after so long a pause between polls that the estimated block time suggests many more
+    // blocks.
     const head = async () => Number(await world.network.rpc.call('eth_blockNumber', []));
     const end = (await head()) + 18;
     assert(await waitUntil(async () => (await head()) >= end, WAIT_MS));

@@ -21,7 +21,7 @@ import { lookAtNonce } from '#settlement/relayer/senders/foreign-key.ts';
 import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/nonces.ts';
 
 /**
- * Takes care of transactions that should have been mined by now. Call it after the receipts of a
+ * Handles transactions that should have been mined by now. Call it after reading the receipts of a
  * new head.
  */
 export async function tendSenders(relayer: RelayerState, head: Block): Promise<void> {
@@ -31,7 +31,7 @@ export async function tendSenders(relayer: RelayerState, head: Block): Promise<v
     [...sender.open.values()].some((transaction) => isDue(transaction, now)),
   );
   if (due.length === 0) return;
-  // Ask at the head that we follow: a node that lags behind would answer with an older nonce.
+  // Asked at the followed head, because a lagging node would report an older nonce.
   const addresses = due.map((sender) => sender.address);
   const nonces = await relayer.chain.nonces(addresses, head.number);
   for (const [index, sender] of due.entries()) {
@@ -67,8 +67,8 @@ async function tend(
 }
 
 /**
- * The chain has lost the transactions with earlier nonces: they are sent again, or their nonces are
- * filled.
+ * Handles transactions with earlier nonces that the chain has lost: they are sent again, or their
+ * nonces are filled.
  */
 async function closeGap(
   relayer: RelayerState,
@@ -89,9 +89,9 @@ interface GoingOut {
 }
 
 /**
- * Applies the effects of observations. Database commits come first; observing them may add effects.
- * Then signers are asked and transactions are broadcast, per sender in nonce order. After a crash,
- * work resumes where it stopped.
+ * Carries out the effects of observations. Database commits come first, and observing them may
+ * cause more effects. Then signers are asked, and transactions are broadcast per sender in nonce
+ * order. After a crash, work continues from the rows.
  */
 export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]): Promise<void> {
   const going = new Map<HeldSender, GoingOut>();
@@ -113,7 +113,7 @@ export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]):
   }
 }
 
-/** @returns the effects that follow from it. */
+/** @returns the effects that follow. */
 async function carryOut(
   relayer: RelayerState,
   { sender, transaction: known }: Pick<Owing, 'sender' | 'transaction'>,
@@ -140,7 +140,7 @@ async function carryOut(
         relayer.log.error('a sender is stuck: the chain costs more than the fee ceiling', fields);
       }
       return [];
-    // `receipts.ts` has read the result and writes it; nothing is left to do here.
+    // `receipts.ts` reads and stores the result.
     case 'read_result':
     case 'apply_result':
     case 'drop':

@@ -12,20 +12,20 @@ import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { suggestFees } from '#settlement/relayer/machine/fees.ts';
 import type { Fees, Now } from '#settlement/relayer/machine/transaction.ts';
 
-/** One process's view of the chain. Immutable; {@link seeChain} maps it to the next one. */
+/** A process's view of the chain. Immutable; {@link seeChain} returns the next one. */
 export interface ChainView {
-  /** The newest block that was followed, so its receipts are known. */
+  /** The newest block whose receipts are known. */
   readonly head: Block | null;
   /** A contradiction of the head; `null` if there is none. */
   readonly conflict: HeadConflict | null;
   /**
-   * The most blocks by which nodes behind one address were seen to differ. A missing block within
+   * The most blocks by which nodes behind one address were seen to differ. A block missing within
    * that distance is not lost.
    */
   readonly spread: bigint;
   /** The fees to offer now; `null` until a block was seen. */
   readonly fees: Fees | null;
-  /** Tips of recent blocks, as far as a node has reported them. */
+  /** Tips of recent blocks, if a node has reported them. */
   readonly tips: readonly bigint[];
   /** The newest block that a node has announced; `null` if no node announces any. */
   readonly announced: bigint | null;
@@ -33,12 +33,12 @@ export interface ChainView {
   readonly finality: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
   /** The estimate of when the next block comes. */
   readonly rhythm: BlockRhythm;
-  /** Process time of the last poll that was answered; `null` if none was. */
+  /** Process time of the last answered poll; `null` if there was none. */
   readonly answeredAt: number | null;
   readonly failedPolls: number;
-  /** Milliseconds between the head's time and ours at that poll; `null` before the first poll. */
+  /** Milliseconds between the head's time and ours at that poll; `null` before it. */
   readonly headOffMs: number | null;
-  /** True if the contract settles nothing at present. */
+  /** True if the contract is paused. */
   readonly paused: boolean;
   /** True if most of the hourly ceiling is used, so that it may soon be reached. */
   readonly nearCeiling: boolean;
@@ -46,7 +46,7 @@ export interface ChainView {
   readonly alerts: { readonly [Kind in HourlyAlarm]?: string };
 }
 
-/** A contradiction of the known head, and its start (process time). */
+/** A contradiction of the known head, and since when (process time). */
 export interface HeadConflict {
   readonly since: number;
   readonly polls: number;
@@ -69,7 +69,7 @@ export type ChainObservation =
   | { readonly kind: 'contradicted'; readonly at: number }
   | { readonly kind: 'agreed' }
   | { readonly kind: 'lagged'; readonly blocks: bigint; readonly most: bigint }
-  /** Values read from a node, together or separately. */
+  /** Values read from a node. */
   | { readonly kind: 'read'; readonly values: Partial<ReadValues> }
   | { readonly kind: 'alerted'; readonly about: HourlyAlarm; readonly subject: string };
 
@@ -128,20 +128,16 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
   }
 }
 
-/** A broadcast transaction is overdue after this many blocks (see `timeoutBlocks`). */
+/** Blocks after which a broadcast transaction is overdue (see `timeoutBlocks`). */
 const OVERDUE_AFTER = 2;
-/**
- * Number of heads after which nodes are asked which transaction has used a nonce, again and again.
- */
+/** Heads after which nodes are asked, repeatedly, which transaction has used a nonce. */
 const FOREIGN_AFTER = 5;
-/**
- * Operators are alerted after this many polls of a result that cannot be read; polling continues.
- */
+/** Polls of an unreadable result after which operators are alerted. Polling continues. */
 const UNREADABLE_AFTER = 8;
 
 /**
- * How many blocks last as long as so many do where one takes `minBlockMs`; never fewer. What is
- * waited for (pools, providers, nodes that lag) takes the same time however fast blocks come.
+ * Returns how many blocks last as long as this many would at `minBlockMs`; never fewer. What is
+ * waited for (pools, providers, lagging nodes) takes the same time however fast blocks are.
  */
 export function timeoutBlocks(
   { rhythm, chain }: Pick<NowSource, 'rhythm' | 'chain'>,
@@ -163,7 +159,7 @@ export interface NowSource extends ChainView {
   readonly chain: Pick<Chain, 'config'>;
 }
 
-/** Returns what is known at this head, or at the one that was followed last. */
+/** Returns what is known at this head, by default at the last one followed. */
 export function nowOf(relayer: NowSource, head: Block | null = relayer.head): Now {
   const { confirmations, confirmationsMs, maxFeePerGasCeiling } = relayer.chain.config;
   return {
@@ -176,10 +172,10 @@ export function nowOf(relayer: NowSource, head: Block | null = relayer.head): No
       blocks: confirmationsMs > 0 ? 1n : BigInt(confirmations),
       ms: confirmationsMs,
     },
-    // Computed lazily: most observations need none.
+    // Computed lazily, because most observations do not need them.
     get timeouts() {
       return {
-        // Add the distance by which nodes were seen to differ.
+        // Adds the distance by which nodes were seen to differ.
         overdueBlocks: timeoutBlocks(relayer, OVERDUE_AFTER) + relayer.spread,
         foreignHeads: Number(timeoutBlocks(relayer, FOREIGN_AFTER)),
         unreadablePolls: Number(timeoutBlocks(relayer, UNREADABLE_AFTER)),
@@ -189,7 +185,8 @@ export function nowOf(relayer: NowSource, head: Block | null = relayer.head): No
 }
 
 /**
- * Returns the head's time plus the time since that poll, because an idle chain is polled rarely.
+ * Returns the head's time plus the time since that poll, because an idle chain is polled at long
+ * intervals.
  */
 export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
   const head = present(view.head, 'head: no block was seen yet');
@@ -199,7 +196,7 @@ export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
 }
 
 /**
- * Estimates the chain's present height from its block times, so that counts from it do not begin
+ * Estimates the chain's current height from its block times, so that counts from it do not begin
  * too early.
  */
 export function heightNow(view: Pick<ChainView, 'head' | 'answeredAt' | 'rhythm'>): bigint {

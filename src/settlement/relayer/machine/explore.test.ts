@@ -6,11 +6,11 @@ import { IN_TABLE, PLANTED, RELAPSES } from '#testing/relayer-model/faults.ts';
 import { BOUNDS, type BoundsName, boundsOf } from '#testing/relayer-model/world.ts';
 import { differsFrom } from '#testing/transaction-cases.ts';
 
-/** Number of extra steps. The long run goes deeper, which takes minutes and gigabytes. */
+/** Additional steps. The long run goes deeper, which takes minutes and gigabytes. */
 const DEEPER = Number(process.env.EXPLORE_DEEPER ?? 0);
-/** A lower count means that the model no longer covers what it was made for. */
+/** With fewer states, the model no longer covers what it was made for. */
 const FEWEST_STATES = 1_000_000;
-/** Limit for planted faults, which show long before it. */
+/** Limit for planted faults, which show up much earlier. */
 const MOST_STATES_OF_A_FAULT = 150_000;
 
 describe('all that can happen to one transaction, and to two', () => {
@@ -41,8 +41,7 @@ describe('all that can happen to one transaction, and to two', () => {
       open.filter((phase) => !left.has(phase)),
       [],
     );
-    // Leaves out `signed` and `unsigned`, with which a transaction begins, because it also returns
-    // to them.
+    // Excludes `signed` and `unsigned`, the first phases, to which transactions also return.
     assert.deepEqual(
       ALL.phases.filter((phase) => !entered.has(phase)),
       [],

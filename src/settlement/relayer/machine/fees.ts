@@ -1,20 +1,21 @@
 import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 
-/** The percentile of recent tips that usually gets a transaction into one of the next blocks. */
+/** The percentile of recent tips that usually suffices for one of the next blocks. */
 export const TIP_PERCENTILE = 60;
 /** Number of blocks that the tip is computed from. */
 export const TIP_BLOCKS = 10;
-/** The least tip, so that a replacement can offer more: 0.001 gwei. */
+/** The lowest tip, so that a replacement can offer more: 0.001 gwei. */
 const MIN_TIP = 1_000_000n;
 /**
- * The base fee rises by at most 12.5 % a block: twice the present one lasts for five full blocks.
+ * The base fee rises by at most 12.5 % per block, so twice the current one suffices for five full
+ * blocks.
  */
 const BASE_FEE_HEADROOM = 2n;
-/** Nodes accept a replacement that raises both fees by at least a tenth; an eighth is safe. */
+/** Nodes accept a replacement if both fees are at least a tenth higher; an eighth is safe. */
 const BUMP_NUMERATOR = 9n;
 const BUMP_DENOMINATOR = 8n;
 
-/** Returns the fees to offer now. `recentTips`: the tips that recent blocks took, in any order. */
+/** Returns the fees to offer now. `recentTips` are those paid in recent blocks, in any order. */
 export function suggestFees(now: {
   readonly baseFeePerGas: bigint;
   readonly recentTips: readonly bigint[];
@@ -36,9 +37,9 @@ export function lowerTips(reported: readonly (readonly bigint[])[]): readonly bi
 }
 
 /**
- * Returns the fees for a replacement at the same nonce: an eighth more than before, or the
- * suggested fees if those are higher. null: no offer below the ceiling would be accepted as a
- * replacement, so the sender waits until the chain is cheaper.
+ * Returns the fees of a replacement for the same nonce: an eighth more, or the suggested fees if
+ * higher. `null` if no acceptable offer is below the ceiling; then the sender waits until the chain
+ * is cheaper.
  */
 export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees | null {
   const bumped = {
@@ -55,7 +56,7 @@ export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees |
   return taken ? offer : null;
 }
 
-/** Rounded up, so that small numbers grow as well. */
+/** Rounded up, so that small numbers grow, too. */
 function bump(fee: bigint): bigint {
   return (fee * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR;
 }

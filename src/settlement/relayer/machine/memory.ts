@@ -30,12 +30,12 @@ import type {
 import type { Hex } from '#settlement/requests.ts';
 import type { Signer } from '#settlement/signer.ts';
 
-/** Publishes each step for recorders; without a recorder it costs nothing. */
+/** Publishes each step for recorders; free if there is none. */
 export const steps = channel('tapline.relayer.steps');
 
 export interface RelayerDeps extends LoopDeps {
   readonly chain: Chain;
-  /** How long a dead worker's senders stay untouched. Leases are renewed four times as often. */
+  /** How long a dead worker's senders are left alone. Leases are renewed four times as often. */
   readonly leaseMs?: number;
 }
 
@@ -46,9 +46,9 @@ export type OnError = (name: string, error: unknown) => void;
 export const LEASE_MS = 6_000;
 
 /**
- * What one process knows about one network. This state is a cache; the rows of chain_transactions
- * and chain_requests hold everything that matters. It changes by observations alone, which only
- * this file folds, so what is read before an `await` may be out of date after it.
+ * What one process knows about one network. It is a cache; the rows of chain_transactions and
+ * chain_requests are authoritative. Only observations change it, and only this file applies them,
+ * so what was read before an `await` may be outdated afterwards.
  */
 export interface RelayerState extends Required<RelayerDeps>, ChainView {
   /** The name under which this process holds leases. */
@@ -61,43 +61,41 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   see(observation: ChainObservation): void;
   /** Adds a sender to those that this process holds. */
   hold(sender: HeldSender): void;
-  /** Forgets senders. Those that this process still holds are read from their rows again. */
+  /** Forgets senders. Those that this process still holds are read again from their rows. */
   letGo(...senders: readonly number[]): void;
   /** Like {@link HeldSender.observe}, for every transaction of ours. */
   observeAll(observation: Observation, head?: Block): readonly Owing[];
-  /** Raises alarms that commit together with their cause. */
+  /** Raises alarms in the transaction of their cause. */
   raise(tx: Tx, alarms: readonly Alarm[]): Promise<void>;
   /** Wakes the senders, because jobs were queued again. */
   wakeSenders(): void;
-  /** The newest blocks that a node has returned or announced, by their hashes. */
+  /** The newest blocks that a node returned or announced, by hash. */
   readonly recentBlocks: Map<string, RecentBlock>;
-  /**
-   * Requests about which a node gave no answer, and the process time until which they are skipped.
-   */
+  /** Requests about which no node answered, and the process time until which they are skipped. */
   readonly deferred: Map<bigint, number>;
-  /** By sender: transactions that addresses have shown at a nonce that should have been unused. */
+  /** By sender: transactions shown by nodes at a nonce that should be unused. */
   readonly sightings: Map<number, readonly Sighting[]>;
 }
 
 export interface RecentBlock extends Pick<Block, 'number' | 'time'> {
   readonly hash: string;
   readonly parentHash: string;
-  /** Time at which this process first heard of it. */
+  /** When this process first heard of it. */
   readonly seenAt: Date;
 }
 
-/** A transaction with the effects that an observation has had. */
+/** A transaction, and the effects that an observation of it caused. */
 export interface Owing {
   readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
   readonly effects: readonly Effect[];
 }
 
-/** Identifies a transaction; its newest value is in its sender. */
+/** Identifies a transaction; its sender holds the newest value. */
 export type TransactionRef = Pick<OpenTransaction, 'id' | 'nonce'>;
 
 /**
- * A sender is identified by its address forever, because nonces belong to the address and not to an
+ * A sender is identified by its address, because nonces belong to the address rather than to an
  * index in the settings.
  */
 export interface ConfiguredSender {
@@ -113,13 +111,13 @@ export interface HeldSender extends ConfiguredSender, SenderFacts {
   readonly sender: number;
   readonly fencingToken: bigint;
   readonly status: SenderStatus;
-  /** By nonce: transactions that are stored and, as far as is known, not mined. */
+  /** By nonce: transactions that are stored and, as far as known, not mined. */
   readonly open: ReadonlyMap<bigint, OpenTransaction>;
   /** Adds transactions whose rows are committed. */
   add(transactions: readonly OpenTransaction[]): void;
   /**
-   * Applies an observation to a transaction, at this head or at the one that was followed last.
-   * @returns the effects that follow; none if the transaction is no longer open.
+   * Applies an observation to a transaction, at this head or the last one followed.
+   * @returns the effects; none if the transaction is no longer open.
    */
   observe(which: TransactionRef, observation: Observation, head?: Block): readonly Effect[];
   see(observation: SenderObservation): void;
@@ -137,7 +135,7 @@ export function inNonceOrder(sender: Pick<HeldSender, 'open'>): OpenTransaction[
   return [...sender.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
 }
 
-/** Returns the newest values of the transactions that are still open. */
+/** Returns the newest values of those transactions that are still open. */
 export function stillOpen(
   { open }: Pick<HeldSender, 'open'>,
   which: readonly TransactionRef[],
@@ -148,7 +146,7 @@ export function stillOpen(
   });
 }
 
-/** A transaction that one node (host) reported at this nonce, and when (process time). */
+/** A transaction that a node (host) reported at this nonce, and the process time. */
 export interface Sighting {
   readonly hash: Hex;
   readonly nonce: bigint;
@@ -158,7 +156,7 @@ export interface Sighting {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Creates the state of a process that has just started and knows nothing. */
+/** Creates the state of a process that has just started. */
 export function createState(
   deps: RelayerDeps & Pick<RelayerState, 'owner' | 'configured'>,
 ): RelayerState {
@@ -194,7 +192,9 @@ export function createState(
   return state;
 }
 
-/** Creates a sender that was just leased, before its open transactions are read from its rows. */
+/**
+ * Creates a sender that was just leased; its open transactions are read from its rows afterwards.
+ */
 export function createSender(
   relayer: NowSource,
   leased: ConfiguredSender & Pick<HeldSender, 'sender' | 'fencingToken' | 'isStopped'>,

@@ -23,14 +23,14 @@ export type SenderStatus =
   | 'draining'
   | 'stopped';
 
-/** Observations of a sender other than its transactions. */
+/** What was observed about a sender, besides its transactions. */
 export interface SenderFacts {
   readonly isStopped: boolean;
   readonly isDraining: boolean;
   readonly isStarved: boolean;
-  /** Number of payments that its balance covers at the last fees; `null` if unknown. */
+  /** Payments that its balance covers at the last fees; `null` if unknown. */
   readonly paymentsLeft: bigint | null;
-  /** True while a request to its signer is under way: no second one is made. */
+  /** True while its signer is being asked, so that no second request is made. */
   readonly isSignerAsked: boolean;
 }
 

@@ -21,7 +21,7 @@ import {
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The first transaction of a sender must offer more after it was overdue this often. */
+/** How often a sender's first transaction must be overdue before it offers more. */
 const REPLACE_AFTER = 2;
 
 type Observed<K extends Observation['kind']> = Extract<Observation, { readonly kind: K }>;
@@ -30,8 +30,8 @@ type Sending = In<'unsigned' | 'signed' | 'broadcast' | 'stuck'>;
 type InBlock = In<'included' | 'confirming'>;
 
 /**
- * Returns the result of one observation. Pure: neither I/O nor a clock. `step.test.ts` has the
- * table of all pairs; `explore.test.ts` explores the states that they lead to.
+ * Returns the result of one observation, without I/O or a clock. `step.test.ts` has the table of
+ * all pairs; `explore.test.ts` explores the states that they lead to.
  */
 export function step(transaction: Transaction, observation: Observation, now: Now): Step {
   assert(transaction.phase !== 'done', 'a finished transaction was observed');
@@ -92,7 +92,7 @@ function ended(transaction: OpenTransaction, end: Done['end']): Done {
   return { ...factsOf(transaction), phase: 'done', end };
 }
 
-/** True if it is in no block and its nonce is unused, as far as is known. */
+/** True if, as far as known, it is in no block and its nonce is unused. */
 function isSending(transaction: OpenTransaction): transaction is Sending {
   const { phase } = transaction;
   return phase === 'unsigned' || phase === 'signed' || phase === 'broadcast' || phase === 'stuck';
@@ -112,7 +112,7 @@ function isBarred(transaction: OpenTransaction): boolean {
   return isSending(transaction) ? false : transaction.isBarred;
 }
 
-/** Returns the phase when neither its block nor the use of its nonce is known any more. */
+/** Returns the phase after neither its block nor the use of its nonce is known any more. */
 function again(
   transaction: OpenTransaction,
   query: Sending['query'],
@@ -132,7 +132,7 @@ function sent(transaction: OpenTransaction, atBlock: bigint): OpenTransaction {
   return { ...facts, phase: 'broadcast', wanted, overdue, query, early, ...place };
 }
 
-/** The refusal of older bytes says nothing about the newest ones. */
+/** A refusal of older bytes says nothing about the newest. */
 function refused(
   transaction: OpenTransaction,
   { hash, verdict }: Observed<'refused'>,
@@ -142,7 +142,7 @@ function refused(
   if (!isSending(transaction) || transaction.phase === 'unsigned') return transaction;
   const { wanted, query } = transaction;
   const facts = factsOf(transaction);
-  // A cancellation that is refused needs a higher offer, not another cancellation.
+  // A refused cancellation needs a higher offer rather than another cancellation.
   if (verdict === 'unsendable' && !newest.cancels) {
     return { ...facts, phase: 'stuck', wanted, why: 'no_node_takes_it', query };
   }
@@ -151,31 +151,30 @@ function refused(
 }
 
 /**
- * Keep the early receipt although it was not sent yet or sent again: the next head's receipts say
- * more.
+ * Keeps the early receipt although the transaction was not sent yet, or sent again. The receipts of
+ * the next head decide.
  */
 function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTransaction {
   return transaction.phase === 'broadcast' ? { ...transaction, early } : askingAlways(transaction);
 }
 
 /**
- * Decides whose receipts to request after skipped blocks. A transaction sent before the skipped
- * blocks may be in any of them. One sent once, no earlier than in the head's own interval, can only
- * be in the head itself, which lists it then. If the noted height was wrong, the use of its nonce
- * shows it.
+ * Decides which receipts to request after skipped blocks. A transaction sent before them may be in
+ * any of them. One sent once, within the head's own interval, can be only in the head, which then
+ * lists it. If the noted height was wrong, the used nonce shows it.
  */
 function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return askingAlways(transaction);
   const blocksSince = number - transaction.sentAtBlock;
-  // A negative number means that the noted height was wrong, so nothing is known.
+  // A negative number means that the noted height was wrong, so the block is unknown.
   const isNew = blocksSince === 0n || blocksSince === 1n;
   const isFirst = transaction.overdue === 0 && transaction.attempts.length === 1;
   return isNew && isFirst ? transaction : askingAlways(transaction);
 }
 
 /**
- * Corrects a height that was estimated from block times and is far ahead: it counts from this head
- * then.
+ * Corrects a height that was estimated from block times and is far ahead; it then counts from this
+ * head.
  */
 function headFollowed(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return transaction;
@@ -204,9 +203,9 @@ function receiptFound(
 }
 
 /**
- * True if a result counts: at inclusion, or once enough blocks are on top, or once its block was
- * known for long enough and another one is on top. Timestamps are whole seconds, which several
- * blocks share, so they cannot measure that.
+ * True if a result counts: at inclusion; once enough blocks are on top; or once its block has been
+ * known long enough, and another one is on top. Timestamps cannot measure that, because several
+ * blocks share a second.
  */
 function isDeep(block: IncludingBlock, { head, depth, ms }: Now): boolean {
   if (head === null) return false;
@@ -218,7 +217,7 @@ function receiptMissing(
   { isListed }: Observed<'no_receipt'>,
   now: Now,
 ): Step {
-  // The head lists it but the node has no receipt, so the node lags: the next poll asks again.
+  // The head lists it, but the node has no receipt, so the node lags. The next poll asks again.
   const query = isListed ? 'always' : 'if_listed';
   if (isInBlock(transaction)) {
     const wasIncluded = transaction.phase === 'confirming';
@@ -233,7 +232,10 @@ function receiptUnanswered(transaction: OpenTransaction, now: Now): OpenTransact
   return { ...withoutUsedReceipt(transaction, now), query: 'unanswered' };
 }
 
-/** Drops an early receipt after one head: if that head did not decide, the next one asks again. */
+/**
+ * Drops an early receipt after one head. If that head did not decide, the next one requests it
+ * again.
+ */
 function withoutUsedReceipt(transaction: Sending, { head }: Now): Sending {
   if (transaction.phase !== 'broadcast') return transaction;
   const { early } = transaction;
@@ -270,7 +272,7 @@ function resultUnreadable(transaction: OpenTransaction, now: Now): Step {
   return stay({ ...transaction, unread }, effects);
 }
 
-/** A block that survived is found again; the tier's wait restarts from there. */
+/** A surviving block is found again, and the tier's wait starts again from there. */
 function reorganized(transaction: OpenTransaction): Step {
   if (transaction.phase === 'confirming') {
     return stay(again(transaction, 'always'), [{ kind: 'clear_included' }]);
@@ -279,12 +281,12 @@ function reorganized(transaction: OpenTransaction): Step {
 }
 
 /**
- * Handles a used nonce: the transaction seems mined although no node has a receipt, so it is
- * requested at every head.
+ * Handles a used nonce: the transaction seems mined although no node has a receipt, so its receipt
+ * is requested at every head.
  */
 function nonceUsed(transaction: OpenTransaction, now: Now): Step {
   if (isInBlock(transaction)) return stay(transaction);
-  // A receipt may exist, but no node could answer.
+  // A receipt may exist that no node could return.
   if (isSending(transaction) && transaction.query === 'unanswered') return stay(transaction);
   const heads = transaction.phase === 'nonce_taken' ? transaction.heads + 1 : 1;
   const { wanted } = transaction;
@@ -312,8 +314,8 @@ function nonceUnused(
   }
   const isRefused = isExpired(transaction, now.head) && newestOffer(transaction)?.cancels !== true;
   if (isRefused || isBarred(transaction)) {
-    // The contract would only refuse these bytes: cancel, and send the jobs again while they have
-    // time left.
+    // The contract would refuse these bytes, so cancel them, and send the jobs again while there is
+    // time.
     const offer = cancellation(transaction, now);
     return stay(again(transaction, transaction.query, true), [
       { kind: 'cancel', offer, requeue: true },
@@ -321,14 +323,14 @@ function nonceUnused(
   }
   if (transaction.phase === 'stuck') return tendStuck(transaction, observation, now);
   if (!isOverdue) return stay(transaction);
-  // Make no other offer while the signer is asked.
+  // While the signer is asked, no other offer is made.
   if (transaction.phase === 'unsigned' || transaction.wanted !== null || !isNext) {
     return stay(transaction, firstEffects(transaction));
   }
   return tendNext(transaction, now);
 }
 
-/** Handles a transaction whose bytes no node holds, so there is nothing to outbid. */
+/** Handles a transaction whose bytes no node holds, so that no offer must be outbid. */
 function tendStuck(
   transaction: In<'stuck'>,
   { isNext, isOverdue }: Observed<'nonce_unused'>,
@@ -341,7 +343,7 @@ function tendStuck(
   return stay(transaction, isOverdue ? [{ kind: 'broadcast' }] : []);
 }
 
-/** Handles the transaction that all others of its sender wait for. */
+/** Handles the transaction that all later ones of its sender wait for. */
 function tendNext(transaction: In<'signed' | 'broadcast'>, now: Now): Step {
   const last = transaction.attempts.at(-1);
   assert(last !== undefined, 'a transaction without stored bytes');
@@ -360,9 +362,9 @@ function tendNext(transaction: In<'signed' | 'broadcast'>, now: Now): Step {
 }
 
 /**
- * Returns a cancellation transaction that outbids the nonce's present offer. If no higher offer is
- * possible, a node that still holds the old bytes refuses it, and all others accept it. The old
- * bytes are not sent again either way.
+ * Returns a cancellation transaction that outbids the current offer for the nonce. If no higher
+ * offer is possible, a node that still holds the old bytes refuses it, and all others accept it. In
+ * both cases the old bytes are not sent again.
  */
 export function cancellation(
   transaction: OpenTransaction,
@@ -393,7 +395,8 @@ function signatureStored(
 }
 
 /**
- * After a cancellation only a higher cancellation is allowed: its jobs may be under way elsewhere.
+ * After a cancellation only a higher cancellation is allowed, because its jobs may be in another
+ * transaction.
  */
 function requireLastOffer(transaction: OpenTransaction, offer: Offer): void {
   assert(
@@ -418,8 +421,8 @@ function owesNothing(transaction: OpenTransaction): OpenTransaction {
 }
 
 /**
- * Adds a broadcast. A cancellation stays last, whatever a signer returns after it, because only it
- * may be sent.
+ * Adds a broadcast. A cancellation stays last, whatever a signer returns later, because only it may
+ * be sent.
  */
 function withAttempt(transaction: OpenTransaction, attempt: Attempt): OpenTransaction {
   const { attempts } = transaction;
@@ -440,7 +443,7 @@ function bytesStored(transaction: OpenTransaction, { cancels }: Attempt): Step {
   return stay(next, isSendable(next) ? [{ kind: 'broadcast' }] : []);
 }
 
-/** The signer is asked after the commit, which stores the request. */
+/** The signer is asked after the commit that stores the request. */
 function offerStored(
   transaction: OpenTransaction,
   { offer, isRequeued }: Observed<'offer_stored'>,
@@ -454,7 +457,7 @@ function offerStored(
     const rows = { wanted: offer, query: owing.query, isBarred: barred };
     return stay(fromRows(factsOf(owing), rows), effects);
   }
-  // The bytes that it outbids may still be sent until it is signed.
+  // The bytes to be outbid may be sent until the new ones are signed.
   return stay({ ...owing, wanted: offer }, effects);
 }
 
@@ -474,8 +477,8 @@ export function isDue(transaction: OpenTransaction, { head, timeouts }: Now): bo
 }
 
 /**
- * True if the chain has not had time for it yet: no head was followed when it was sent, so the
- * noted height was too low. Checking its nonce was still right.
+ * True if the chain had no time for it yet: no head was followed when it was sent, so the noted
+ * height was too low. Checking its nonce was right anyway.
  */
 export function isOnItsWay(transaction: OpenTransaction, { head, timeouts }: Now): boolean {
   if (transaction.phase !== 'broadcast' || head === null) return false;
@@ -489,7 +492,7 @@ export function receiptsToAsk(
   at: {
     readonly now: Now;
     readonly listed: ReadonlySet<Hex>;
-    /** True to request all of them, whatever the head lists. */
+    /** True to request all of them, whether or not the head lists them. */
     readonly everything: boolean;
   },
 ): Hex[] {

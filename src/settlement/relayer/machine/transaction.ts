@@ -63,7 +63,7 @@ export type OpenTransaction =
   | Included
   | Confirming;
 
-/** The data of every phase. */
+/** What is known in every phase. */
 export interface TransactionFacts {
   readonly id: bigint;
   readonly nonce: bigint;
@@ -71,22 +71,22 @@ export interface TransactionFacts {
   readonly target: Hex;
   readonly input: Hex;
   readonly gasLimit: bigint;
-  /** After this chain time blocks refuse the call; `null` if it never expires. */
+  /** Chain time after which blocks refuse the call; `null` if it never expires. */
   readonly validUntil: Date | null;
   /** `performance.now()` when it was signed; `null` if another process signed it. */
   readonly signedAtMs: number | null;
-  /** Broadcasts, each stored before it was sent. The last one is the one to send. */
+  /** Broadcasts, each stored before it was sent. The last one is sent. */
   readonly attempts: readonly Attempt[];
-  /** Jobs that it carries; empty once a cancellation has replaced it. */
+  /** Jobs that it carries; none once a cancellation has replaced it. */
   readonly requests: readonly OpenRequest[];
 }
 
 interface Open extends TransactionFacts {
-  /** What the signer still has to sign: the first bytes, or a higher offer. `null` if nothing. */
+  /** What the signer must still sign: the first bytes, or a higher offer; `null` if nothing. */
   readonly wanted: Offer | null;
 }
 
-/** In no block, with an unused nonce, as far as is known. */
+/** As far as known, in no block, and with an unused nonce. */
 interface Sending extends Open {
   readonly query: ReceiptQuery;
 }
@@ -98,16 +98,16 @@ interface Unsigned extends Sending {
 
 interface Signed extends Sending {
   readonly phase: 'signed';
-  /** How often it was overdue as its sender's first transaction, since its last offer. */
+  /** How often it was overdue, as its sender's first transaction, since its last offer. */
   readonly overdue: number;
 }
 
 interface Broadcast extends Sending {
   readonly phase: 'broadcast';
   readonly overdue: number;
-  /** The height at which it was last sent, as far as it was known then. */
+  /** The known height at which it was last sent. */
   readonly sentAtBlock: bigint;
-  /** The first head that was followed after that; `null` if none was. */
+  /** The first head followed after that; `null` if there was none. */
   readonly seenAtBlock: bigint | null;
   /** A receipt that arrived before it was requested; `null` if none did. */
   readonly early: EarlyReceipt | null;
@@ -125,7 +125,7 @@ interface Used extends Open {
 
 interface NonceTaken extends Used {
   readonly phase: 'nonce_taken';
-  /** Number of heads at which the nonce was used without a receipt. */
+  /** Heads at which the nonce was used without a receipt. */
   readonly heads: number;
 }
 
@@ -161,15 +161,14 @@ export interface IncludingBlock {
   readonly sinceMs: number;
 }
 
-/** Number of polls at which the result could not be read, and whether operators were alerted. */
+/** How often the result could not be read, and whether operators were alerted. */
 export interface UnreadResult {
   readonly polls: number;
   readonly isAlerted: boolean;
 }
 
 /**
- * A receipt that arrived before it was requested. It is used at one head, as if it had been
- * requested there.
+ * A receipt that arrived before it was requested. It is used at one head, as if requested there.
  */
 export interface EarlyReceipt {
   readonly receipt: Receipt;
@@ -204,21 +203,21 @@ export interface OpenRequest {
   readonly tries: number;
   readonly created: Date;
   /**
-   * It has succeeded once and the ledger says so, but a reorganization has undone it: it is never
-   * given up, and nobody is told about it a second time.
+   * It succeeded once, and the ledger says so, but a reorganization has undone it. It is never
+   * given up, and operators are not alerted again.
    */
   readonly owed: boolean;
-  /** For a payment: the time by which it must settle; `null` if it has no deadline. */
+  /** For a payment: when it must have settled; `null` if it has no deadline. */
   readonly deadline: Date | null;
-  /** Seconds that it was given to settle. */
+  /** The seconds that it had for settling. */
   readonly settleWithinS: number | null;
-  /** For a booked sale that the chain refuses: the time at which resending stops. */
+  /** For a booked sale that the chain refuses: when resending ends. */
   readonly owedUntil?: Date | null;
 }
 
 /** What can be observed about an open transaction. */
 export type Observation =
-  /** It is about to be sent to a node, which may not answer. */
+  /** It is being sent to a node, which may not answer. */
   | { readonly kind: 'sent'; readonly atBlock: bigint }
   /** A node has refused these bytes. */
   | { readonly kind: 'refused'; readonly hash: Hex; readonly verdict: Refusal }
@@ -228,19 +227,19 @@ export type Observation =
   | { readonly kind: 'blocks_skipped'; readonly number: bigint }
   /** A head was followed, so its receipts are known. */
   | { readonly kind: 'head'; readonly number: bigint }
-  /** Its receipt is being requested. If that fails, it is requested at the next head. */
+  /** Its receipt is being requested. If that fails, the next head requests it. */
   | { readonly kind: 'receipt_asked' }
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
   /** No block holds it. `isListed`: the head lists it, so a node lags. */
   | { readonly kind: 'no_receipt'; readonly isListed: boolean }
   /** No node could answer, or the second provider contradicts the first. */
   | { readonly kind: 'receipt_unanswered' }
-  /** Its result was read; `rule` is the confirmation tier of what succeeded. */
+  /** Its result was read. `rule` is the confirmation tier of what succeeded. */
   | { readonly kind: 'result_read'; readonly rule: CountsRule | null }
   | { readonly kind: 'result_unreadable' }
-  /** Blocks that this process has followed have left the chain. */
+  /** Blocks that this process followed have left the chain. */
   | { readonly kind: 'reorganized' }
-  /** Rows have changed without this process: request everything again. */
+  /** Other processes have changed rows, so everything is requested again. */
   | { readonly kind: 'ask_again' }
   /** At the head, the chain has used its nonce. */
   | { readonly kind: 'nonce_used' }
@@ -252,14 +251,15 @@ export type Observation =
       /** The chain has had enough time for the sender's transactions. */
       readonly isOverdue: boolean;
     }
-  // From here on, each fact was committed before it is observed.
+  // Each of the following was committed before it is observed.
   | { readonly kind: 'attempt_stored'; readonly attempt: Attempt; readonly isRequeued: boolean }
   | { readonly kind: 'offer_stored'; readonly offer: Offer; readonly isRequeued: boolean }
   /** The signer returned the requested bytes. */
   | { readonly kind: 'signature_stored'; readonly attempt: Attempt; readonly offer: Offer }
   | { readonly kind: 'result_written' }
   /**
-   * Nodes have shown a foreign transaction at its nonce; its row says so, and its jobs are queued.
+   * Nodes have shown a foreign transaction at its nonce. Its row records that, and its jobs are
+   * queued again.
    */
   | { readonly kind: 'foreign' };
 
@@ -271,10 +271,7 @@ export type Refusal =
   /** No node will ever take these bytes. */
   | 'unsendable';
 
-/**
- * An action that must follow. An effect that commits something is followed by the observation of
- * the commit.
- */
+/** An action that must follow. If it commits something, the commit is observed next. */
 export type Effect =
   /** Send the newest bytes. */
   | { readonly kind: 'broadcast' }
@@ -284,20 +281,20 @@ export type Effect =
   | { readonly kind: 'replace'; readonly offer: Offer }
   /** Take the nonce with a cancellation; with `requeue` its jobs are queued again at once. */
   | { readonly kind: 'cancel'; readonly offer: Offer; readonly requeue: boolean }
-  /** The receipt has enough confirmations: read its meaning for each job. */
+  /** The receipt has enough confirmations: read the result of each job. */
   | { readonly kind: 'read_result' }
-  /** Write the results of its jobs, and queue again those without one. */
+  /** Store the results of its jobs, and queue those without one again. */
   | { readonly kind: 'apply_result' }
-  /** Store that it is in a block and waits for more, or that it no longer is. */
+  /** Record that it is in a block and waits for more, or that it no longer is. */
   | { readonly kind: 'mark_included'; readonly waitsFor: CountsRule['waitsFor'] }
   | { readonly kind: 'clear_included' }
-  /** Ask nodes which transaction has used its nonce. */
+  /** Ask nodes which transaction used its nonce. */
   | { readonly kind: 'inspect_nonce' }
   | { readonly kind: 'alert'; readonly about: 'result_unreadable' | 'fee_ceiling' }
   /** Forget it: it is no longer open. */
   | { readonly kind: 'drop' };
 
-/** What this process knows when it observes something. */
+/** What this process knows when it makes an observation. */
 export interface Now {
   /** Process time. */
   readonly ms: number;
@@ -311,7 +308,7 @@ export interface Now {
   readonly feeCeiling: bigint;
   /** Blocks up to which the chain is safe and finalized. */
   readonly finality: { readonly safe: bigint; readonly finalized: bigint };
-  /** The least confirmations of a result: blocks on top of its own, and time. */
+  /** The confirmations that a result needs: blocks on top of its own, and time. */
   readonly depth: { readonly blocks: bigint; readonly ms: number };
   readonly timeouts: Timeouts;
 }
@@ -320,10 +317,10 @@ export interface Timeouts {
   /** Blocks after which a broadcast transaction is overdue. */
   readonly overdueBlocks: bigint;
   /**
-   * Heads with a used nonce and no receipt after which nodes are asked which transaction used it.
+   * Heads with a used nonce and no receipt, after which nodes are asked which transaction used it.
    */
   readonly foreignHeads: number;
-  /** Polls of an unreadable result after which operators are alerted. */
+  /** Polls of an unreadable result, after which operators are alerted. */
   readonly unreadablePolls: number;
 }
 
@@ -332,7 +329,7 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
-/** Creates a transaction from its rows, without any knowledge of what nodes have. */
+/** Creates a transaction from its rows, without knowing what nodes have. */
 export function fromRows(
   facts: TransactionFacts,
   rows: {
@@ -357,15 +354,12 @@ export function factsOf(transaction: Transaction): TransactionFacts {
   return { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs, attempts, requests };
 }
 
-/**
- * Returns the nonce's present offer: the one that the signer is to sign, or that of the newest
- * bytes.
- */
+/** Returns the current offer for the nonce: the one to be signed, or that of the newest bytes. */
 export function newestOffer(transaction: OpenTransaction): Offer | null {
   return transaction.wanted ?? transaction.attempts.at(-1) ?? null;
 }
 
-/** True if there are bytes and they may be sent. */
+/** True if there are bytes that may be sent. */
 export function isSendable(transaction: OpenTransaction): boolean {
   const { phase, attempts, wanted } = transaction;
   if (phase === 'unsigned' || attempts.length === 0 || wanted?.cancels === true) return false;
