@@ -64,7 +64,7 @@ export function addPlayCommands(program: Command, run: Run): void {
     .option('--every <seconds>', 'the interval', '60')
     .action(({ amount, ...options }) =>
       run((settings) => {
-        // A secret, so it comes from the environment like keys, never from the command line.
+        // A secret comes from the environment, never from the command line.
         const pass = process.env.TAPLINE_PROBE_PASS || null;
         return probe(settings, { ...options, amount: usdc(amount), pass });
       }),

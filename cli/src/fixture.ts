@@ -6,7 +6,7 @@ import { send } from './resources.ts';
 import { demoOf, type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** One request of a fixture. */
+/** A request of a fixture. */
 interface Step {
   /** The step's name, by which later steps refer to its response: `${name:field}`. */
   readonly name: string;
@@ -63,8 +63,8 @@ function readSteps(file: string): readonly Step[] {
 const FIELDS = ['name', 'method', 'path', 'params', 'until'];
 
 /**
- * Returns what is wrong with a step. All steps are validated before the first is sent, so that a
- * typo leaves nothing half done.
+ * Returns what is wrong with a step. All steps are checked before the first is sent, so that a
+ * typing error leaves nothing half done.
  */
 function wrongIn(step: Step): string | null {
   if (typeof step !== 'object' || step === null) return 'it is not an object';

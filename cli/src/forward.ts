@@ -4,9 +4,9 @@ import type { Event, WebhookEvent } from 'tapline';
 import { sign } from 'tapline/webhooks';
 import { WrongUse } from './wrong-use.ts';
 
-/** The time that the network gives receivers, too. */
+/** Time limit of a delivery, the same as the network's. */
 const TIMEOUT_MS = 10_000;
-/** Attempts that bridge the moment in which a developer restarts the receiver. */
+/** Attempts, enough for the moment in which a developer restarts the receiver. */
 const TRIES = 5;
 const TRY_AGAIN_MS = 1_000;
 

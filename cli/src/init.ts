@@ -15,9 +15,8 @@ function isClone(folder: string): boolean {
 }
 
 /**
- * Returns the repository clone whose `cli/bin` started this program. Its modules are built
- * elsewhere. A clone merely found in the current folder is never used, because its author could
- * then make this program run their code.
+ * Returns the repository clone whose `cli/bin` started this program. A clone that is merely in the
+ * current folder is never used, because its author could make this program run their code.
  */
 function ownClone(): string {
   const program = realpathSync(process.argv[1] ?? import.meta.filename);

@@ -12,7 +12,7 @@ import type { Settings } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
 export interface ListenOptions {
-  /** Each is a URL, or `types=URL`. */
+  /** URLs, or `types=URL`. */
   readonly forwardTo: readonly string[];
   /** `Name: value` */
   readonly header: readonly string[];
@@ -119,8 +119,8 @@ function endOf({ timeout, until }: ListenOptions): Ends {
   if (timeout === undefined) return { signal: control.signal, timedOut: () => false };
   const seconds = Number(timeout);
   if (!(seconds > 0)) throw new WrongUse(`--timeout takes seconds, not ${timeout}.`);
-  // A timer instead of AbortSignal.any: Node before 22 garbage-collects a combined signal that
-  // nothing else holds.
+  // A timer, because in Node before 22 a signal from AbortSignal.any that nothing else holds is
+  // garbage-collected.
   let isOver = false;
   const expire = () => {
     isOver = true;
@@ -145,7 +145,7 @@ async function follow(
   const { signal } = ends;
   /**
    * Requests in progress, so that a slow receiver does not delay other events. The limit on
-   * concurrent requests is the network's.
+   * concurrent requests is the same as the network's.
    */
   const underWay = new Set<Promise<unknown>>();
   const stream = settings.tapline.events.stream({

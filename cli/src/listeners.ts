@@ -7,10 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Forwarded } from './forward.ts';
 
-/**
- * Thrown if resending through listeners is unavailable here. Not an error for commands that do not
- * need it.
- */
+/** Resending through listeners is unavailable here. Commands that do not need it continue. */
 class NoDoor extends Error {}
 
 /**

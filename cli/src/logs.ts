@@ -25,7 +25,7 @@ interface LoggedRequest {
 
 const LOOK_EVERY_MS = 1_000;
 
-/** With an API key: requests of servers. As a user: also requests of people and tills. */
+/** Lists requests: with an API key those of servers, as a user also those of people and tills. */
 export async function logs(settings: Settings, options: LogsOptions): Promise<number> {
   const fits = filterOf(options);
   const read = await reader(settings, options);

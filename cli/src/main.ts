@@ -17,7 +17,7 @@ import { type GlobalOptions, readSettings, type Settings } from './settings.ts';
 import { verifyMessage } from './verify.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Exit codes: 0 success, 1 refused or not as expected, 2 wrong usage. */
+/** Exit codes: 0 for success, 1 for a refusal or an unexpected result, 2 for wrong usage. */
 const DONE = 0;
 const REFUSED = 1;
 const WRONG_USE = 2;

@@ -13,7 +13,7 @@ export interface MockOptions {
   readonly script: string;
 }
 
-/** Faults that a network or a proxy causes occasionally, and that a test needs on demand. */
+/** Faults that occur occasionally in networks and proxies, and that a test needs on demand. */
 const FAULTS: Readonly<Record<string, string>> = {
   ok: 'answers',
   cut: 'processes the request, but the connection breaks before the response',
@@ -164,7 +164,7 @@ export async function mock(globals: GlobalOptions, options: MockOptions): Promis
     if (fault === 'lost') return request.socket.destroy();
     if (fault === 'slow') await sleep(seconds * 1_000);
     const refused = REFUSALS[fault];
-    // Some faults occur after the request was processed, which is what makes them hard to handle.
+    // Some faults occur after the request was processed, which makes them hard to handle.
     const answer = refused === undefined || fault === '500' ? carryOut(asked) : refused;
     if (fault === 'cut') return request.socket.destroy();
     if (fault === 'replay') {

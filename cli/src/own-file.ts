@@ -5,8 +5,8 @@ import { WrongUse } from './wrong-use.ts';
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Throws if other users own the file or can write to it. Skipped on Windows, which has no uid; user
- * folders there are private by default.
+ * Throws if other users own the file or can write to it. Windows has no uid, but its user folders
+ * are private by default, so it is skipped there.
  */
 function checkOwner(file: string, { uid, mode }: Stats): void {
   const user = process.getuid?.();

@@ -56,7 +56,7 @@ export interface Login {
 }
 
 /**
- * Returns the folder for logins, or `null` if the user has no home folder, as is common in
+ * Returns the folder for logins; `null` if the user has no home folder, which is common in
  * containers. A relative path would depend on the current folder.
  */
 function configFolder(): string | null {
@@ -115,8 +115,8 @@ function sandboxAbove(folder: string): Sandbox | null {
 }
 
 /**
- * Finds a sandbox that is used only for demo data, so an unusable file is not an error if the
- * network was set in another way.
+ * Finds a sandbox for its demo data only, so an unusable file is no error if the network is set
+ * otherwise.
  */
 function demoAbove(): Sandbox | null {
   try {

@@ -252,7 +252,7 @@ async function serve({ api, wallets, end, socket, json, printing }: Serving): Pr
       api
         .receiptUrl(event.intent.id)
         .then((url) => printReceipt(printing, url))
-        // The sale is paid even if printing fails, and the receipt has a URL.
+        // The sale is paid even if printing fails, and its receipt has a URL.
         .catch((error: Error) => say({ status: 'not_printed' }, `Not printed: ${error.message}.`));
     },
   });

@@ -44,13 +44,13 @@ const PHONE_MS = 1500;
 const CLEAR_MS = 500;
 /** The most connections that this program uses at once: two long polls and one action. */
 const KEPT_CONNECTIONS = 3;
-/** Error codes that mean that Smart Tap is off; the merchant or operator can change that. */
+/** Error codes that mean that Smart Tap is off, which the merchant or operator can change. */
 const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 
 export class DeviceApi {
   readonly #base: string;
   readonly #key: string;
-  /** Aborts requests after the machine has slept. */
+  /** Aborts requests when the machine has slept. */
   #awake = new AbortController();
   #cleared: Promise<unknown> = Promise.resolve();
 

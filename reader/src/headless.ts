@@ -7,14 +7,14 @@ import type { TwoCards } from './pcsc/readers.ts';
 import type { SignedByChip, Tap, ToSign } from './protocols/tap.ts';
 
 /**
- * A reader that is a terminal of its own, without a screen: it takes its terminal's intents, waits
- * for a tap and submits it. Its events drive lights and sounds.
+ * A reader that is a terminal without a screen: it takes its terminal's intents, waits for a tap
+ * and submits it. Its events control lights and sounds.
  */
 export type TillEvent =
   | { readonly status: 'idle' }
   /** A payment waits: the customer may tap. */
   | { readonly status: 'waiting'; readonly intent: Intent }
-  /** The card was read and may be removed; the network decides. */
+  /** The card was read and may be removed. The network decides about the payment. */
   | { readonly status: 'read' }
   | { readonly status: 'paid'; readonly intent: Intent }
   | { readonly status: 'confirm'; readonly intent: Intent }

@@ -3,8 +3,8 @@ const LOOK_MS = 500;
 const SLEPT_MS = 3000;
 
 /**
- * Reports when this machine has slept: its clock advanced while its timers did not. Connections
- * from before are then dead, which sockets report only much later.
+ * Detects that this machine has slept: its clock advanced while its timers did not. Earlier
+ * connections are then dead, which sockets report only much later.
  */
 export function watchSleep(
   onWake: () => void,

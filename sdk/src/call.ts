@@ -1,7 +1,7 @@
 /** The result of a call, with the response that carried it. */
 export interface Answered<T> {
   readonly data: T;
-  /** Its body has been read; `data` is the parsed content. */
+  /** The response, whose body was read; `data` is the parsed body. */
   readonly response: Response;
   /** Include it in support requests. */
   readonly requestId: string | null;
@@ -26,7 +26,8 @@ export class Call<T> extends Promise<T> {
   }
 
   withResponse(): Promise<Answered<T>> {
-    // The caller handles the error, so it must not also be reported as unhandled.
+    // Marks errors as handled, because the caller handles them. Otherwise they would also be
+    // reported as unhandled.
     this.catch(() => {});
     return this.#answered;
   }

@@ -3,7 +3,7 @@ import type { ClientOptions, Connection } from './request.ts';
 import * as resources from './resources.ts';
 
 const SANDBOX = 'http://127.0.0.1:4242/api';
-/** A port or path may follow but no `@`, because the text before an `@` is a user name. */
+/** A port or path may follow, but no `@`, because the text before an `@` would be a user name. */
 const OWN_MACHINE = /^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i;
 const KEY = /^tlsk_(test|live)_[0-9A-Za-z]+$/;
 

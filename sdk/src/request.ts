@@ -52,7 +52,7 @@ export interface Connection {
   watching: Watching | null;
 }
 
-/** A wait's interest in events. */
+/** What a wait must know about the shared event stream. */
 export interface Bell {
   readonly id: string;
   readonly ring: () => void;
@@ -62,7 +62,7 @@ export interface Watching {
   readonly bells: Set<Bell>;
   /** False if no events arrive, so that each wait must poll. */
   readonly works: () => boolean;
-  /** Resolves when no later change can be missed. */
+  /** Resolves once every later change causes an event. */
   readonly begun: Promise<unknown>;
   readonly stop: () => void;
 }
@@ -71,7 +71,7 @@ const TIMEOUT_MS = 70_000;
 const RETRIES = 3;
 const FIRST_DELAY_MS = 150;
 const LONGEST_DELAY_MS = 8_000;
-/** The first request is usually waiting for a block. */
+/** Pause while the first request is still running, which usually waits for a block. */
 const RUNNING_DELAY_MS = 1_000;
 /** A longer Retry-After is reported as an error, so that the caller decides whether to wait. */
 const LONGEST_RETRY_AFTER_S = 60;
@@ -85,7 +85,7 @@ export function ask<T>(
   return new Call<T>(send<T>(to, asked, options));
 }
 
-/** A request with everything that its attempts share, above all its key. */
+/** A request with what all of its attempts share, above all its key. */
 interface Prepared {
   readonly to: Connection;
   readonly asked: Asked;
@@ -102,21 +102,21 @@ async function send<T>(to: Connection, what: Asked | (() => Asked), options: Req
   const asked = typeof what === 'function' ? what() : what;
   const request = prepare(to, asked, options);
   const { signal } = options;
-  // An abort before anything was sent leaves nothing in doubt.
+  // Nothing was sent yet, so an abort leaves nothing in doubt.
   signal?.throwIfAborted();
   let retries = options.maxRetries ?? to.options.maxRetries ?? RETRIES;
-  /** True if an attempt may have reached the service without a response. */
+  /** True if an attempt may have reached the service, but got no response. */
   let doubtful = false;
   for (let attempt = 0; ; attempt++) {
     const result = await attemptOnce<T>(request);
     if ('data' in result) return result;
     doubtful ||= result.doubtful;
-    // Waiting for the first request to finish does not count as a retry; it is limited by time.
+    // Waiting for the first request is limited by time instead of counting as a retry.
     const waits = isRunning(result) && performance.now() < request.deadline;
     const delay = waits || retries-- > 0 ? delayBefore(attempt, result, asked) : null;
     if (delay !== null) await sleep(delay, signal);
     if (delay !== null && !signal?.aborted) continue;
-    // Aborted between two attempts with nothing in doubt, so throw the reason itself.
+    // Aborted between two attempts, with nothing in doubt, so the reason itself is thrown.
     if (delay !== null && !doubtful) throw signal?.reason;
     throw doubtful && !isRefusal(result) ? unknownOutcome<T>(request, result) : result.error;
   }
@@ -148,7 +148,7 @@ export function headersOf({ apiKey }: Connection): Record<string, string> {
   };
 }
 
-/** The service would refuse a fraction; failing here gives the caller's stack trace. */
+/** The service would refuse fractions. Failing here gives the caller a stack trace. */
 function checkNumbers(body: object | undefined): void {
   for (const [name, value] of Object.entries(body ?? {})) {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) {
@@ -188,7 +188,7 @@ async function attemptOnce<T>(request: Prepared): Promise<Answered<T> | Failed> 
     const body = parse(await response.text());
     const requestId = response.headers.get('Request-Id');
     if (!response.ok) return failureOf(asked, response, body);
-    // A truncated response does not count, whatever its status was.
+    // A truncated response does not count, whatever its status.
     if (body === undefined) throw new Error('the response was truncated');
     return { data: body as T, response, requestId, idempotencyKey: key };
   } catch (cause) {
@@ -221,7 +221,7 @@ function failureOf(asked: Asked, response: Response, body: unknown): Failed {
   const error = errorOf(response, body);
   const { status, code } = error;
   const after = Number(response.headers.get('Retry-After') ?? Number.NaN);
-  // Only this code guarantees that nothing was done. After any other server error the action may
+  // Only this code guarantees that nothing was done. After any other server error, the action may
   // have been performed.
   const fault = (status ?? 0) >= 500 && code !== 'service_unavailable';
   const doubtful = asked.keyed && (fault || code === RUNNING);
@@ -235,15 +235,15 @@ function isRunning({ error }: Failed): boolean {
 }
 
 /**
- * A refusal of the request itself also covers its earlier attempts: if one had succeeded, the
- * stored response would have been replayed. A refusal of the caller or the moment (401, 429) says
- * nothing about them.
+ * A refusal of the request itself also covers earlier attempts: if one had succeeded, its stored
+ * response would have been replayed. A refusal of the caller or the moment (401, 429) says nothing
+ * about them.
  */
 function isRefusal({ error: { type, status }, doubtful }: Failed): boolean {
   return type !== null && !doubtful && [400, 404, 409].includes(status ?? 0);
 }
 
-/** Milliseconds until the next attempt, or `null` if another one is unsafe or useless. */
+/** Returns the milliseconds until the next attempt; `null` if another one is unsafe or useless. */
 function delayBefore(attempt: number, failed: Failed, asked: Asked): number | null {
   const { status, code } = failed.error;
   const lost = failed.error instanceof ConnectionError || status === 500 || status === 503;
@@ -259,7 +259,7 @@ function delayBefore(attempt: number, failed: Failed, asked: Asked): number | nu
   return longest * (0.5 + Math.random() / 2);
 }
 
-/** Resolves early, without an error, if the signal aborts. */
+/** Waits. Resolves early, without an error, if the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -288,7 +288,7 @@ function unknownOutcome<T>(request: Prepared, { error }: Failed): OutcomeUnknown
   });
 }
 
-/** The service did not answer, which says nothing about the request. */
+/** The service did not answer, so the result of the request is unknown. */
 function isSilence(error: unknown): boolean {
   if (!(error instanceof TaplineError) || error instanceof OutcomeUnknownError) return false;
   const { status } = error;
@@ -310,7 +310,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
 
 /**
  * Looks the key up. An unknown key does not prove a failure, because the request may still arrive.
- * Then the order ID helps, if there is one, because no two intents share it.
+ * Then the order ID, if there is one, finds the intent, because no two intents share it.
  */
 async function resolveOutcome<T>(request: Prepared, unknown: () => TaplineError): Promise<T> {
   const { to, asked, key } = request;

@@ -115,7 +115,7 @@ export class Events extends Resource {
 
   /**
    * Events as they happen, oldest first, without gaps across reconnects. An event may be delivered
-   * twice; deduplicate by id. Ends when `signal` aborts.
+   * twice, so deduplicate by id. Ends when `signal` aborts.
    */
   stream(options: StreamOptions = {}): AsyncGenerator<T.WebhookEvent, void, undefined> {
     return followEvents(this.connection, options);

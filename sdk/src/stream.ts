@@ -48,7 +48,7 @@ export async function* followEvents(
     } catch (error) {
       if (signal?.aborted) return;
       const { status = null, code = null } = error instanceof TaplineError ? error : {};
-      // A service without the stream route takes `stream` for an event's id.
+      // Services without the stream route interpret `stream` as an event's id.
       const isOld = code === 'parameter_unknown' || (last === null && code === 'cursor_invalid');
       if (status === 404 || status === 429 || isOld) polls = true;
       else if (status !== null && status < 500) throw error;
@@ -97,7 +97,7 @@ interface From {
   readonly signal: AbortSignal | undefined;
 }
 
-/** One connection, until it ends. */
+/** Reads one connection until it ends. */
 async function* streamed(to: Connection, { types, last, signal }: From) {
   const control = new AbortController();
   const end = () => control.abort();

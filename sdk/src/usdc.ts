@@ -19,7 +19,7 @@ export function usdc(amount: string): number {
   return Number(whole + fraction.padEnd(DECIMALS, '0'));
 }
 
-/** The inverse: `formatUsdc(2500000)` is '2.50'. At least two decimals. */
+/** Converts atoms to USDC, with at least two decimals: `formatUsdc(2500000)` is '2.50'. */
 export function formatUsdc(atoms: number): string {
   if (!Number.isSafeInteger(atoms)) throw new UsageError(`${atoms} is not a number of atoms.`);
   const digits = String(Math.abs(atoms)).padStart(DECIMALS + 1, '0');

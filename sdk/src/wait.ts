@@ -18,10 +18,10 @@ interface Waited<T> {
 }
 
 const TIMEOUT_MS = 300_000;
-/** Polling interval while the stream reports changes; only a safety net. */
+/** Polling interval while the stream reports changes, in case one is missed. */
 const SAFETY_MS = 5_000;
 const POLL_MS = 1_000;
-/** All waits of a client share its key's rate limit: together they poll four times a second. */
+/** All waits of a client share its key's rate limit. Together they poll four times a second. */
 const SHARE_MS = 250;
 
 /** Spreads polls of waits that began at the same time. */
@@ -37,12 +37,12 @@ export async function waitFor<T>(
   { timeout = TIMEOUT_MS, until = waited.until, signal }: WaitOptions<T>,
 ): Promise<T> {
   const deadline = performance.now() + timeout;
-  // Aborted by each event about the object, including one that arrives during a read.
+  // Aborted by each event about the object, also by one that arrives during a read.
   let rung = new AbortController();
   const ring = () => rung.abort();
   const bell = { id: waited.id, ring };
   signal?.addEventListener('abort', ring);
-  // Joins the stream before the first read, so that no change is missed in between.
+  // The stream is joined before the first read, so that no change in between is missed.
   const watching = join(to, bell);
   await watching.begun;
   try {
@@ -65,24 +65,24 @@ export async function waitFor<T>(
   }
 }
 
-/** Temporary failures are ignored; a refusal is final. */
+/** Ignores temporary failures; a refusal is final. */
 function unlessPassing(error: unknown): null {
   const status = error instanceof TaplineError ? error.status : 0;
   if (status === null || status >= 500 || status === 429) return null;
   throw error;
 }
 
-/** Event types of everything that can be waited for, on one stream. */
+/** The event types of all objects that can be waited for, on one stream. */
 const TYPES = 'payment_intent.*,refund.*';
 
-/** Registers a wait. The first one opens the stream for all. */
+/** Registers a wait. The first wait opens the shared stream. */
 function join(to: Connection, bell: Bell): Watching {
   to.watching ??= startWatching(to);
   to.watching.bells.add(bell);
   return to.watching;
 }
 
-/** The last one closes the stream, so that the program can exit. */
+/** Unregisters a wait. The last one closes the stream, so that the program can exit. */
 function leave(to: Connection, watching: Watching, bell: Bell): void {
   watching.bells.delete(bell);
   if (watching.bells.size > 0) return;
@@ -104,7 +104,7 @@ function startWatching(to: Connection): Watching {
     }
   };
   follow().catch(() => {
-    // For example because the key lacks `events:read`; then each wait polls.
+    // The stream is refused, for example because the key lacks `events:read`. Then each wait polls.
     works = false;
     for (const bell of bells) bell.ring();
   });

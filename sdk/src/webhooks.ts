@@ -4,7 +4,7 @@ import type { WebhookEvent } from './types.ts';
 export type { EventType, WebhookEvent } from './types.ts';
 export { TaplineError };
 
-/** The message is not from the service, or it is too old. Respond with 400 and do nothing. */
+/** The message is not from the service, or is too old. Respond with 400 and do nothing. */
 export class WebhookVerificationError extends TaplineError {}
 
 /** `Headers`, or the `headers` of a Node request. */
@@ -132,7 +132,7 @@ function fromBase64(text: string): Bytes {
 
 /**
  * A program has few secrets. The limit keeps a program that passes a new one each time from using
- * ever more memory.
+ * more and more memory.
  */
 const MOST_KEPT = 16;
 const kept = /* @__PURE__ */ new Map<string, ReturnType<typeof keyOf>>();

@@ -23,7 +23,7 @@ export const chainRequests = table(
 export type OutcomeRow = Row<typeof chainRequests>;
 
 /**
- * A new job. Payments and withdrawals have a number in the contract; only payments have a time
+ * A new job. Payments and withdrawals have a number on the contract; only payments have a time
  * limit.
  */
 type NewRequest = Omit<Sent<typeof NEW_REQUESTS>, 'subject_id' | 'number' | 'settle_within'> & {
@@ -93,8 +93,8 @@ export async function insertRequests(
 }
 
 export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promise<OutcomeRow[]> {
-  // Payments and refunds get the next number of a series. Until a database has been compared with
-  // its chain, that number may be on a receipt from the lost period.
+  // Payments and refunds get the next number of a series. Until a restored database has been
+  // compared with its chain, that number may be on a receipt of the lost period.
   const numbered = kind === 'payment' || kind === 'refund';
   const modes = [false, true].filter((livemode) => !numbered || tx.watch.serves(livemode));
   return chainRequests.list(
@@ -108,15 +108,14 @@ export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promi
 
 /**
  * Ends payments that were not signed by their deadline. A signed payment has broadcasts or a
- * transaction: only the chain can tell whether it still settles.
+ * transaction, so only the chain can show if it settles.
  */
 export async function endOverdue(
   tx: Tx,
   outcome: { readonly succeeded: false },
   limit: number,
 ): Promise<OutcomeRow[]> {
-  // The chain may have settled them already, by a transaction that was lost with a replaced
-  // database.
+  // The chain may have settled them by a transaction that was lost with a replaced database.
   const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
   return tx.query(
     `update chain_requests r set status = 'failed', outcome = $1::text::jsonb
@@ -135,9 +134,10 @@ export async function endOverdue(
 }
 
 /**
- * Ends payments that were requested before a loss and, as far as we know, never signed: in the lost
- * period they may have been declined. Signed ones are left to the chain and are not signed again.
- * @returns the intents of those that were ended.
+ * Ends payments that were requested before a loss and, as far as known, never signed, because they
+ * may have been declined in the lost period. Signed ones are left to the chain, and not signed
+ * again.
+ * @returns the intents of the ended payments.
  */
 export async function endUnsigned(
   tx: Tx,
@@ -177,8 +177,8 @@ export async function markOutcomesApplied(
 export type WaitsFor = 'time' | 'safe' | 'finalized';
 
 /**
- * Returns what a payment that is in a block still waits for; `null` if it waits for nothing or is
- * in no block.
+ * Returns what a payment in a block still waits for; `null` if it waits for nothing, or is in no
+ * block.
  */
 export async function selectWaitsFor(sql: Sql, intentId: string): Promise<WaitsFor | null> {
   const rows = await sql.query<{ waits_for: WaitsFor | null }>(

@@ -17,24 +17,22 @@ export type Hex = `0x${string}`;
  * decimal strings of atoms, because payloads are JSON.
  */
 export interface RequestPayloads {
-  /** subject: payment intent. Settled through settleBatch under the intent's number. */
+  /** Subject: the payment intent. Settled by settleBatch under the intent's number. */
   payment: {
     merchantNumber: string;
     payer: Hex;
     amount: string;
     orderId: string;
-    /** If set, the payer signed this one payment, and it is sent in a transaction of its own. */
+    /** If set, the payer signed this one payment, which is sent in a transaction of its own. */
     authorization?: PaymentAuthorization;
     /** Returned unchanged if the chain settles the payment after it was declined. */
     attempt?: unknown;
   };
-  /** subject: refund. Those of an earlier release have neither reference nor payment number. */
+  /** Subject: the refund. Those of an earlier release have neither reference nor payment number. */
   refund: { paymentId: string; paymentNumber?: string; amount: string; reference?: Hex };
-  /** subject: withdrawal. */
+  /** Subject: the withdrawal. */
   withdrawal: { merchantNumber: string; wallet: Hex; amount: string };
-  /**
-   * Subject: `<account id>:<network>`; on a later contract version, `:<contract version>` follows.
-   */
+  /** Subject: `<account id>:<network>`, and `:<contract version>` on a later contract. */
   merchant_registration: { accountId: string; wallet: Hex; deadline: string; signature: Hex };
   /** Subject: `<wallet change id>:<step>`. Proposes, then applies, another settlement wallet. */
   wallet_change:
@@ -64,9 +62,9 @@ export interface RequestPayloads {
     } | null;
     permit: { value: string; deadline: string; signature: Hex } | null;
   };
-  /** Subject: a new id. Test network only: TestUSDC's open mint. */
+  /** Subject: a new id. Test network only, by TestUSDC's open mint. */
   faucet: { to: Hex; amount: string };
-  /** subject: a new id. USDC that a payer sends, by an EIP-3009 TransferWithAuthorization. */
+  /** Subject: a new id. USDC that a payer sends by an EIP-3009 TransferWithAuthorization. */
   transfer: {
     from: Hex;
     to: Hex;
@@ -81,9 +79,9 @@ export interface RequestPayloads {
 export type RequestKind = keyof RequestPayloads;
 
 /**
- * A payer's EIP-3009 ReceiveWithAuthorization, whose nonce commits to merchant, amount, salt and,
- * unless it hides them, number and order id of the payment, and whose value is what the contract
- * charges for it. Valid from the beginning.
+ * A payer's EIP-3009 ReceiveWithAuthorization, valid immediately. Its value is what the contract
+ * charges for the payment. Its nonce commits to merchant, amount, salt and, unless it hides them,
+ * the payment's number and order id.
  */
 export interface PaymentAuthorization {
   readonly salt: Hex;
@@ -103,7 +101,7 @@ export interface ChainPlace {
   readonly txHash: Hex;
   readonly blockNumber: string;
   readonly logIndex: number;
-  /** ISO 8601: the block's own time. */
+  /** ISO 8601: the time of the block. */
   readonly blockTime: string;
 }
 
@@ -116,7 +114,7 @@ export type FailureReason =
   | 'authorization_refused'
   | 'settlement_failed'
   | 'insufficient_balance'
-  /** USDC or the hourly ceiling refused it for a whole day, or an operator gave it up. */
+  /** USDC or the hourly ceiling refused it for a day, or an operator gave it up. */
   | 'transfer_blocked'
   /** Withdrawals: another wallet was registered before it was paid. */
   | 'wallet_changed'
@@ -126,7 +124,10 @@ export type FailureReason =
 
 export interface OutcomeFacts {
   payment: ChainPlace & {
-    /** ISO 8601: when a worker first saw the block, if several share a second; otherwise absent. */
+    /**
+     * ISO 8601: when a worker first saw the block, if several blocks share a second; otherwise
+     * missing.
+     */
     seenAt?: string;
     settlementNumber: string;
     batchNumber: string;
@@ -154,7 +155,9 @@ export type Outcome<K extends RequestKind = RequestKind> = {
       | {
           readonly succeeded: true;
           readonly facts: OutcomeFacts[Kind];
-          /** The payload's attempt, if it was declined and a reorganization then settled it. */
+          /**
+           * The attempt from the payload, if it was declined and a reorganization then settled it.
+           */
           readonly afterDecline?: unknown;
         }
       | Failure;
@@ -167,11 +170,11 @@ export interface Failure {
   readonly txHash: Hex | null;
   /** True if it was not settled in time and never will be. */
   readonly overdue?: true;
-  /** True if the hourly ceiling was reached when its block was mined. */
+  /** True if the hourly ceiling was reached in its block. */
   readonly hourFull?: true;
 }
 
-/** The result of a payment that its deadline has ended. */
+/** The result of a payment whose deadline has passed. */
 export const NOT_IN_TIME: Failure = {
   succeeded: false,
   reason: 'settlement_failed',
@@ -187,21 +190,18 @@ export interface NewRequest<K extends OtherKind> {
   readonly kind: K;
   readonly subjectId: string;
   readonly payload: RequestPayloads[K];
-  /** Withdrawals only: the number under which the contract pays them, once. */
+  /** For withdrawals: the number under which the contract pays them, once. */
   readonly number?: bigint;
   readonly now: Date;
 }
 
-/**
- * A payment that must settle within this many seconds of its tap, or of the payer's approval, or
- * never.
- */
+/** A payment that must settle within this many seconds of its tap or approval, or never. */
 export interface PaymentRequest {
   readonly livemode: boolean;
   readonly subjectId: string;
   /**
-   * The intent's settlement number, the same for each of its attempts. `null` if an earlier release
-   * created the intent without one: it gets one now.
+   * The intent's settlement number, the same for each attempt. `null` if an earlier release created
+   * the intent without one; it gets one now.
    */
   readonly number: bigint | null;
   readonly payload: RequestPayloads['payment'];
@@ -209,8 +209,9 @@ export interface PaymentRequest {
 }
 
 /**
- * Inserts a row for the relayer. After the commit send the wake-up `chain-requests`, key = network.
- * @throws unique_violation if the subject has such a job under way or done already.
+ * Inserts a row for the relayer. After the commit, send the wake-up `chain-requests` with the
+ * network as key.
+ * @throws unique_violation if the subject already has such a job in progress or done.
  */
 export async function requestOnChain<K extends OtherKind>(
   tx: Tx,
@@ -219,7 +220,7 @@ export async function requestOnChain<K extends OtherKind>(
   await insertRequests(tx, [request], request.now);
 }
 
-/** Does the same for payments, several in one statement: for group commits. */
+/** Inserts rows for several payments with one statement, for group commits. */
 export async function requestPayments(
   tx: Tx,
   requests: readonly PaymentRequest[],
@@ -243,17 +244,17 @@ export async function takeOutcomes<K extends RequestKind>(
 }
 
 /**
- * Locks up to `limit` payments whose deadline passed before they were signed: nothing has moved and
- * nothing will. Apply their result in this transaction, like the others. It needs neither a worker
- * of their network nor a lease: a second process finds nothing to do.
+ * Locks up to `limit` payments whose deadline passed before they were signed, so that nothing has
+ * moved or will. Apply their results in this transaction, like others. This needs neither a worker
+ * of their network nor a lease, because a second process finds nothing to do.
  */
 export async function takeOverduePayments(tx: Tx, limit: number): Promise<Outcome<'payment'>[]> {
   return (await endOverdue(tx, NOT_IN_TIME, limit)).map((row) => toOutcome<'payment'>(row));
 }
 
 /**
- * Ends up to `limit` payments that were requested before a loss and never signed: their payers may
- * have been told in the lost period that they were declined.
+ * Ends up to `limit` payments that were requested before a loss and never signed, because they may
+ * have been declined in the lost period.
  * @returns their intents, still `processing`.
  */
 export async function dropUnsignedPayments(
@@ -263,7 +264,7 @@ export async function dropUnsignedPayments(
   return endUnsigned(tx, NOT_IN_TIME, which);
 }
 
-/** Marks these results as applied by this transaction; they are not returned again. */
+/** Marks these results as applied by this transaction, so that they are not returned again. */
 export async function applied(tx: Tx, requestIds: readonly bigint[], now: Date): Promise<void> {
   await markOutcomesApplied(tx, requestIds, now);
 }

@@ -1,6 +1,6 @@
 import { Unavailable } from '#core/unavailable.ts';
 
-/** No node gave a usable answer: the state of the chain is unknown. */
+/** No node gave a usable answer, so the state of the chain is unknown. */
 export class RpcUnavailable extends Unavailable {
   override name = 'RpcUnavailable';
 }

@@ -36,8 +36,8 @@ export async function raiseNextNonce(
 }
 
 /**
- * Stops a sender whose key was used elsewhere: it takes no new work. Its next nonce continues after
- * the foreign ones, so that no transaction of ours waits for a nonce that is taken.
+ * Stops a sender whose key was used elsewhere. Its next nonce continues after the foreign ones, so
+ * that no transaction of ours waits for a used nonce.
  */
 export async function stopSender(
   tx: Tx,

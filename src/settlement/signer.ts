@@ -14,13 +14,13 @@ import type { Hex } from '#settlement/requests.ts';
 
 /** A key behind a remote signer: `npm run signer`, or a program with the same protocol. */
 export interface RemoteKey {
-  /** The URL without the account's address at its end. */
+  /** The URL without the account's address, with which it ends. */
   readonly url: string;
   readonly address: Hex;
   readonly token: string;
 }
 
-/** A private key, or the location of one. */
+/** A private key, or where to find a signer that has it. */
 export type SigningKey = Hex | RemoteKey;
 
 /** Signs EIP-1559 transactions for one address. */
@@ -33,7 +33,7 @@ export interface SignRequest {
   readonly unsigned: Hex;
 }
 
-/** The signer gave no usable answer: it is unknown whether something was signed. */
+/** The signer gave no usable answer, so it is unknown if anything was signed. */
 export class SignerUnavailable extends Error {
   override readonly name = 'SignerUnavailable';
 }
@@ -41,7 +41,7 @@ export class SignerUnavailable extends Error {
 /** The signer has refused, with a reason. */
 export class SignerRefused extends Error {
   override readonly name = 'SignerRefused';
-  /** Set for refusals that callers treat differently; otherwise `null`. */
+  /** Set for refusals that callers must distinguish; otherwise `null`. */
   readonly code: typeof OFFERS_TOO_LITTLE | typeof NO_TRANSACTION | null;
 
   constructor(reason: string, code: unknown) {
@@ -50,11 +50,11 @@ export class SignerRefused extends Error {
   }
 }
 
-/** The signer has signed other bytes for this nonce, and these do not outbid them. */
+/** The signer has signed other bytes for this nonce, which these do not outbid. */
 export const OFFERS_TOO_LITTLE = 'offers_too_little';
 export const NO_TRANSACTION = 'no_transaction';
 
-/** Long enough for a distant key service. */
+/** Enough for a distant key service. */
 const TIMEOUT_MS = 5_000;
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
@@ -135,7 +135,7 @@ async function post({ url, token }: RemoteKey, request: SignRequest) {
   return { isOk, status, answer: (await response.json()) as Readonly<Record<string, unknown>> };
 }
 
-/** Checks that a signer changed nothing in the transaction. */
+/** Checks that a signer has not changed the transaction. */
 export async function requireSame(signed: Hex, request: SignRequest): Promise<void> {
   const parsed = parseTransaction(signed as `0x02${string}`);
   const { r, s, v, yParity, ...transaction } = parsed;

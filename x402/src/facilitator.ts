@@ -20,8 +20,8 @@ export interface FacilitatorOptions {
   /** A terminal whose intents no device picks up. */
   readonly terminal: string;
   /**
-   * Private key of the bridge wallet, which holds the client's money for about a second and pays
-   * the gas.
+   * Private key of the bridge wallet. The wallet holds the client's money for about a second, and
+   * pays the gas.
    */
   readonly privateKey: string;
   /** URL of a node of the chain. */
@@ -45,23 +45,27 @@ export interface FacilitatorOptions {
 /** Accepts payments of x402 clients for one merchant. */
 export interface Facilitator {
   readonly bridge: string;
-  /** The payment requirements for a client, such that the merchant receives `price` atoms. */
+  /**
+   * Returns the payment requirements for a client, with which the merchant receives `price` atoms.
+   */
   requirements(offer: { readonly price: number; readonly resource: string }): Requirements;
   verify(payload: unknown, requirements: unknown): Promise<Verified>;
   /**
-   * Repeating a call returns the same result. After "pending", repeat the call; never request a new
-   * signature.
+   * Settles a payment. Repeating a call returns the same result. After "pending", repeat the call;
+   * never request a new signature.
    */
   settle(payload: unknown, requirements: unknown): Promise<Settled>;
   supported(): object;
-  /** Returns the money of sales that ended unpaid. Also runs at the interval `sweepMs`. */
+  /** Returns the money of sales that ended without a payment. Also runs every `sweepMs`. */
   sweep(): Promise<string[]>;
   close(): void;
 }
 
 const WAIT_MS = 25_000;
 const SWEEP_MS = 60_000;
-/** USDC can be renamed; the network notices within 30 seconds. */
+/**
+ * How long the token's name is cached. USDC can be renamed; the network notices within 30 seconds.
+ */
 const TOKEN_MS = 20_000;
 /** How long a client's signature is valid, in seconds. */
 const SIGNATURE_SECONDS = 60;
@@ -83,7 +87,7 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
   const renaming = setInterval(() => {
     followToken(options, facts).catch(onError);
   }, TOKEN_MS);
-  // Cleans up after an earlier process.
+  // Cleans up after a process that was killed.
   sweepNow().catch(onError);
   return {
     bridge: seller.bridge,
@@ -94,7 +98,7 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
       amount: String(totalOf(price, seller.feeRates())),
       payTo: seller.bridge,
       maxTimeoutSeconds: SIGNATURE_SECONDS,
-      // A signature buys the resource that it was first presented for.
+      // A signature pays only for the resource that it was first presented for.
       extra: { ...facts.domain, resource },
     }),
     verify: (payload, requirements) => verify(seller, { payload, requirements }),
@@ -139,7 +143,7 @@ async function openSeller(options: FacilitatorOptions) {
   return { seller, refresh };
 }
 
-/** Skips what the bridge has already approved. */
+/** Approves and signs what the bridge has not approved yet. */
 async function approve(payer: Payer, limits: SpendingLimits): Promise<void> {
   const { policy } = await payer.wallet();
   const enough =

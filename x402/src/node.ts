@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
-/** A payload has about 2 KB. */
+/** Limit of a request's body. A payload has about 2 KB. */
 const BODY_LIMIT = 64 * 1024;
 
 /** Serves a web request handler with `node:http`. The caller listens. */

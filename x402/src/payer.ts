@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import type { FeeRates } from './price.ts';
 
-/** The bridge wallet in the payer API: an ordinary payer who signs in with a wallet key. */
+/** The bridge wallet as a payer of the payer API, which signs in with its key. */
 export interface Payer {
   wallet(): Promise<Wallet>;
   /** Creates a token that pays `account` exactly `amount`, once. */
@@ -64,7 +64,7 @@ const POLICY_DAYS = 365;
  * worthless.
  */
 const DEADLINE_SECONDS = 900;
-/** The largest integer that is exact in JSON. */
+/** The largest integer that JSON numbers represent exactly. */
 const ALLOWANCE = Number.MAX_SAFE_INTEGER;
 /** Polling interval while an approval waits for its block. */
 const LOOK_MS = 500;
@@ -131,7 +131,7 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
     });
     return session;
   };
-  /** A session ends after a day or when it is revoked; then sign in again. */
+  /** A session ends after a day, or when it is revoked. Then the wallet signs in again. */
   const call = async <T>(asked: Asked): Promise<T> => {
     try {
       return await ask<T>(baseUrl, { ...asked, token: await authenticate() });
@@ -164,8 +164,8 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
 }
 
 /**
- * Signs permit and policy. The message is built here, not taken from the service, so a compromised
- * service cannot get anything else signed.
+ * Signs permit and policy. The messages are built here, so that a compromised service cannot get
+ * anything else signed.
  */
 async function signApproval(account: PrivateKeyAccount, wallet: Wallet, limits: SpendingLimits) {
   const now = Math.floor(Date.now() / 1000);

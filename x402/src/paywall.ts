@@ -18,8 +18,8 @@ export interface Offer {
 /** A successful payment. Return the resource with these headers. */
 export interface Paid {
   /**
-   * The same whenever the same signature is presented again, for example after a lost response. A
-   * caller that acts on a payment must do so once per `paymentIntent`.
+   * Identifies the payment: presenting the same signature again, for example after a lost response,
+   * returns the same one. A caller that acts on a payment must do so once per `paymentIntent`.
    */
   readonly paymentIntent: string;
   readonly payer: string;
@@ -33,15 +33,15 @@ const RETRY_SECONDS = '2';
 /** The longest time for which browsers cache a preflight response. */
 const PREFLIGHT_SECONDS = '7200';
 
-/** Any page may request and pay; `*` excludes cookies. */
+/** Any page may request and pay. `*` excludes cookies. */
 const FOR_BROWSERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'PAYMENT-REQUIRED, PAYMENT-RESPONSE',
 } as const;
 
 /**
- * Answers the preflight that a browser sends before `PAYMENT-SIGNATURE` to another site. Costs
- * nothing.
+ * Answers the preflight request that browsers send before `PAYMENT-SIGNATURE` goes to another site.
+ * It is free.
  */
 function preflight(request: Request): Response {
   const asked = (name: string) => request.headers.get(`Access-Control-Request-${name}`);
@@ -74,7 +74,7 @@ export function paywallOf(facilitator: Facilitator): Paywall {
     if (header === null) return ask('Payment required');
     const settled = await facilitator.settle(decodeHeader(header), requirements);
     if (settled.success) return paidOf(settled);
-    // Another 402 would make the client sign again and pay twice.
+    // Another 402 would make the client sign a second payment.
     return settled.errorReason === 'settlement_pending'
       ? pending(settled)
       : ask(settled.errorReason ?? 'Payment failed', settled);

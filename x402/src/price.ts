@@ -20,8 +20,8 @@ export function totalOf(price: number, { acquirer, protocol, cashback }: FeeRate
 }
 
 /**
- * Returns the largest sale that `total` covers, the inverse of the above. Because fees are rounded
- * down, one or two atoms may remain; the bridge keeps them.
+ * Returns the largest sale that `total` covers (the inverse of {@link totalOf}). Fees are rounded
+ * down, so one or two atoms may remain, which the bridge keeps.
  */
 export function priceOf(total: number, rates: FeeRates): number {
   let low = 0;

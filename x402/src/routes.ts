@@ -82,8 +82,7 @@ async function settleRoute(facilitator: Facilitator, request: Request, onError: 
     return Response.json(await facilitator.settle(paymentPayload, paymentRequirements));
   } catch (error) {
     onError(error);
-    // A dependency did not answer. Money that was taken stays taken, and the next call continues
-    // from there.
+    // A service did not answer. Money that was taken stays taken, and the next call continues.
     const errorMessage = 'The result is unknown. Try again with the same signature.';
     const body = { ...none, errorReason: 'settlement_pending', errorMessage };
     return Response.json(body, { status: 503, headers: { 'Retry-After': '2' } });

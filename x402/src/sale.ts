@@ -34,10 +34,10 @@ const URL_LENGTH = 400;
 /** Six bytes yield an eight-character order ID. */
 const ORDER_BYTES = 6;
 
-/** Where a sale is stored: a payment intent that can be found again from the signature. */
+/** Where a sale is stored: in a payment intent that can be found again by the signature. */
 export type Place =
   | { readonly intent: PaymentIntent }
-  /** The signature was used for something else. */
+  /** The signature was used for another sale. */
   | { readonly taken: true };
 
 function digestOf(text: string): Buffer {
@@ -58,7 +58,7 @@ export function keyOf({ from, nonce }: Authorization): string {
 }
 
 /**
- * Returns an order ID of eight characters, unique per account. It finds the sale after its
+ * Returns an order ID of eight characters, unique per account. It identifies the sale after its
  * idempotency key has expired.
  */
 function orderIdOf(authorization: Authorization): string {
@@ -77,7 +77,7 @@ function metadataOf({ authorization, requirements }: Sale): Record<string, strin
 }
 
 /**
- * Returns the sale's intent, creating it if necessary. It exists before any money moves, so one
+ * Returns the sale's intent, and creates it if necessary. It exists before any money moves, so a
  * signature buys the first resource that it was presented for, once, in any process and at any
  * time.
  */
@@ -99,13 +99,13 @@ export async function openSale(seller: Seller, sale: Sale): Promise<Place> {
     const created = await merchant.paymentIntents.create(body, {
       idempotencyKey: keyOf(sale.authorization),
     });
-    // A replayed response shows an earlier state.
+    // A replayed response may be outdated, so read the intent.
     const intent = await merchant.paymentIntents.retrieve(created.id);
-    // An intent rebuilt from the chain has its order ID and amount but not its metadata.
+    // An intent rebuilt from the chain has its order ID and amount, but no metadata.
     return isSale(intent, metadata) ? { intent } : { taken: true };
   } catch (error) {
     const code = error instanceof TaplineError ? (error.code ?? '') : '';
-    // The price may have changed with the network's fees; the check below decides.
+    // The price may have changed with the network's fees. The check below decides.
     if (!['idempotency_key_reused', 'order_id_in_use'].includes(code)) throw error;
   }
   const intent = await findSale(seller, sale);
@@ -116,7 +116,7 @@ function isSale(intent: PaymentIntent, metadata: Record<string, string>): boolea
   return canonical(intent.metadata) === canonical(metadata);
 }
 
-/** Returns the intent of an earlier call, if there was one. Creates nothing. */
+/** Returns the intent of an earlier call; creates none. */
 export async function findSale(seller: Seller, sale: Sale): Promise<PaymentIntent | null> {
   const order_id = orderIdOf(sale.authorization);
   const { data } = await seller.merchant.paymentIntents.list({ order_id, limit: 1 }).page;

@@ -5,7 +5,9 @@ import { keyOf, openSale, type Sale, type Seller } from './sale.ts';
 import { obstacleOf, readSale } from './verify.ts';
 import type { Settled } from './wire.ts';
 
-/** The result of a sale. `pending`: repeat with the same signature, never with a new one. */
+/**
+ * The result of a sale. `pending`: repeat the call with the same signature, never with a new one.
+ */
 type Outcome =
   | { readonly status: 'paid'; readonly intent: PaymentIntent; readonly hash: string }
   | { readonly status: 'pending'; readonly hash: string; readonly message: string }
@@ -23,8 +25,8 @@ export interface SettleOptions {
 
 /**
  * Takes the client's money and pays the merchant. A repeated call returns the same result and moves
- * no money twice: the token enforces each nonce and the network each intent, and both are queried
- * rather than remembered. A process may stop at any point without losing anything.
+ * no money twice: the token accepts each nonce once, the network pays each intent once, and both
+ * are queried rather than remembered. The process may stop at any point without losing anything.
  */
 export async function settle(
   seller: Seller,
@@ -69,7 +71,7 @@ function answerOf(outcome: Outcome, sale: Sale): Omit<Settled, 'network'> {
   }
 }
 
-/** Runs one step at a time, each decided by the current state of network and chain. */
+/** Runs one step at a time, chosen from the current state of network and chain. */
 async function run(seller: Seller, sale: Sale, deadline: number): Promise<Outcome> {
   const { merchant, token } = seller;
   const obstacle = await obstacleOf(seller, sale);
@@ -107,7 +109,7 @@ async function stepOf(seller: Seller, at: At): Promise<Outcome | 'again'> {
   switch (intent.status) {
     case 'succeeded': {
       const hash = await seller.token.findTransfer(sale.authorization);
-      // Log search does not reach back to an old sale; its intent still has the settlement
+      // A search of logs does not reach back to old sales, but the intent has the settlement
       // transaction.
       return { status: 'paid', intent, hash: hash ?? intent.tx_hash ?? '' };
     }
@@ -117,15 +119,14 @@ async function stepOf(seller: Seller, at: At): Promise<Outcome | 'again'> {
       if (intent.last_payment_error !== null) return cancel(seller, intent);
       return pay(seller, at);
     case 'requires_action':
-      // The bridge's owner would have to confirm, which a machine cannot wait for. Raise the
-      // wallet's limits instead.
+      // The payer would have to confirm, which a machine cannot. Raise the wallet's limits instead.
       return cancel(seller, intent);
     default:
       return 'again';
   }
 }
 
-/** Takes the money, unless that has happened, and pays the intent with it. */
+/** Takes the money if necessary, and pays the intent with it. */
 async function pay(seller: Seller, { sale, intent, deadline }: At): Promise<Outcome | 'again'> {
   const left = Math.max(0, deadline - performance.now());
   const taken = await seller.token.transfer(sale.authorization, left);
@@ -144,15 +145,12 @@ async function pay(seller: Seller, { sale, intent, deadline }: At): Promise<Outc
   }
 }
 
-/**
- * Confirms the intent. If that is refused, the intent is read afterwards, because only its state is
- * reliable.
- */
+/** Confirms the intent. After a refusal the intent is read, because only its state is reliable. */
 async function confirm(seller: Seller, intent: PaymentIntent): Promise<void> {
   const { account, payer, merchant } = seller;
   try {
     const agent_token = await payer.createAgentToken({ account, amount: intent.amount });
-    // A new key per attempt is safe: an intent is paid once, whatever the key.
+    // Each attempt may use a new key, because an intent is paid once, whatever the key.
     await merchant.paymentIntents.confirm(intent.id, { agent_token });
   } catch (error) {
     if (!(error instanceof TaplineError || error instanceof PayerError)) throw error;
@@ -163,13 +161,13 @@ async function cancel(seller: Seller, intent: PaymentIntent): Promise<'again'> {
   try {
     await seller.merchant.paymentIntents.cancel(intent.id);
   } catch (error) {
-    // An intent that can no longer be canceled is in progress or paid.
+    // An intent that cannot be canceled is in progress or paid.
     if (!(error instanceof TaplineError) || error.status !== 409) throw error;
   }
   return 'again';
 }
 
-/** Sends the client's money back, once, because the merchant was not paid and will not be. */
+/** Returns the client's money, once, because the merchant was not paid and will not be. */
 async function refund(seller: Seller, { sale, intent, deadline }: At): Promise<Outcome> {
   const why =
     intent.last_payment_error?.message ?? `The payment was ${intent.cancellation_reason}.`;

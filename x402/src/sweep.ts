@@ -9,12 +9,12 @@ const CLOCKS_DIFFER_MS = 600_000;
 /** Time limit of a refund. One that takes longer is picked up by the next sweep. */
 const WAIT_MS = 30_000;
 
-/** Intents that owe nothing any more, per process. */
+/** Intents, per process, for which no money is owed any more. */
 export type Seen = Set<string>;
 
 /**
- * Returns money for sales that ended unpaid because the process was killed and the client never
- * asked again.
+ * Returns money for sales that ended without a payment, because the process was killed and the
+ * client did not ask again.
  * @returns the ids of the refunded intents.
  */
 export async function sweep(seller: Seller, seen: Seen, now: Date): Promise<string[]> {
@@ -26,7 +26,7 @@ export async function sweep(seller: Seller, seen: Seen, now: Date): Promise<stri
     if (seen.has(intent.id) || intent.metadata.x402_nonce === undefined) continue;
     const status = await giveBack(seller, intent);
     if (status === 'returned') returned.push(intent.id);
-    // Any holder of an authorization may submit it until it expires.
+    // Anyone who has an authorization can submit it until it expires.
     const ended = Number(intent.metadata.x402_until) * 1000 + CLOCKS_DIFFER_MS < now.getTime();
     if (status === 'nothing_owed' || (status === 'nothing_taken' && ended)) seen.add(intent.id);
   }

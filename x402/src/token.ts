@@ -51,14 +51,14 @@ const TYPES = {
 const ECDSA_BYTES = 65;
 /** Offset of the recovery id in Ethereum signatures. */
 const FIRST_V = 27;
-/** The latest time that EIP-3009 allows here, because a debt must not expire. */
+/** The latest time that EIP-3009 allows here, because a refund must not expire. */
 const NEVER = 2n ** 48n - 1n;
 /** Nodes refuse larger ranges. At two seconds per block this is five hours. */
 const SEARCHED_BLOCKS = 9_000n;
 const POLL_MS = 500;
 /**
- * Most attempts. Two processes with one wallet occasionally collide; more collisions mean another
- * problem.
+ * Attempts to send. Two processes with one wallet collide occasionally; more collisions mean
+ * another problem.
  */
 const TRIES = 4;
 
@@ -70,7 +70,7 @@ export interface TokenFacts {
   readonly domain: { name: string; version: string };
 }
 
-/** A transfer's result on chain. `sent`: not in a block yet. */
+/** A transfer's result on the chain. `sent`: not in a block yet. */
 export type Transfer =
   | { readonly status: 'done'; readonly hash: Hex | null }
   | { readonly status: 'sent'; readonly hash: Hex | null }
@@ -79,25 +79,19 @@ export type Transfer =
 /** The fields by which the token identifies an authorization. */
 type Named = Pick<Authorization, 'from' | 'nonce'>;
 
-/**
- * USDC from the bridge wallet's point of view. The token's nonces ensure that no transfer happens
- * twice.
- */
+/** USDC as the bridge wallet uses it. The token's nonces ensure that no transfer happens twice. */
 export interface Token {
   readonly facts: TokenFacts;
   balanceOf(account: Address): Promise<bigint>;
   isUsed(authorization: Named): Promise<boolean>;
-  /** True if this process has sent it and not seen it in a block yet. */
+  /** True if this process has sent it and it is not in a block yet. */
   isUnderWay(authorization: Named): boolean;
   isSignedBy(authorization: Authorization): Promise<boolean>;
   /** Sends the transfer, or waits up to `waitMs` for the one in progress. */
   transfer(authorization: Authorization, waitMs: number): Promise<Transfer>;
   /** Returns the transaction of the transfer, or `null` if it is too old to be found. */
   findTransfer(authorization: Named): Promise<Hex | null>;
-  /**
-   * Returns the bridge's own authorization that returns the money of another one. Always the same
-   * one.
-   */
+  /** Returns the bridge's authorization that returns the money of another one; always the same. */
   giveBack(authorization: Authorization): Promise<Authorization>;
 }
 
@@ -154,9 +148,7 @@ function typedData(facts: TokenFacts, authorization: Omit<Authorization, 'signat
   };
 }
 
-/**
- * Checks a signature: ECDSA locally, that of a smart wallet by the wallet's contract (ERC-1271).
- */
+/** Checks a signature: that of a key locally, that of a smart wallet by its contract (ERC-1271). */
 async function isSignedBy(client: PublicClient, facts: TokenFacts, authorization: Authorization) {
   const { signature, ...message } = authorization;
   const typed = typedData(facts, message);
@@ -173,7 +165,8 @@ async function signGiveBack(
   facts: TokenFacts,
   authorization: Authorization,
 ) {
-  // Derives the nonce from the authorization that it reverses, so that the token executes it once.
+  // The nonce is derived from the authorization that it reverses, so that the token executes it
+  // once.
   const nonce = keccak256(
     concat([toHex('tapline x402 give back'), authorization.from, authorization.nonce]),
   );

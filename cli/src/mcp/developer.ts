@@ -13,10 +13,10 @@ import {
   WHOLE,
 } from './tool.ts';
 
-/** How many objects a list returns: enough for a model. The dashboard shows more. */
+/** How many objects a list returns, enough for a model. The dashboard shows more. */
 const NEWEST = 20;
 
-/** Tools for developers: what was sent, its result, and sending it again. */
+/** Tools for developers: what was sent, with what result, and how to send it again. */
 
 const DELIVERY = holds({
   delivery: TEXT,

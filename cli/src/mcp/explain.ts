@@ -10,7 +10,7 @@ import {
   YES_OR_NO,
 } from './tool.ts';
 
-/** Advice for each decline code. What the decline means, the network itself explains. */
+/** Advice per decline code. The network itself explains what the decline means. */
 const ADVICE: Readonly<Record<string, string>> = {
   pass_unknown:
     'This network does not know the pass. The customer must open the wallet app and tap again.',

@@ -47,9 +47,8 @@ async function findOrder({ tapline }: ToolDeps, order_id: string): Promise<Payme
 }
 
 /**
- * Creates a payment with an idempotency key derived from the order, so that a model that calls
- * again, in whatever words, requests the same payment. A changed amount is reported and charges
- * nothing.
+ * Creates a payment. The idempotency key is derived from the order, so that a model that calls
+ * again requests the same payment. A changed amount is reported and charges nothing.
  */
 async function createPayment(deps: ToolDeps, given: Readonly<Record<string, string>>) {
   const { order_id = '', amount = '', terminal, description } = given;

@@ -2,7 +2,7 @@ import { formatUsdc, type Payment, usdc } from 'tapline';
 import { AMOUNT } from './payments.ts';
 import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
 
-/** What to do after the user's answer, which by itself never refunds anything. */
+/** What to do after the user's answer. The answer alone never refunds anything. */
 const NEXT = {
   needs_a_person:
     'Show the link to the person you work for. They review the payment there and make the ' +
@@ -19,8 +19,8 @@ function statusOf({ answer }: Person): keyof typeof NEXT {
 }
 
 /**
- * Prepares a refund. A model can request one but never make it: a user with a second factor must
- * approve it on the page that the link opens. No answer of the model changes that.
+ * Prepares a refund. A model can only request one: a user with a second factor must approve it on
+ * the page that the link opens. No answer of the model changes that.
  */
 async function refundPayment(
   deps: ToolDeps,

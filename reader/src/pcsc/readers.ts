@@ -6,14 +6,16 @@ import { PcscError, PcscSession, type ReaderState, UNRESPONSIVE } from './servic
 /** The reader's activity, for display or further handling. */
 export type ReaderEvent = CardEvent<Tap>;
 
-/** The same for any card conversation, which results in a `T`. */
+/** Events of any communication with a card that results in a `T`. */
 export type CardEvent<T> =
-  /** No reader is connected, or the PC/SC service is not running. The program waits for one. */
+  /**
+   * No reader is connected, or the PC/SC service is not running. The program waits for a reader.
+   */
   | { readonly status: 'no_reader' }
   | { readonly status: 'ready'; readonly readers: readonly string[] }
   | { readonly status: 'tapped'; readonly reader: string; readonly tap: T | TwoCards | Gone };
 
-/** The reader detects cards but cannot communicate with either of them. */
+/** There are two cards: the reader detects them but cannot communicate with either. */
 export interface TwoCards {
   readonly status: 'two_cards';
 }
@@ -22,7 +24,7 @@ interface Gone {
   readonly status: 'gone';
 }
 
-/** Retry interval after a reader was unplugged or the machine slept. */
+/** Retry interval after a reader was unplugged, or the machine slept. */
 const RETRY_MS = 1000;
 
 export interface ReadersOptions {
@@ -67,7 +69,7 @@ async function watchOnce<T>(options: CardsOptions<T>, tell: (event: CardEvent<T>
   options.signal.addEventListener('abort', end, { once: true });
   try {
     let states = await session.readerStates();
-    // A card that was already there at the start is not a tap.
+    // A card that was already there at the start does not count as a tap.
     const seen = new Map(states.map((state) => [state.name, state.events]));
     for (;;) {
       const readers = states.map((state) => state.name);
@@ -95,7 +97,7 @@ async function attend<T>(state: ReaderState, { seen, options, tell }: Attending<
   tell({ status: 'tapped', reader: state.name, tap });
 }
 
-/** Uses a separate session, so that a hanging card does not hide its own removal. */
+/** Uses a separate session, so that the removal of a hanging card is noticed. */
 async function speakTo<T>(reader: string, options: CardsOptions<T>): Promise<T | TwoCards | Gone> {
   const session = await PcscSession.open(options.socket);
   try {

@@ -28,13 +28,13 @@ const RESET = [ESC, 0x40];
 const WESTERN = [ESC, 0x74, 19];
 const CENTRED = [ESC, 0x61, 1];
 const LEFT = [ESC, 0x61, 0];
-/** Feeds three lines, so that the text is past the knife, then makes a partial cut. */
+/** Feeds three lines, so that the text is beyond the knife, then cuts partially. */
 const CUT = [ESC, 0x64, 3, GS, 0x56, 1];
 /** Opens the drawer at connector 1: 50 ms on, 500 ms off. */
 const PULSE = [ESC, 0x70, 0, 25, 250];
 const NEW_LINE = 0x0a;
 const UNKNOWN = 0x3f;
-/** Soft hyphens exist in code pages but are visible on paper only at a line's end. */
+/** Code pages have soft hyphens, but paper shows them only at the end of a line. */
 const SOFT_HYPHEN = '\u00ad';
 /** Most characters in one QR code. A receipt URL has about 60. */
 const LONGEST_ADDRESS = 300;

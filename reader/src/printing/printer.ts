@@ -7,8 +7,8 @@ import { drawerBytes, ticketBytes } from './escpos.ts';
 export type Printer = (bytes: Uint8Array) => Promise<void>;
 
 /**
- * Time limit, because a printer without paper accepts no data. The sale is already paid, so give up
- * after this long.
+ * Time limit, because a printer without paper accepts no data. The sale is already paid, so
+ * printing is given up.
  */
 const PRINT_MS = 10_000;
 /** The usual port for raw printing. */

@@ -26,7 +26,7 @@ export const SUCCESS = 0x9000;
 
 /** Limit of a short command's length byte. Every protocol here fits. */
 const LONGEST_DATA = 255;
-/** A short response carries 256 bytes and the status. The limit guards against faulty readers. */
+/** A short response has at most 256 bytes and the status; faulty readers may return more. */
 const LONGEST_ANSWER = 65_538;
 
 /** Thrown if the card left the field, or the reader was unplugged. */
@@ -96,7 +96,7 @@ export function withinTime(transceive: Transceive, ms: number): Limited {
     };
     extend(ms);
   });
-  // Avoids an unhandled rejection while no command is pending.
+  // Marks the rejection as handled while no command is pending.
   late.catch(() => undefined);
   return {
     transceive: (command) => Promise.race([transceive(command), late]),

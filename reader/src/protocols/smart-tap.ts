@@ -12,8 +12,8 @@ import {
 import { createEphemeralKey, type EphemeralKey } from './p256.ts';
 
 /**
- * Google Smart Tap 2.1: the reader proves its collector, and the phone returns the value of that
- * collector's pass, encrypted under session keys.
+ * Google Smart Tap 2.1: the reader proves its collector, and the phone returns that collector's
+ * pass, encrypted with session keys.
  */
 
 export type SmartTap =
@@ -35,11 +35,11 @@ const VERSION_1 = Uint8Array.from([0x00, 0x01]);
 const BINARY = Uint8Array.from([0x04]);
 const LIVE = Uint8Array.from([0x01]);
 const STATUS_OK = 0x01;
-/** Requests every pass type, because a merchant may have used any of Google's classes. */
+/** Requests all pass types, because a merchant may use any of Google's classes. */
 const ALL_PASSES = Uint8Array.from([0x00]);
 /**
- * Says that this is a standalone till that supports compressed responses and wants the pass, not a
- * payment card.
+ * Tells the phone that this is a standalone till, which supports compressed responses and wants the
+ * pass rather than a payment card.
  */
 const CAPABILITIES = Uint8Array.from([0x41, 0x00, 0x00, 0x00, 0x01]);
 const ENCRYPTED = 0x01;
@@ -178,7 +178,8 @@ function decrypt(
   deviceKey: Uint8Array,
 ): Uint8Array {
   const { flags, bytes } = bundle;
-  // An unencrypted response proves nothing: its sender need not have taken part in the handshake.
+  // An unencrypted response proves nothing, because its sender need not have taken part in the
+  // handshake.
   if ((flags & ENCRYPTED) === 0) throw new ProtocolError('the response is not encrypted');
   if (bytes.length < IV_BYTES + MAC_BYTES) throw new ProtocolError('the response is too short');
   const { aesKey, macKey } = deriveKeys(session, deviceKey);

@@ -89,7 +89,7 @@ export async function readTap(
     return { status: 'signed', signed: { ...signed, r: word(r), s: word(s) } };
   } catch (error) {
     if (error instanceof CardGone) return { status: 'gone' };
-    // Malformed bytes can break a parser in unforeseen ways. The till must keep running.
+    // Malformed bytes can make a parser fail in unforeseen ways, and the till must keep running.
     const reason =
       error instanceof ProtocolError ? error.message : 'the response has an unknown format';
     return { status: 'unreadable', reason };

@@ -18,9 +18,9 @@ import { isOriginal, NXP_KEY } from './originality.ts';
 import { NDEF_AID, readTagContent } from './type4.ts';
 
 /**
- * Turns a blank NTAG 424 DNA into the SUN card of a pass. The master key changes last: until then,
- * a card that was removed too early can be written again; afterwards it cannot be changed without
- * the pass's keys. No key is stored, because all are derived from the two keys of the pass.
+ * Turns a blank NTAG 424 DNA into the SUN card of a pass. The master key changes last. Until then,
+ * a card that was removed too early can be written again; afterwards the pass's keys are needed. No
+ * key is stored, because all are derived from the two keys of the pass.
  */
 
 /** The network's one-time response for a new card. It contains secrets: never write it to disk. */
@@ -171,7 +171,7 @@ async function write(
     return { status: 'already_written', uid };
   }
   const kept = await keysThatAreSet(factory);
-  // The card was started by another program: we write our URL first.
+  // Another program has written to the card, and its content is not ours.
   if (kept.length > 0 && !isOurs) return { status: 'not_blank' };
   await factory.writeData(NDEF_FILE, pass.message);
   for (const number of OTHER_KEYS.filter((other) => !kept.includes(other))) {

@@ -67,7 +67,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     throw new Error('never came true');
   }
 
-  /** Sends one transaction each, so that several senders have one in progress. */
+  /** Sends one transaction per sender, so that several senders have one in progress. */
   async function sendAll(): Promise<string[]> {
     const ids: string[] = [];
     for (const payer of payers) {
@@ -103,7 +103,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
   it('are read again also where nothing of the senders has failed', async () => {
     const ids = await sendAll();
     await mineUntil(async () => (await count('submitted')) === 0, 100);
-    // Leaves the rows as the crash does, without anything that the worker could notice.
+    // Changes the rows as the crash would, without anything that the worker could notice.
     await database.db.transaction(async (tx) => {
       await tx.query(`update chain_requests set status = 'submitted', outcome = null`);
       await tx.query(`update chain_transactions

@@ -16,7 +16,7 @@ import {
 
 const GONE = 'missing trie node: the state is not available';
 
-/** Tests nodes that cannot answer one question, but all others. */
+/** Nodes that cannot answer one question, but answer all others. */
 describe('one question that a node cannot answer', () => {
   let database: TestDatabase;
   let world: OddWorld<FaultyNode>;
@@ -43,7 +43,7 @@ describe('one question that a node cannot answer', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 100, everyMs: 40 });
 
-  /** Mines heads until the relayer follows one: it polls at least every third of a second. */
+  /** Mines heads until the relayer follows one. It polls at least every third of a second. */
   async function passHeads(): Promise<void> {
     for (let i = 0; i < 4; i++) {
       await world.network.mine();
@@ -54,7 +54,7 @@ describe('one question that a node cannot answer', () => {
   const hasOutcome = (id: string) => haveOutcomes(world, [id]);
 
   /**
-   * Makes a refund whose transaction is mined and reverts, while the node does not answer about it.
+   * Makes a refund whose transaction reverts, while the node does not answer questions about it.
    */
   async function revertRefund(refuse: (call: NodeCall) => boolean): Promise<void> {
     const [payer] = payers as [PrivateKeyAccount];

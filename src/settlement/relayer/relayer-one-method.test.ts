@@ -29,7 +29,7 @@ const METHODS = [
 ] as const;
 const AMOUNT = 3_000_000n;
 const REFUND = 1_000_000n;
-/** Lasts for some polls of the chain, but less than it takes until an operator is alerted. */
+/** Several polls of the chain, but shorter than the time until operators are alerted. */
 const OUT_MS = 700;
 const BLOCK_MS = 60;
 const WAIT_MS = 60_000;

@@ -19,13 +19,10 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const AMOUNT = 1_000_000n;
-/** Time to observe, which covers pauses of 1 and 2 s. */
+/** Time to observe, longer than pauses of 1 and 2 s. */
 const WATCHED_MS = 3_500;
 
-/**
- * Tests sales that must be resent: the ledger relies on them, because the customer was told that
- * they are paid.
- */
+/** Sales that must be resent, because the ledger says that they are paid. */
 describe('a booked sale that a reorganization removed and the chain refuses now', () => {
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
@@ -73,7 +70,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
 
   it('waits a minute at most between two attempts', async () => {
     const { db } = world.database;
-    // Waits, because an attempt may still be on its way.
+    // An attempt may still be on its way.
     await until(async () => {
       const rows = await db.query(
         `update chain_requests set tries = 30, next_attempt = now()
@@ -167,7 +164,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
          where subject_id = '${sale}' and status = 'queued' and next_attempt < 'infinity'`,
       );
     await until(async () => (await tries()) > 1);
-    // A day ends a sale by pass only.
+    // A sale by pass ends after a day.
     const before = await tries();
     await db.query(
       `update chain_requests set owed_since = now() - interval '25 hours', next_attempt = now()
@@ -176,7 +173,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     );
     await until(async () => (await tries()) > before);
     assert.equal(await alarms('sale_not_settled'), 1);
-    // Lets its hour pass.
+    // The authorization's hour passes.
     await db.query(
       `update chain_requests set next_attempt = now(), payload = jsonb_set(payload,
          '{authorization,validBefore}', to_jsonb($2::text)) where subject_id = $1`,
@@ -218,7 +215,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     return subjectId;
   }
 
-  /** Returns the payer's own transaction, which spends what the sale needs. It offers high fees. */
+  /** Returns the payer's transaction that spends the sale's money. It offers high fees. */
   async function moveAway(owner: PrivateKeyAccount, amount: bigint) {
     const { config, chain, admin } = world.network;
     const [nonce] = await chain.nonces([owner.address]);

@@ -7,9 +7,9 @@ import { outsideBatches } from '#testing/outside-batches.ts';
 import { askRefund, haveOutcomes, mineUntil, settleSale } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** Enough batches to overwrite any node of the ring. */
+/** Enough batches to overwrite every node of the ring. */
 const AROUND = 256;
-/** Gas limit with which one block takes them all. */
+/** The gas of a block that takes all of them. */
 const BLOCK_GAS = 300_000_000;
 
 describe('the proof of a refund', () => {
@@ -21,7 +21,7 @@ describe('the proof of a refund', () => {
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
     await world.network.rpc.call('evm_setBlockGasLimit', [numberToHex(BLOCK_GAS)]);
     await world.network.mine();
-    // The other key settles outside the service.
+    // The other key is used outside the service.
     world.startRelayer({ relayerKeys: world.network.config.relayerKeys.slice(0, 1) });
   });
 

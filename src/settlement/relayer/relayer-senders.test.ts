@@ -97,7 +97,7 @@ describe('relayer senders', () => {
   const cancellations = () => world.count('select count(*) from chain_attempts where cancels');
 
   /**
-   * Makes the node refuse transactions with more gas than this, until a cancellation transaction is
+   * Makes the node refuse transactions above this gas limit, until a cancellation transaction is
    * signed for one.
    */
   async function refuseAbove(gasLimit: Hex, ask: () => Promise<string[]>): Promise<string[]> {
@@ -120,7 +120,7 @@ describe('relayer senders', () => {
       'select count(*) from relayer_senders where lease_owner is not null',
       (n) => n === 5,
     );
-    // Uses a limit below what our batches ask for.
+    // Below the limit of our batches.
     const ids = await refuseAbove('0x50000', () =>
       world.payMany(payers.map((payer) => ({ payer }))),
     );
@@ -133,7 +133,7 @@ describe('relayer senders', () => {
     world.startRelayer();
     const to = privateKeyToAccount(generatePrivateKey()).address;
     const payload = { to, amount: '7000000' };
-    // Uses a limit above what the batch needs, but below what it asks for.
+    // Above what the batch uses, but below its limit.
     const ids = await refuseAbove('0x14000', async () => [
       await world.ask({ kind: 'faucet', payload }),
     ]);

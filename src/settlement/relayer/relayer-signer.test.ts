@@ -32,7 +32,7 @@ const OTHER = {
   ...({ type: 'eip1559', chainId: 1, nonce: 9, to: zeroAddress, gas: 21_000n } as const),
   ...{ maxFeePerGas: GWEI, maxPriorityFeePerGas: 1n },
 };
-/** A delay within the time limit of a request to a signer. */
+/** Within the time limit of a request to a signer. */
 const HUNG_MS = 4_000;
 /** Long enough for several polls of the relayer. */
 const A_WHILE_MS = 1_500;
@@ -181,7 +181,7 @@ describe('a relayer whose keys a signer keeps', () => {
       while ((await unsigned()) === 0) await sleep(20);
       await relayer.stop();
       world.startRelayer(keys);
-      // The signer takes longer than the payment has, so a loop that waits for it is too late.
+      // The signer takes longer than the payment's time, so a loop that waits for it is too late.
       const outcomes = await world.outcomes(await payAll(), HUNG_MS);
       assert(outcomes.every((outcome) => outcome.succeeded));
       assert.deepEqual(await alarms(), []);

@@ -117,7 +117,7 @@ describe('the relayer, for what is sent alone', () => {
     const before = await balance();
     const id = await withdraw(1_000_000n);
     const { db } = world.database;
-    // Sets a time longer than anything else would wait.
+    // Longer than anything else waits.
     await db.query(
       `update chain_requests set created = now() - interval '3 days' where subject_id = $1`,
       [id],
@@ -170,7 +170,7 @@ describe('the relayer, for what is sent alone', () => {
       [intent],
     );
     const [second] = await world.outcomes([intent]);
-    // Leaves out when the block was seen, which depends on the poll and not on the settlement.
+    // Excludes when the block was seen, which depends on the poll.
     const { seenAt: _, ...facts } = (first?.facts ?? {}) as Readonly<Record<string, unknown>>;
     assert.deepEqual(second?.facts, facts);
     assert.equal(await world.network.usdcOf(payer.address), before);
@@ -209,7 +209,7 @@ describe('the relayer, for what is sent alone', () => {
     const { chain, config } = world.network;
     const newcomer = privateKeyToAccount(generatePrivateKey());
     const amount = 9_000_000n;
-    // The allowance must cover the fees, too.
+    // The allowance must include the fees.
     const perPayment = 8_000_000n;
     const faucet = { to: newcomer.address, amount: amount.toString() };
     await world.outcomes([await world.ask({ kind: 'faucet', payload: faucet })]);
@@ -267,7 +267,7 @@ describe('the relayer, for what is sent alone', () => {
     const [late = '', inTime = ''] = await world.payMany([{ payer }, { payer }]);
     const tried = `select count(*) from chain_requests where status = 'queued' and tries = 1`;
     while ((await world.count(tried)) < 2) await sleep(20);
-    // The poll that finds this one has simulated both alone, or an earlier one has.
+    // This poll, or an earlier one, has simulated both separately.
     const faucet = { to: payer.address, amount: '1' };
     await world.outcomes([await world.ask({ kind: 'faucet', payload: faucet })]);
     assert.deepEqual([await world.outcome(late), await world.outcome(inTime)], [null, null]);

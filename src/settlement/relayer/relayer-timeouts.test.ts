@@ -56,7 +56,7 @@ describe('how long a payment waits is decided by its sum', () => {
     return rows[0] ?? null;
   };
 
-  /** Replaces the blocks from the newest settlement's on by empty ones. */
+  /** Replaces the blocks from the newest settlement on with empty ones. */
   async function undo(): Promise<void> {
     const { rpc } = world.network;
     const [row] = await database.db.query<{ tx_hash: string }>(
@@ -80,11 +80,11 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal(await world.outcome(large), null);
     const { senders } = await readRelayerStatus(database.db, world.network.chain);
     assert.deepEqual(new Set(senders.map(({ unmined }) => unmined)), new Set([0]));
-    // Its deadline counted only up to its block, so later blocks do not decline it.
+    // Its deadline applies up to its block, so later blocks do not decline it.
     await world.network.rpc.call('evm_increaseTime', [600]);
     await world.network.mine(4);
     assert.equal(await world.outcome(large), null);
-    // The node of the tests calls the 32nd block below its head safe.
+    // For the tests' node, the 32nd block below its head is safe.
     await world.network.mine(40);
     await until(async () => (await world.outcome(large)) !== null);
     assert.equal((await world.outcome(large))?.succeeded, true);
@@ -101,14 +101,14 @@ describe('how long a payment waits is decided by its sum', () => {
       [String(world.merchant.merchantNumber), world.merchant.wallet.address],
     );
     const deps = { chain, db: database.db, clock: systemClock, log: silentLog };
-    // Compares blocks of any age, because those of the tests are not minutes old.
+    // Compares blocks of any age, because those of the test are recent.
     const differences = async () => {
       const found = await reconcileOnce(deps, { graceMs: -86_400_000 });
       return found.differences.map(({ kind }) => kind).filter((kind) => kind.startsWith('payment'));
     };
     const large = await world.pay({ payer, amount: LARGE });
     await until(async () => (await held()) !== null);
-    // The cursor passes its block, which is final already.
+    // The cursor passes its block, which is already final.
     await world.network.mine(80);
     assert.deepEqual(await differences(), []);
     assert.equal(await world.outcome(large), null);
@@ -164,7 +164,7 @@ describe('how long a payment waits is decided by its sum', () => {
     await world.network.pending();
     await database.db.query('update chain_requests set deadline = now()');
     await world.network.rpc.call('evm_increaseTime', [70]);
-    // Four blocks within a second: on a chain of a second each it would have ended after three.
+    // Four blocks within a second. At one second per block, it would have ended after three.
     for (let blocks = 1; blocks <= 4; blocks++) {
       await world.network.mine();
       await headFollowed(proxy);

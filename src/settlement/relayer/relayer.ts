@@ -23,15 +23,15 @@ import { readFees } from '#settlement/relayer/senders/funds.ts';
 import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 
 export interface Relayer {
-  /** Checks for requests, because some may be waiting. */
+  /** Looks for waiting requests. */
   wake(): void;
-  /** Finishes what is running and returns the senders. Without this call nothing is lost. */
+  /** Finishes what is running, and returns the senders. Without this call, nothing is lost. */
   stop(): Promise<void>;
 }
 
 /**
- * Works one network's requests in this process: claims them, signs and stores transactions, sends
- * them, and writes back their results. Any number of processes may do so at once.
+ * Processes one network's settlement jobs: claims them, signs and stores transactions, sends them,
+ * and stores their results. Any number of processes may do so concurrently.
  */
 export function startRelayer(deps: RelayerDeps): Relayer {
   const relayer = createState({
@@ -64,8 +64,8 @@ export function startRelayer(deps: RelayerDeps): Relayer {
 }
 
 /**
- * Returns a handler for faults. If this process's memory may differ from the rows, the keeper reads
- * them again.
+ * Returns a handler of faults. If this process's memory may differ from the rows, they are read
+ * again.
  */
 function createErrorPolicy(relayer: RelayerState): OnError {
   return (name, error) => {
@@ -76,16 +76,16 @@ function createErrorPolicy(relayer: RelayerState): OnError {
   };
 }
 
-/** Between two finality checks: this many blocks, or this many polls of an idle chain. */
+/** Blocks, or polls of an idle chain, between two finality checks. */
 const FINALITY_BLOCKS = 8n;
 const FINALITY_LOOKS = 4;
 
 /**
- * After a block that decided payments, upkeep waits this long. Meanwhile results are booked and
- * customers are answered; when upkeep ran at the same time, they waited 20 % longer.
+ * How long upkeep waits after a block that decided payments. Meanwhile results are booked and
+ * customers answered; without the pause they waited 20 % longer.
  */
 const UPKEEP_PAUSE_MS = 60;
-/** At most this share of the time between blocks, so that the next block is not seen late. */
+/** At most this share of a block's time, so that the next block is not seen late. */
 const UPKEEP_PAUSE_SHARE = 1 / 8;
 
 function upkeepPauseMs({ rhythm }: RelayerState): number {
@@ -93,13 +93,13 @@ function upkeepPauseMs({ rhythm }: RelayerState): number {
 }
 
 interface WakeOthers {
-  /** Called when senders may have become idle. */
+  /** Called when senders may be idle. */
   readonly senders: () => void;
   /** Called when fees are known, so that senders can be taken. */
   readonly keeper: () => void;
 }
 
-/** Follows heads: receipts first, because customers wait for them; then upkeep. */
+/** Follows heads: first receipts, because customers wait for them, then upkeep. */
 export function createFollower(
   relayer: RelayerState,
   wake: WakeOthers,
@@ -123,7 +123,7 @@ export function createFollower(
     }
     const watched =
       isReorganized || isDue ? watchBlocks(relayer, block, { isReorganized }) : Promise.resolve();
-    // Ignore failures: if a node cannot answer for old blocks, open transactions must still be
+    // Errors are ignored: even if a node cannot answer for old blocks, open transactions must be
     // handled.
     await Promise.allSettled([watched]);
     await tendSenders(relayer, block);

@@ -12,32 +12,29 @@ import type { HourlyAlarm } from '#settlement/relayer/machine/chain-view.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** A change is written within this time. */
+/** How soon a change is stored. */
 const REPORT_MS = 500;
-/** Without a change a heartbeat is enough: a worker counts as stopped after 10 s. */
+/** How often a heartbeat is stored without a change. A worker counts as stopped after 10 s. */
 const HEARTBEAT_MS = 2_000;
 /**
- * Polls of an idle chain between two checks of the pause: two minutes. The check before each
- * payment sees a pause at once anyway, and a free plan allows 15 calls in an idle minute
+ * Polls of an idle chain between two checks for a pause: two minutes. The check before each payment
+ * sees a pause at once, and a free plan allows 15 calls in an idle minute
  * (`test/long/price.test.ts`).
  */
 const PAUSE_LOOKS = 8;
-/**
- * Interval while the contract is paused or nearly full, because customers may be waiting for that
- * to end.
- */
+/** Interval while the contract is paused or nearly full, because customers may be waiting. */
 const PAUSED_POLL_MS = 5_000;
 /**
- * Polls that must fail in a row before the node counts as down: a single failure may be an
- * accident.
+ * Polls that must fail in a row before the node counts as down, because a single failure may be
+ * accidental.
  */
 const FAILED_LOOKS = 2;
-/** A node that hangs fails no poll for some seconds, so this much silence counts as down, too. */
+/** A node that hangs fails no poll for some seconds, so this much silence also counts as down. */
 const SILENT_MS = 5_000;
-/** The clock difference that counts as an error: behavior.md 16. */
+/** The deviation of the clock that counts as a fault (behavior.md 16). */
 const CLOCK_OFF_MS = 30_000;
 
-/** Writes this worker's view of its network to the database, for all processes. */
+/** Stores this worker's report about its network, for all processes. */
 export function startReporter(relayer: RelayerState, onError: OnError): Loop {
   const { livemode } = relayer;
   let written = '';
@@ -78,7 +75,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
       ...(isSilent || failedPolls >= FAILED_LOOKS ? (['no_node'] as const) : []),
       ...(Math.abs(offMs) > CLOCK_OFF_MS ? (['clock'] as const) : []),
       ...(paused ? (['paused'] as const) : []),
-      // Recovering includes the time in which operators must say whether the database was restored.
+      // This includes the time in which operators must say if the database was restored.
       ...(relayer.db.watch.serves(relayer.livemode) ? [] : (['recovering'] as const)),
     ],
     senders: operators.length,
@@ -88,7 +85,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
   };
 }
 
-/** Caps the number: larger than any real value, and exact as a JavaScript number. */
+/** Larger than any real number, and exact as a JavaScript number. */
 const MANY_PAYMENTS = 10n ** 15n;
 
 function paymentsLeftOf(senders: readonly Pick<HeldSender, 'paymentsLeft'>[]): number | null {
@@ -125,14 +122,13 @@ function readHourly(answer: CallAnswer | undefined, functionName: Hourly) {
 }
 
 /**
- * Percentages of the hourly ceiling at which operators are alerted: a busy hour, or a stolen key.
+ * Percentages of the hourly ceiling at which operators are alerted: it may be a busy hour, or a
+ * stolen key.
  */
 const LEVELS = [80, 50] as const;
-/**
- * Percent of the outflow ceiling: above it, refunds and withdrawals soon wait for the next hour.
- */
+/** Percent of the outflow ceiling from which refunds and withdrawals may soon have to wait. */
 const OUTFLOW_LEVEL = 80n;
-/** Number of accounts that an alarm names: those that used most of the hour. */
+/** Accounts that an alarm names: those that used most of the hour. */
 const NAMED = 5;
 
 /** Returns the hour by the chain's time. */
@@ -161,8 +157,8 @@ async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefine
 }
 
 /**
- * Alerts once per hour when refunds and withdrawals have used most of the hour's outflow ceiling: a
- * busy day of refunds, or a stolen operator key that pays out balances.
+ * Alerts once per hour when refunds and withdrawals have used most of the outflow ceiling: it may
+ * be a busy day of refunds, or a stolen operator key that pays out balances.
  */
 async function watchOutflow(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
   const [perHour, paid] = readHourly(answer, 'outflow');
@@ -173,7 +169,7 @@ async function watchOutflow(relayer: RelayerState, answer: CallAnswer | undefine
   if (isNew) relayer.log.error('most of the hourly outflow ceiling is used', { perHour, paid });
 }
 
-/** @returns `false` if the last alarm that this process raised was the same. */
+/** Raises an alarm. @returns `false` if this process has just raised the same. */
 async function alertOnce(
   relayer: RelayerState,
   kind: HourlyAlarm,

@@ -18,7 +18,7 @@ import { paymentLeaf, paymentTreeRoot } from '../../../contracts/payment-tree.ts
 /** Rows hashed at once, which takes a fraction of a second. */
 const ROWS_AT_ONCE = 1_000;
 
-/** A batch according to the chain's events: its payments in the order of the tree's leaves. */
+/** A batch according to the chain's events. Its payments are in the order of the tree's leaves. */
 export interface SettledBatch {
   readonly contractVersion: number;
   readonly number: bigint;
@@ -46,9 +46,9 @@ export function rootOf({ payments }: SettledBatch): BatchRow['root'] {
 }
 
 /**
- * Updates the batches' rows to match the events of whole blocks. Rows stay if their block is still
- * in the chain; from the first other one on, all are replaced. Batches after a gap are omitted:
- * they come with the events of the blocks before them.
+ * Updates the batches' rows from the events of whole blocks. Rows are kept while their block is in
+ * the chain; from the first other one on, all are replaced. Batches after a gap are omitted; they
+ * come with the events of the blocks before them.
  */
 export async function foldBatches(
   tx: Tx,
@@ -109,7 +109,7 @@ async function appendBatches(
     const { blockNumber, blockHash } = blockOf(batch);
     rows.push({ number: batch.number, blockNumber, blockHash, root, node: range.append(root) });
     if (rows.length === ROWS_AT_ONCE) await insertBatches(tx, contract, rows.splice(0));
-    // Yield, because many thousands may come at once, and their hashes take microseconds each.
+    // Yields to other work, because there may be many thousands of hashes.
     await yieldToOthers();
   }
   await insertBatches(tx, contract, rows);

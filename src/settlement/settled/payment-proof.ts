@@ -32,8 +32,8 @@ import {
 import { paymentLeaf, paymentProof, paymentTreeRoot } from '../../../contracts/payment-tree.ts';
 
 // A proof leads from a payment to the root of its batch, and from there to a node of the contract's
-// Merkle mountain range. Later batches overwrite that node some day, so the proof is made when its
-// refund is about to be signed, from the chain's state at that time.
+// Merkle mountain range. Later batches overwrite that node eventually, so the proof is built just
+// before its refund is signed, from the chain's current state.
 
 /** The inputs of a refund's call: the payment as it was settled, and its proof. */
 export interface RefundProof {
@@ -54,8 +54,8 @@ export interface ProvedPayment extends PaymentPlace {
 }
 
 /**
- * Builds the proof from the rows, which are first updated to the newest block if they do not reach
- * far enough. `null` if they lack the payment or contradict each other: see {@link rereadPayment}.
+ * Builds the proof from the rows, which are first updated to the newest block if necessary. `null`
+ * if they lack the payment, or contradict each other: see {@link rereadPayment}.
  */
 export async function storedProof(
   deps: ProofDeps,
@@ -146,7 +146,7 @@ function placeOf({ config }: Chain, contractVersion: number) {
   throw new RpcUnavailable('the settings of this process omit the contract of a merchant');
 }
 
-/** Updates the rows of batches to the newest block, from the last block that both have. */
+/** Updates the batches' rows to the newest block, from the last block that rows and chain share. */
 export async function readBatches(
   { db, chain }: ProofDeps,
   contract: ContractBatches,
@@ -168,7 +168,7 @@ const BLOCKS_AT_ONCE = 64;
 
 /**
  * Deletes the rows of blocks that have left the chain. Each block names its parent, so everything
- * below a block that still exists is unchanged.
+ * below an existing block is unchanged.
  * @returns that block; `null` if none exists.
  */
 async function forgetLostBatches(

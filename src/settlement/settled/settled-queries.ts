@@ -9,10 +9,7 @@ import type { RangedBatch } from '../../../contracts/batch-range.ts';
 /** The values by which the chain identifies a payment. */
 export interface PaymentPlace {
   readonly number: bigint;
-  /**
-   * Also identifies the contract that settled the payment, even after the merchant has moved to
-   * another.
-   */
+  /** Also identifies the contract that settled the payment, even after the merchant has moved. */
   readonly merchantNumber: bigint;
 }
 
@@ -80,8 +77,8 @@ export interface ContractBatches {
 }
 
 /**
- * Locks the batches, so that of two processes that read the chain at once, neither replaces newer
- * rows with older ones.
+ * Locks the batches, so that of two processes reading the chain, neither overwrites newer rows with
+ * older ones.
  */
 export async function lockBatches(
   tx: Tx,
@@ -145,8 +142,8 @@ export async function selectBatches(
 }
 
 /**
- * Deletes the batches from this one on: a reorganization has changed them, and with them all nodes
- * above.
+ * Deletes the batches from this one on, because a reorganization has changed them and all nodes
+ * above them.
  */
 export async function deleteBatchesFrom(
   tx: Tx,
@@ -204,10 +201,7 @@ export interface SettledInBlock {
   readonly blockTime: Date;
 }
 
-/**
- * A range that is read again may hold thousands of payments, too many for the columns of one
- * statement.
- */
+/** A range that is read again may hold thousands of payments, too many for one statement. */
 const MAX_AT_ONCE = 500;
 
 const SETTLED = columnsFrom(2, {
@@ -238,7 +232,7 @@ const UPSERT_CHAIN_PAYMENTS = `
     tx_hash = excluded.tx_hash, block_number = excluded.block_number,
     log_index = excluded.log_index, block_time = excluded.block_time`;
 
-/** Stores settled payments. A reorganization may have moved one: the newest position counts. */
+/** Stores settled payments. If a reorganization has moved one, the newest position counts. */
 export async function upsertChainPayments(
   tx: Tx,
   livemode: boolean,
@@ -284,7 +278,7 @@ export async function selectChainPayments(
   );
 }
 
-/** Updates payments whose position differs from their event's but whose sums do not. */
+/** Updates payments whose position differs from their event's, while their sums agree. */
 export async function movePayments(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },

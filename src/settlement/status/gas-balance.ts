@@ -16,8 +16,8 @@ import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * How old tips may be while nothing is paid: the first payment may then offer the fees of some
- * minutes ago.
+ * How old tips may be while nothing is paid. The first payment may then offer fees of some minutes
+ * ago.
  */
 export const IDLE_TIPS_MS = 300_000;
 
@@ -40,8 +40,8 @@ export function feesAt({ config }: Chain, head: Block, recent: readonly bigint[]
 }
 
 /**
- * A single node could inflate the price of a payment a thousandfold, so ask two and use the lower
- * answer.
+ * How many nodes are asked for the price; the lower answer counts, because one node could inflate
+ * it a thousandfold.
  */
 const ASKED = 2;
 
@@ -76,11 +76,11 @@ async function tipsOf(
 }
 
 /**
- * Gas of one payment alone in its transaction, measured with Circle's token (contracts/README.md).
+ * Gas of a payment alone in its transaction, measured with Circle's token (contracts/README.md).
  */
 const GAS_OF_ONE_PAYMENT = 95_000n;
 
-/** Bytes of a signed transaction with one payment, and with the most that it may have. */
+/** Bytes of a signed transaction with one payment, and with the maximum. */
 export const SIZES = { one: 420, full: 420 + 99 * 96 } as const;
 
 /** What a payment costs now, in wei. */
@@ -93,8 +93,8 @@ export interface Price {
 }
 
 /**
- * Returns how many payments, each sent alone, a balance pays for. Log, console, metrics and
- * readiness all show this number. `null` if unknown, or if gas is free.
+ * Returns how many payments, each sent alone, a balance covers. Log, console, metrics and readiness
+ * show this number. `null` if unknown, or if gas is free.
  */
 export function paymentsLeftOf(balanceWei: bigint | null, price: Price | null): bigint | null {
   if (balanceWei === null || price === null) return null;
@@ -110,7 +110,7 @@ export function daysLeftOf(paymentsLeft: bigint | null, perDay: number): number 
   return Math.min(MANY_DAYS, Math.floor(Number(paymentsLeft) / perDay));
 }
 
-/** Caps the number of days at ten years, because larger numbers are of no use to anyone. */
+/** Ten years; larger numbers are of no use. */
 const MANY_DAYS = 3_650;
 
 /** True if gas must be sent soon. */
@@ -128,15 +128,14 @@ export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<n
   return rows[0]?.count ?? 0;
 }
 
-/** At most this many rows are counted; if there are more, an evenly spaced sample. */
+/** Rows that are counted at most; of more, an evenly spaced sample. */
 const LOOKED_AT = 20_000n;
 const WEEK_DAYS = 7;
 
 /**
- * Returns the payments per day that this network has settled within the last week; on a younger
- * one, since its first job, but over at least a day. There is no index by time for this: ids grow
- * with time, so the first one of the week is found by bisection, and of many rows a sample is
- * counted.
+ * Returns the payments per day that this network has settled within the last week, or since its
+ * first job on a younger network, but over at least a day. There is no index by time: ids grow with
+ * time, so the first one of the week is found by bisection, and of many rows a sample is counted.
  */
 export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Promise<number> {
   const weekAgo = new Date(now.getTime() - WEEK_DAYS * DAY_MS);
@@ -171,10 +170,7 @@ export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Pr
   return ((counted?.count ?? 0) * Number(step)) / days;
 }
 
-/**
- * How long a rate is reused: a week's rate changes little in this time, and each count reads some
- * thousand rows.
- */
+/** How long a rate is reused. It changes slowly, and each count reads some thousand rows. */
 const RATE_AGE_MS = 600_000;
 
 /** Returns the result of {@link paymentsPerDay}, at most some minutes old. */

@@ -11,7 +11,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-/** Reads without a cache, as a process does that has no cached result yet. */
+/** Reads without a cache, like a process that has just started. */
 const anew = <T>(_what: string, _maxAgeMs: number, read: () => Promise<T>) => read();
 const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
   baseFeePerGas,
@@ -20,12 +20,12 @@ const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
 });
 
 test('a balance is reported as the number of payments that it pays for', () => {
-  // 95,000 gas for one payment in a transaction of its own.
+  // 95,000 gas for a payment alone in a transaction.
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI)), 1_052n);
   assert.equal(paymentsLeftOf(COIN / 10n, at(2n * GWEI)), 526n);
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { tip: GWEI })), 526n);
   assert.equal(paymentsLeftOf(0n, at(GWEI)), 0n);
-  // Publishing each one costs the same again.
+  // Publishing each costs the same again.
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { dataFee: 95_000n * GWEI })), 526n);
 });
 
@@ -74,7 +74,7 @@ describe('the gas balance of the senders', () => {
     const now = new Date();
     const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
     assert.equal(await paymentsPerDay(db, livemode, now), 0, 'nobody has paid');
-    // Adds one payment a minute, a third of them on the other network, and transactions that settle
+    // Adds a payment a minute, a third of them on the other network, and transactions that settle
     // nothing.
     await db.query(
       `insert into chain_requests
@@ -87,7 +87,7 @@ describe('the gas balance of the senders', () => {
       [livemode, daysAgo(10)],
     );
     const perDay = await paymentsPerDay(db, livemode, now);
-    // For more rows, a sample at even distances.
+    // More rows than that: an evenly spaced sample.
     assert.ok(Math.abs(perDay - 960) < 20, `${perDay} of 960 a day`);
     assert.equal(await paymentsPerDay(db, livemode, daysAgo(-8)), 0, 'a week without any');
     const [young] = [await paymentsPerDay(db, livemode, daysAgo(9))];

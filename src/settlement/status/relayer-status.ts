@@ -22,8 +22,8 @@ export interface RelayerStatus {
   readonly head: { readonly number: bigint; readonly time: Date } | null;
   readonly senders: readonly SenderState[];
   /**
-   * The least number of days for which the active senders' gas balance lasts at last week's rate;
-   * payments that share a transaction cost less. `null` if unknown, or if there are no payments.
+   * How many days the active senders' gas balance lasts at least, at last week's rate; payments
+   * that share a transaction cost less. `null` if unknown, or without payments.
    */
   readonly daysLeft: number | null;
   readonly queues: readonly QueueStatusRow[];
@@ -36,7 +36,7 @@ interface SenderRow {
   readonly role: SenderRole;
   readonly address: Hex;
   readonly nextNonce: bigint;
-  /** The worker that holds the lease. */
+  /** The worker that holds the lease; `null` if none does. */
   readonly owner: string | null;
   readonly unmined: number;
   readonly oldestUnmined: Date | null;
@@ -46,24 +46,22 @@ interface SenderState extends SenderRow {
   /** Native balance in wei; `null` if no node answers. */
   readonly balanceWei: bigint | null;
   /**
-   * The number of payments that the balance pays for, each sent alone, at the newest block's base
-   * fee and the relayer's tip.
+   * Payments, each sent alone, that the balance covers at the newest block's base fee and the
+   * relayer's tip.
    */
   readonly paymentsLeft: bigint | null;
-  /**
-   * True if the balance is below the configured threshold, so gas must be sent to the address soon.
-   */
+  /** True if the balance is below the configured threshold. */
   readonly low: boolean;
 }
 
-/** The most alarms shown: if there are more, the first ones show the cause. */
+/** The most alarms shown. If there are more, the first ones show the cause. */
 const MAX_ALARMS = 50;
 
 /** Reads the rows, and balances and head from the chain if a node answers. */
 export async function readRelayerStatus(
   sql: Sql,
   chain: Chain,
-  /** Values read from the chain may be this old: each read costs a request per sender. */
+  /** How old values from the chain may be, because each read costs a request per sender. */
   maxAgeMs = 0,
 ): Promise<RelayerStatus> {
   const { livemode, network, lowBalance } = chain.config;
@@ -91,8 +89,8 @@ export async function readRelayerStatus(
 }
 
 /**
- * Percent of the sponsor's target balance (`…_LOW_BALANCE` payments) that is reserved for accepted
- * transfers: those that cannot be sent would wait until they expire.
+ * Percent of the sponsor's target balance (`…_LOW_BALANCE` payments) reserved for transfers already
+ * accepted, which would otherwise wait until they expire.
  */
 const SPONSOR_RESERVE_PERCENT = 2n;
 const SPONSOR_BALANCE_AGE_MS = 1_000;
@@ -110,7 +108,7 @@ export async function canSponsor(sql: Sql, chain: Chain): Promise<boolean> {
   return left === null || left * 100n >= BigInt(lowBalance) * SPONSOR_RESERVE_PERCENT;
 }
 
-/** Sums only active senders: a key that was removed cannot spend its balance. `null` if unknown. */
+/** Sums active senders only, because a removed key cannot spend its balance. `null` if unknown. */
 function ofOperators(senders: readonly SenderState[]): bigint | null {
   const known = senders.flatMap(({ role, owner, paymentsLeft }) =>
     role === 'operator' && owner !== null ? (paymentsLeft ?? []) : [],
@@ -124,9 +122,7 @@ interface Seen {
   readonly price: Price;
 }
 
-/**
- * The head is cached for at most this long, because an old head would look like a stalled chain.
- */
+/** How long the head is cached at most, because an old head would look like a stalled chain. */
 const HEAD_AGE_MS = 15_000;
 
 async function readChain(
@@ -169,7 +165,7 @@ export interface QueueStatusRow {
   oldest: Date;
 }
 
-/** Counts jobs under way, and results that their domain has not applied yet. */
+/** Counts jobs in progress, and results that their domain has not applied. */
 export async function selectQueueStatus(sql: Sql, livemode: boolean): Promise<QueueStatusRow[]> {
   return sql.query(
     `select kind,

@@ -4,9 +4,11 @@ import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { RequestKind } from '#settlement/requests.ts';
 
-/** SQL: the ledger counts the request as done, though a reorganization may have undone it. */
+/**
+ * SQL: true if the ledger counts the request as done, even if a reorganization may have undone it.
+ */
 const OWED = `(applied_at is not null and status <> 'failed')`;
-/** Time to simulate, sign, send and mine: a payment with less time left is not sent. */
+/** Seconds to simulate, sign, send and mine. A payment with less time left is not sent. */
 export const MIN_LEFT_S = 10;
 
 /**
@@ -20,9 +22,8 @@ const IN_TIME = `(deadline is null or ${OWED}
   or deadline >= now() + ${MIN_LEFT_S} * interval '1 second')`;
 
 /**
- * Locks waiting payments that can still settle in time, oldest first, and skips those that another
- * worker has locked. Takes either payments with an authorization of their payer, or payments
- * without.
+ * Locks waiting payments that can still settle in time, oldest first, except those locked by
+ * another worker. Takes either payments with their payer's authorization, or those without.
  */
 export async function claimPayments(
   tx: Tx,
@@ -45,8 +46,8 @@ export async function selectPerhapsDead(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
 ): Promise<(OpenRequest & { readonly transactionId: bigint | null })[]> {
-  // They wait for other bytes or are on their way; the latter are found through their transactions,
-  // which are few.
+  // They wait to be sent again, or are on their way; the latter are found through their
+  // transactions, which are few.
   return sql.query(
     `select ${REQUEST}, transaction_id as "transactionId" from (
        select * from chain_requests
@@ -67,8 +68,8 @@ export async function selectPerhapsDead(
 }
 
 /**
- * Locks declined payments of these numbers, the newest first, whose intents have no other attempt
- * under way or paid.
+ * Locks declined payments with these numbers, newest first, whose intents have no other attempt in
+ * progress or paid.
  */
 export async function selectDeclined(
   tx: Tx,
@@ -85,7 +86,10 @@ export async function selectDeclined(
   );
 }
 
-/** Returns requests to send alone, oldest first; not locked, because simulation comes first. */
+/**
+ * Returns requests that are sent alone, oldest first. They are not locked, because they are
+ * simulated first.
+ */
 export async function selectUnbatched(
   sql: Sql,
   wanted: {
@@ -106,7 +110,7 @@ export async function selectUnbatched(
   );
 }
 
-/** Locks those of the requests that still wait and that no other worker has locked. */
+/** Locks those of the requests that still wait, except those locked by another worker. */
 export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint[]> {
   const rows = await tx.query<{ id: bigint }>(
     `select id from chain_requests r where id = any($1) and ${hasStatus('queued')}
@@ -120,15 +124,15 @@ export interface Requeued {
   readonly requestId: bigint;
   readonly transactionId: bigint;
   /**
-   * True if the ledger relies on it and the chain has refused it: it pauses before it is sent
+   * True if the ledger counts on it and the chain has refused it. Then it pauses before it is sent
    * again.
    */
   readonly isRefused?: boolean;
 }
 
 /**
- * Queues requests again: their nonce was used without an answer to them, or a reorganization has
- * undone the answer. Their transactions are retired: see loadOpen.
+ * Queues requests again, because their nonce was used without an answer to them, or a
+ * reorganization has undone the answer. Their transactions are retired: see loadOpen.
  */
 export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<void> {
   if (requests.length === 0) return;
@@ -152,8 +156,8 @@ export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<vo
   );
 }
 
-// A booked sale that a reorganization undid may now be refused by the chain. The ledger relies on
-// it, so it is sent again, after longer and longer pauses, until its time is over.
+// A booked sale that a reorganization undid may be refused by the chain now. Because the ledger
+// counts on it, it is sent again, after increasing pauses, until its time has passed.
 
 /** Seconds: the longest pause between two attempts. */
 const MAX_PAUSE_S = 60;
@@ -161,8 +165,8 @@ const MAX_PAUSE_S = 60;
 const MAX_DOUBLINGS = 6;
 
 /**
- * Returns the SQL update that counts one more try. If `refused` is true, the first pause is a
- * second, and each further one is twice as long.
+ * Returns the SQL update that counts another try. If `refused` is true, the first pause is a
+ * second, and each further one twice as long.
  */
 export function backOff(refused: string): string {
   const earlier = 'case when r.owed_since is null then 0 else r.tries end';
@@ -173,15 +177,12 @@ export function backOff(refused: string): string {
 }
 
 /**
- * Hours for which a sale by pass is sent again. A sale by authorization ends with the
+ * For how many hours a sale by pass is sent again. A sale by authorization ends with the
  * authorization.
  */
 const OWED_HOURS = 24;
 
-/**
- * SQL: the time at which a sale that the ledger relies on is no longer sent; null if it was not
- * refused.
- */
+/** SQL: when a booked sale is no longer sent; null if it was not refused. */
 export const OWED_UNTIL = `case
   when applied_at is null or kind <> 'payment' then null
   when payload ? 'authorization' then to_timestamp(
@@ -189,7 +190,7 @@ export const OWED_UNTIL = `case
     least((payload #>> '{authorization,validBefore}')::numeric, 1e11)::double precision)
   else owed_since + interval '${OWED_HOURS} hours' end`;
 
-/** Postpones requests that the chain would refuse according to the simulation. */
+/** Postpones requests that the chain would refuse, according to the simulation. */
 export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(`update chain_requests r set ${backOff('true')} where id = any($1::bigint[])`, [
@@ -209,8 +210,8 @@ export interface UnsettledSaleRow {
 }
 
 /**
- * Ends the attempts of requests whose time is over. They stay in the queue, so that their refunds
- * wait, and are not sent.
+ * Ends the attempts of requests whose time has passed. They stay in the queue without being sent,
+ * so that their refunds wait.
  */
 export async function endAttempts(tx: Tx, ids: readonly bigint[]): Promise<UnsettledSaleRow[]> {
   if (ids.length === 0) return [];

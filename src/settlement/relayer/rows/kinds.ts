@@ -41,7 +41,7 @@ export interface TargetCall {
   readonly data: Hex;
 }
 
-/** Returns the payload, with the type under which requests.ts stored it. */
+/** Returns the payload with the type under which it was stored. */
 export function payloadOf<K extends RequestKind>(
   request: OpenRequest,
   kind: K,
@@ -75,17 +75,15 @@ function withdrawalOf(request: OpenRequest) {
   };
 }
 
-/**
- * Returns what the payer signed for this payment alone; null if it is paid under a standing policy.
- */
+/** Returns what the payer signed for this payment alone; `null` for a payment under a policy. */
 export function authorizationOf(request: OpenRequest): PaymentAuthorization | null {
   return payloadOf(request, 'payment').authorization ?? null;
 }
 
-/** The reference of a refund that an earlier release requested. */
+/** The reference of refunds that an earlier release requested. */
 const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
 
-/** Returns the refund's identifier in its event. */
+/** Returns the refund's identifier in the contract's event. */
 function referenceOf(request: OpenRequest): Hex {
   return payloadOf(request, 'refund').reference ?? NO_REFERENCE;
 }
@@ -108,38 +106,32 @@ export function refundTarget(
 interface KindRecord {
   /** The role of the senders that send it. */
   readonly sender: SenderRole;
-  /**
-   * Returns the contract to call: its merchant's, or the one that merchants and payers join now.
-   */
+  /** Returns the contract to call: the merchant's, or the current one. */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
   /** Encodes the call if the request alone determines it; `null` if `send-jobs.ts` prepares it. */
   readonly data: ((request: OpenRequest, config: NetworkConfig) => Hex) | null;
   /**
-   * Returns those fields of its success event on which money depends. `null` if it has no event:
-   * its transaction contains nothing else, so the receipt's success is the answer.
+   * Returns the fields of its success event on which money depends. `null` if it has no event: its
+   * transaction contains nothing else, so the receipt's status is the answer.
    */
   readonly event: ((request: OpenRequest) => ExpectedEvent) | null;
-  /**
-   * True if one call carries many and skips those that fail: events answer them by their numbers.
-   */
+  /** True if one call carries many, and skips those that fail. Events answer them by number. */
   readonly batched: boolean;
   /**
    * What follows if the ledger has booked it, a reorganization has undone it, and the chain refuses
    * it now. Booked money is sent until the chain accepts it. A refund or withdrawal may be refused
-   * only because of the new order: its proof names a batch that has another number now, or the
-   * balance comes later. For a payment, operators are alerted, because the payer's money may be
-   * gone.
+   * only because of the new order: its proof names a batch with another number now, or the balance
+   * comes later. For a payment, operators are alerted, because the payer's money may be gone.
    */
   readonly whenUndone: 'send_again' | 'send_again_and_alert' | 'alert';
   /** True if it is not given up while the token or its proof prevents it. */
   readonly waits: boolean;
   /**
-   * True if any account that has seen what the payer signed can send it, too. Then a revert decides
-   * nothing.
+   * True if anyone who has seen what the payer signed can send it. Then a revert decides nothing.
    */
   readonly anybodySends: boolean;
   /**
-   * The only reason for which it can fail, whether refused or given up; `null`: the contract's
+   * The only reason for which it can fail, whether refused or given up; `null` for the contract's
    * reason.
    */
   readonly failsFor: FailureReason | null;
@@ -154,7 +146,7 @@ type ExpectedEvent =
   | Pick<Event<'Withdrawn'>, 'event' | 'number' | 'merchantNumber' | 'wallet' | 'amount'>
   | Pick<Event<'MerchantRegistered'>, 'event' | 'reference' | 'wallet'>;
 
-/** A placeholder for the proof that is read from the chain. */
+/** Replaced by the proof that is read from the chain. */
 const ANY_PROOF = {
   payment: { number: 1n, payer: zeroAddress, merchantNumber: 1n, amount: 1n, orderId: 'A' },
   nodeIndex: 0n,
@@ -162,7 +154,7 @@ const ANY_PROOF = {
   refundedBefore: 0n,
 } as const;
 
-/** Defaults of most kinds: sent alone, without an event. */
+/** The defaults of most kinds: sent alone, without an event. */
 const ALONE = {
   sender: 'operator',
   event: null,
@@ -190,7 +182,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   refund: {
     ...ALONE,
-    // That of its payment, which only its proof names, with what was refunded before.
+    // The contract of its payment, which only its proof names, with the sum refunded before.
     contract: newest,
     data: null,
     event: (request) => {
@@ -230,7 +222,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   enrolment: {
     ...ALONE,
-    // A permit without a policy concerns the token alone.
+    // A permit without a policy is sent to the token.
     contract: (request, { settlement, usdc }) =>
       (request.payload as RequestPayloads['enrolment']).policy === null ? usdc : settlement,
     data: (request, { settlement }) => {
@@ -260,7 +252,7 @@ export function contractOfRequest(request: AnyRequest, config: NetworkConfig): H
   return KINDS[request.kind].contract(request, config);
 }
 
-/** Returns the call of a request that determines its call by itself. */
+/** Returns the call of a request, if the request alone determines it. */
 export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall {
   const write = present(KINDS[request.kind].data, 'what writes a request');
   return { to: contractOfRequest(request, config), data: write(request, config) };
@@ -269,8 +261,8 @@ export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall 
 const ALL = Object.keys(KINDS) as RequestKind[];
 
 /**
- * Returns the kinds that senders of this role send. If no key sponsors transfers any more,
- * operators send those that were accepted while there was one.
+ * Returns the kinds that senders of this role send. Without a sponsor's key, operators send the
+ * transfers that were accepted while there was one.
  */
 export function kindsOf(
   role: SenderRole,
@@ -283,7 +275,7 @@ export function kindsOf(
 
 /**
  * Throws for a request that can never become a call, whatever the chain's state: a payload of
- * another kind, or numbers and texts that are too large for the contract. Makes no request.
+ * another kind, or values too large for the contract. Makes no call.
  */
 export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
   if (request.kind === 'payment') {
@@ -296,9 +288,9 @@ export function requireWritable(request: OpenRequest, config: NetworkConfig): vo
 }
 
 /**
- * Returns why a request of this kind stays `pending` after this refusal; null if it does not. A
- * full hour passes by itself, so withdrawals wait for the next one, too; a proposed wallet is
- * applied, canceled or lapses.
+ * Returns why a request of this kind stays `pending` after this refusal; `null` if it does not. A
+ * full hour passes by itself, so withdrawals wait for the next; a proposed wallet is applied,
+ * canceled or lapses.
  */
 export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   if (revert.kind === 'hour_full' || revert.kind === 'wallet_pending') return revert.words;
@@ -319,7 +311,10 @@ export function answers(event: SettlementEvent, request: OpenRequest): boolean {
 
 const ADDRESSES = ['payer', 'wallet'];
 
-/** Returns the failure of a request that was refused for this reason, or for an unknown one. */
+/**
+ * Returns the failure of a request that was refused for this reason; for an unknown one, the
+ * general failure.
+ */
 export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
   return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
 }
@@ -333,13 +328,13 @@ export function failed(reason: FailureReason, txHash: Hex | null): Failure {
   return { succeeded: false, reason, txHash };
 }
 
-/** Returns the result with the time at which the block was first seen. */
+/** Returns the result, with the time at which its block was first seen. */
 export function seenResult(result: Result, seenAt: Date | null): Result {
   if (!result.succeeded || seenAt === null) return result;
   return { ...result, facts: { ...result.facts, seenAt: seenAt.toISOString() } };
 }
 
-/** Returns the transaction and block of an event, in the form that results use. */
+/** Returns an event's transaction and block in the form of results. */
 export function placeOf(
   { txHash, blockNumber, logIndex }: Pick<SettlementEvent, 'txHash' | 'blockNumber' | 'logIndex'>,
   blockTime: Date,
@@ -371,8 +366,8 @@ export function eventResult(event: SettlementEvent, blockTime: Date, chainId: nu
 type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;
 
 /**
- * Returns the rule that a payment must wait for once it is in a block; null: nothing beyond the
- * wait of all payments.
+ * Returns the tier for which a payment in a block must wait; `null` if only the general wait
+ * applies.
  */
 export function countsRuleOf(
   { countsFrom, profile }: Rules,
@@ -387,7 +382,7 @@ export function countsRuleOf(
 }
 
 /**
- * True if a success that was found on the chain may be booked; false while its payment must wait.
+ * True if a success found on the chain may be booked; false while its payment must wait.
  * @throws RpcUnavailable
  */
 export async function countsYet(
@@ -400,7 +395,7 @@ export async function countsYet(
   const head = await chain.newest();
   const { blockNumber, blockTime } = result.facts;
   if (rule.waitsFor === 'time') {
-    // Both times are whole seconds, so the difference may be nearly a second too long.
+    // Both times are whole seconds, so their difference may be almost a second too long.
     return head.time.getTime() - Date.parse(blockTime) >= rule.ms + SECOND_MS;
   }
   const { safe, finalized } = await finalityOf(chain, head.number);
@@ -409,14 +404,14 @@ export async function countsYet(
 
 const CERTAINTY = { inclusion: 0, time: 1, safe: 2, finalized: 3 } as const;
 
-/** Returns the rule that takes longest. */
+/** Returns the tier that takes longest. */
 export function strictestRule(rules: readonly (CountsRule | null)[]): CountsRule | null {
   const isLonger = (a: CountsRule, b: CountsRule) =>
     CERTAINTY[b.waitsFor] - CERTAINTY[a.waitsFor] || b.ms - a.ms;
   return rules.filter((rule) => rule !== null).toSorted(isLonger)[0] ?? null;
 }
 
-/** Groups payments by rule, so that a small sum never waits for a large one. */
+/** Groups payments by tier, so that a small sum never waits for a large one. */
 export function groupByRule<T extends AnyRequest>(config: Rules, requests: readonly T[]): T[][] {
   return [...Map.groupBy(requests, (request) => countsRuleOf(config, request)).values()];
 }

@@ -14,7 +14,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 
 let database: TestDatabase;
-/** Id of the transaction that carries the job. */
+/** The id of the transaction that carries the job. */
 let own: bigint;
 let other: bigint;
 let requestId: bigint;
@@ -82,7 +82,7 @@ test('a request is queued again out of its own transaction, and of no other', as
   assert.deepEqual(await retired(), [{ id: own }]);
 });
 
-/** Ends the job with a result that was not applied yet, or was. */
+/** Ends the job with a result, applied or not. */
 async function end(status: 'succeeded' | 'failed', appliedAt: Date | null): Promise<void> {
   await database.db.query(
     `update chain_requests set status = $2, outcome = '{}', applied_at = $3 where id = $1`,

@@ -4,8 +4,8 @@ import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /**
- * Lets this transaction commit without waiting for the disk: if the database crashes, its contents
- * are read from the chain again. Later commits that do wait make it durable, too.
+ * Lets this transaction commit without waiting for the disk. If the database crashes, its contents
+ * are read from the chain again. Later commits that wait make it durable, too.
  */
 export async function commitWithoutWaiting(tx: Tx): Promise<void> {
   await tx.query(`select set_config('synchronous_commit', 'off', true)`);
@@ -34,8 +34,8 @@ const WRITE_OUTCOMES = `
   returning r.id`;
 
 /**
- * Writes outcomes of requests that this transaction carries (or, with no transaction, that never
- * got one). @returns the requests that took it; the others had an outcome already.
+ * Stores results of requests carried by this transaction (or, without one, of requests that never
+ * got one). @returns the requests that took it; the others already had a result.
  */
 export async function writeOutcomes(
   tx: Tx,
@@ -75,8 +75,8 @@ export async function selectKnownOutcomes(
 }
 
 /**
- * Corrects a result that was not applied yet, or the transaction and block of one that was. The row
- * is locked.
+ * Corrects a result that was not applied, or the transaction and block of one that was. The row is
+ * locked.
  */
 export async function replaceOutcome(
   tx: Tx,
@@ -93,10 +93,7 @@ export async function replaceOutcome(
   );
 }
 
-/**
- * Replaces a result that turned out to be wrong after it was announced: it must be applied once
- * more.
- */
+/** Replaces a result that proved wrong after it was applied; it must be applied again. */
 export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
   await tx.query(
     `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null
@@ -105,8 +102,8 @@ export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Prom
   );
 }
 
-// A booked transfer that a reorganization has put into another transaction, block or log index. The
-// ledger's rows then name its new one. Nothing else changes: neither money nor `settled_at`,
+// A booked transfer that a reorganization has moved to another transaction, block or log index. The
+// ledger's rows are updated to the new place. Nothing else changes, neither money nor `settled_at`,
 // because the customer paid when it first settled.
 
 export interface MovedTransfer {

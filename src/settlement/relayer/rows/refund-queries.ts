@@ -21,9 +21,9 @@ export interface RefundSums {
   payment_id: string;
   /** Atoms that were refunded, according to the ledger. */
   settled: bigint;
-  /** Atoms of refunds that are signed and not known to be mined. */
+  /** Atoms of refunds that are signed and, as far as known, not mined. */
   under_way: bigint;
-  /** True if some of those are on another sender. */
+  /** True if some of them are on another sender. */
   elsewhere: boolean;
 }
 

@@ -16,7 +16,7 @@ let database: TestDatabase;
 
 before(async () => {
   database = await testDatabase(6);
-  // Inserts the higher senders first, because an update in the table's order meets them first.
+  // Higher senders first, because an update in the table's order meets them first.
   for (const sender of [3, 2, 1]) {
     await database.db.query(
       `insert into relayer_senders (livemode, sender, role, address, next_nonce, lease_owner)
@@ -49,8 +49,7 @@ for (const [name, work] of Object.entries(OF_SEVERAL)) {
       tx.query('select from relayer_senders where sender = 1 for no key update'),
     );
     const done = db.transaction(async (tx) => {
-      // Forces a plan that PostgreSQL may choose any day: it meets the rows in the order of the
-      // table.
+      // Forces a plan that PostgreSQL may choose at any time: rows in the order of the table.
       await tx.query(`select set_config('enable_nestloop', 'off', true),
         set_config('enable_mergejoin', 'off', true), set_config('enable_indexscan', 'off', true),
         set_config('enable_bitmapscan', 'off', true)`);

@@ -4,7 +4,7 @@ import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memor
 import type { Hex } from '#settlement/requests.ts';
 import type { SenderRow } from '#settlement/senders.ts';
 
-// Leases use the database's clock, the only one that all workers share.
+// Leases use the database's clock, which all workers share.
 
 /** A worker of a network. */
 interface Worker {
@@ -26,7 +26,7 @@ export function leasesOf(
   return { livemode, owner, senders, fencingTokens: held.map(({ fencingToken }) => fencingToken) };
 }
 
-/** Adds the worker to the sharing of senders; workers not seen for `forgetMs` are forgotten. */
+/** Adds the worker to the sharing of senders, and removes workers not seen for `forgetMs`. */
 export async function upsertWorker(
   tx: Tx,
   worker: Worker & { readonly forgetMs: number },
@@ -50,8 +50,8 @@ export async function upsertWorker(
 }
 
 /**
- * Removes the worker from the sharing of senders: it holds none any more. Its report on the network
- * is kept until it expires, so payments accepted meanwhile wait for the next worker.
+ * Removes the worker, which holds no senders any more, from their sharing. Its report is kept until
+ * it expires, so that payments accepted meanwhile wait for the next worker.
  */
 export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
   await sql.query(
@@ -65,14 +65,12 @@ export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
 /** The key of an advisory lock, different from all others (test/tidy.test.ts). */
 const CONFIGURE_LOCK = 7_218_344_191;
 
-/** Lets starts configure senders one after the other; leases are not blocked. */
+/** Makes starts configure senders one after the other. Leases are not blocked. */
 export async function lockConfiguration(tx: Tx): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [CONFIGURE_LOCK]);
 }
 
-/**
- * Stores a sender. A new address gets the next number; a known one keeps its number and its nonce.
- */
+/** Stores a sender. A new address gets the next number; a known one keeps its number and nonce. */
 export async function upsertSender(
   tx: Tx,
   sender: Pick<SenderRow, 'role' | 'address'> & { livemode: boolean; nextNonce: bigint },
@@ -86,8 +84,8 @@ export async function upsertSender(
 }
 
 /**
- * Counts transactions that are signed, or mined in a block that may still leave the chain: only the
- * sender's own key can send them again.
+ * Counts transactions that are signed, or in a block that may leave the chain: only the sender's
+ * own key can send them again.
  */
 export async function countUnfinished(
   tx: Tx,
@@ -102,7 +100,7 @@ export async function countUnfinished(
 }
 
 /**
- * Renews the leases of these senders; a sender missing from the answer is lost. Locks in the same
+ * Renews the leases of these senders. A sender missing in the result is lost. Locks in the same
  * order as the writers of results, so that two statements of one worker cannot deadlock.
  */
 export async function renewLeases(
@@ -126,10 +124,7 @@ export async function renewLeases(
   return rows.map((row) => row.sender);
 }
 
-/**
- * Takes up to `limit` senders that no worker holds and that have something to do. Each gets a new
- * fencing token.
- */
+/** Takes up to `limit` senders that have work and no worker. Each gets a new fencing token. */
 export async function takeSenders(
   sql: Sql,
   wanted: Worker & {
@@ -176,9 +171,9 @@ export async function releaseSenders(
 }
 
 /**
- * Locks the sender until the transaction ends and returns its next nonce; null if the lease was
- * lost, or if this process no longer knows whether its ledger is complete. The fencing token
- * decides, not the time: a worker that took the sender over has raised it.
+ * Locks the sender until the transaction ends, and returns its next nonce; `null` if the lease was
+ * lost, or if this process no longer knows that its ledger is complete. The fencing token decides
+ * rather than the time: a worker that took over has raised it.
  */
 export async function lockHeldSender(
   tx: Tx,
@@ -206,7 +201,7 @@ export async function shareHeldSenders(tx: Tx, held: Leases): Promise<number[]> 
   return rows.map((row) => row.sender);
 }
 
-/** The lease is lost, so this process's memory of the sender is invalid. */
+/** The lease was lost, so this process's memory of the sender is invalid. */
 export class SenderLost extends Error {
   override name = 'SenderLost';
   readonly sender: number;
@@ -218,8 +213,8 @@ export class SenderLost extends Error {
 }
 
 /**
- * Writes while this process holds the sender, all or nothing. `nonce` is the sender's next one.
- * @throws SenderLost when another worker has it.
+ * Writes while this process holds the sender, all or nothing. `nonce` is the sender's next.
+ * @throws SenderLost if another worker has it.
  */
 export async function inSender<T>(
   { livemode, db, owner }: RelayerState,

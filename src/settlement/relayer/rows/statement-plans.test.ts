@@ -15,13 +15,11 @@ import {
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 /**
- * A connection keeps a plan until the tables are analyzed again. So a plan that is made while there
- * are few payments must not read all payments when there are many.
+ * A connection keeps a plan until the tables are analyzed again, so a plan made with few payments
+ * must not read all payments when there are many.
  */
 let database: TestDatabase;
-/**
- * Sends text without values: with them, `explain` would show a plan for those, not the one for all.
- */
+/** Sends statements without values, so that `explain` shows the plan for all values. */
 let client: pg.Client;
 before(async () => {
   database = await testDatabase();
@@ -46,10 +44,10 @@ function indexesOf(plan: Plan): string[] {
 
 type Work = (tx: Tx) => Promise<unknown>;
 
-/** Matches tables that grow with every payment. */
+/** Tables that grow with every payment. */
 const GROWING = /^(chain_requests|chain_transactions|payments|payment_intents)_/;
 
-/** Returns the indexes by which a statement would read growing tables now. */
+/** Returns the indexes through which a statement would read growing tables now. */
 async function indexes(work: Work): Promise<string[]> {
   const found = new Set<string>();
   await database.db.transaction((tx) =>
@@ -87,7 +85,10 @@ const PAYER = {
   ...{ exceptIntentId: 'pi_1', day: NOW, hour: NOW },
 };
 
-/** The indexes by which each may read: a whole key, or an index of what is open or of one payer. */
+/**
+ * The indexes that each statement may use: a whole key, or an index of open rows, or of one
+ * payer's.
+ */
 const STATEMENTS: readonly (readonly [name: string, work: Work, by: readonly string[]])[] = [
   [
     'the outcomes of requests',
@@ -131,7 +132,7 @@ async function checkAll(known: string): Promise<void> {
 const ids = (prefix: string, n = 'n') => `'${prefix}_' || lpad((${n})::text, 22, '0')`;
 const HASH = `'0x' || lpad(to_hex(n / 100), 64, '0')`;
 
-/** Fills the tables for one account, with a hundred payments in each transaction. */
+/** Fills the tables for one account, with a hundred payments per transaction. */
 const FILL = [
   `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
      order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash)

@@ -14,7 +14,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 
 let database: TestDatabase;
-/** Ids of the jobs of three payments that wait. */
+/** The ids of the jobs of three waiting payments. */
 let ids: bigint[];
 
 before(async () => {

@@ -78,8 +78,8 @@ const INSERT_TRANSACTIONS = `
   from added a order by a.nonce`;
 
 /**
- * Stores transactions that make this offer, with their jobs and the sender's next nonce. Locks the
- * sender and the jobs. Stores everything, or nothing if the fencing token is outdated.
+ * Stores transactions with this offer, their jobs, and the sender's next nonce. Locks the sender
+ * and the jobs. Stores nothing if the fencing token is outdated.
  */
 export async function insertTransactions(
   tx: Tx,
@@ -128,7 +128,7 @@ export async function insertAttempt(
   );
 }
 
-/** Stores what an external signer is asked for from now on, in place of the earlier request. */
+/** Stores what an external signer must sign, replacing an earlier request. */
 export async function upsertUnsigned(
   tx: Tx,
   transactionId: bigint,
@@ -147,8 +147,8 @@ export async function upsertUnsigned(
 }
 
 /**
- * Ends the signing request for this offer; its answer or another request replaces it.
- * @returns `false` if the signer is asked for something else by now, or for nothing.
+ * Ends the signing request for this offer, because it was answered or replaced.
+ * @returns `false` if the signer is meanwhile asked for something else, or for nothing.
  */
 export async function endUnsigned(
   tx: Tx,
@@ -169,7 +169,7 @@ function textsOf({ maxFeePerGas, maxPriorityFeePerGas }: Fees): string[] {
   return [maxFeePerGas.toString(), maxPriorityFeePerGas.toString()];
 }
 
-/** Fees as text: they have up to 256 bits, and JSON's numbers fewer. */
+/** Fees in text, because they have up to 256 bits, more than JSON's numbers. */
 export interface OfferRow {
   readonly cancels: boolean;
   readonly maxFee: string;
@@ -186,13 +186,13 @@ export interface OpenTransactionRow
   readonly attempts: readonly (OfferRow & Pick<Attempt, 'hash' | 'raw'>)[];
   readonly unsigned: OfferRow | null;
   readonly requests: readonly (JobJson & { readonly failed: boolean })[];
-  /** True if one of its jobs went back to the queue. */
+  /** True if one of its jobs was queued again. */
   readonly retired: boolean;
 }
 
 /**
- * Returns a sender's signed but unmined transactions with all of their broadcasts, in nonce order.
- * A cancellation transaction is the newest broadcast whatever it offers: nothing is sent after it.
+ * Returns a sender's signed but unmined transactions with all broadcasts, in nonce order. A
+ * cancellation counts as the newest broadcast, because nothing is sent after it.
  */
 export async function selectOpenTransactions(
   sql: Sql,
@@ -259,7 +259,7 @@ export async function markMined(
 }
 
 /**
- * Marks transactions from this nonce on as not mined: the chain has been reorganized to before
+ * Marks transactions from this nonce on as not mined, because the chain was reorganized to before
  * them.
  */
 export async function reopenFromNonce(
@@ -277,7 +277,7 @@ export async function reopenFromNonce(
   return rows.length;
 }
 
-/** Does the same for transactions in blocks that have left the chain. */
+/** Marks transactions in these blocks, which have left the chain, as not mined. */
 export async function reopenBlocks(
   tx: Tx,
   which: OfSenders & { readonly blockHashes: readonly Hex[] },
@@ -292,7 +292,7 @@ export async function reopenBlocks(
   );
 }
 
-/** Returns the sender's nonces from `from` up to `to` at which nothing is stored. */
+/** Returns the sender's nonces from `from` up to `to` without a stored transaction. */
 export async function selectMissingNonces(
   tx: Tx,
   gap: OfSender & { readonly from: bigint; readonly to: bigint },
@@ -318,8 +318,8 @@ export interface MinedBlockRow {
 }
 
 /**
- * Returns blocks that hold transactions of ours and are not marked final: the oldest up to `final`,
- * to be marked, and the newest, which a reorganization may have removed.
+ * Returns blocks with our transactions that are not marked final: the oldest up to `final`, which
+ * can be marked, and the newest, which a reorganization may have removed.
  */
 export async function selectMinedBlocks(
   sql: Sql,
@@ -339,15 +339,15 @@ export async function selectMinedBlocks(
 }
 
 export interface AnsweredRow {
-  /** Ids of the requests that the transaction has answered. */
+  /** Ids of the requests that the transaction answered. */
   ids: bigint[];
   tx_hash: Hex;
   block_number: bigint;
 }
 
 /**
- * Returns transactions in blocks above this one that are not ours, but have answered requests whose
- * results are applied. Few blocks can hold only few of them.
+ * Returns foreign transactions in blocks above this one that have answered requests whose results
+ * are applied. Few blocks hold few of them.
  */
 export async function selectAnswered(
   sql: Sql,
@@ -366,8 +366,8 @@ export async function selectAnswered(
 }
 
 /**
- * Queues requests again that must be resent; each is sent alone. Skips those that another worker
- * has found in another block meanwhile.
+ * Queues requests again that must be resent, each alone. Skips those that another worker has
+ * meanwhile found in another block.
  */
 export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: AnsweredRow) {
   await sql.query(
@@ -379,8 +379,7 @@ export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: 
 }
 
 /**
- * Stores whether it is in a block. `waitsFor` is what its result still needs; `null` if it is in no
- * block.
+ * Stores if it is in a block. `waitsFor` is what its result still needs; `null` if it is in none.
  */
 export async function updateIncluded(
   sql: Sql,

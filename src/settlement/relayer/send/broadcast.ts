@@ -14,9 +14,9 @@ import {
 } from '#settlement/relayer/machine/transaction.ts';
 
 /**
- * Broadcasts each transaction's newest bytes, in the given order (by nonce). It may be called any
- * number of times: the bytes are stored, so sending them again changes nothing. An unreachable
- * chain is no error: the transactions stay open and are sent again.
+ * Broadcasts each transaction's newest bytes, in the given order (by nonce). The bytes are stored,
+ * so it may be called any number of times. An unreachable chain is no error: the transactions stay
+ * open and are sent again.
  */
 export async function broadcast(
   relayer: RelayerState,
@@ -27,8 +27,8 @@ export async function broadcast(
   if (sendable.length === 0) return;
   const calls = sendable.map(({ attempts }) => {
     const last = attempts.at(-1);
-    // A node that answers with another hash has not taken these bytes, so the next node gets them
-    // too.
+    // A node that answers with another hash has not accepted these bytes, so the next node gets
+    // them, too.
     const accepts = (hash: unknown) => hash === last?.hash;
     return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
   });
@@ -47,7 +47,7 @@ export async function broadcast(
   }
 }
 
-/** `waiting`: in the pool, mined, or replaced by another of our broadcasts; receipts show which. */
+/** `waiting`: in the pool, mined, or replaced by another broadcast of ours; receipts show which. */
 type Verdict = 'waiting' | Refusal;
 
 const UNDERPRICED = /less than block base fee|underpriced|fee too low|below base fee/i;
@@ -67,8 +67,8 @@ const UNSENDABLE = new RegExp(
 );
 
 /**
- * Reads the meaning of a node's answer to a broadcast. Nodes have no codes for it, only texts.
- * Everything unknown is `waiting`: it is sent again, and receipts decide.
+ * Interprets a node's answer to a broadcast. Nodes have no codes for it, only texts. Anything
+ * unknown is `waiting`: it is sent again, and receipts decide.
  */
 export function readBroadcastError(message: string): Verdict {
   if (/replacement/i.test(message)) return 'waiting';

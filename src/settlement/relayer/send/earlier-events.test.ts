@@ -4,14 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 
-/**
- * Tests that a batch's calls reach several nodes, and that the one that returns the logs lags
- * behind.
- */
+/** A batch's calls reach several nodes, and the one that returns the logs lags. */
 describe('a payment that was settled before, while a node leaves its event out', () => {
   let world: BusyWorld<ProviderProxy>;
   let proxy: ProviderProxy;
-  /** Number of log requests so far, and the number from which on all logs are returned. */
+  /** Log requests so far, and the number from which on all logs are returned. */
   let asked: number;
   let completeFrom: number;
 
@@ -35,7 +32,7 @@ describe('a payment that was settled before, while a node leaves its event out',
     proxy.behavior = null;
   });
 
-  /** Forgets the first settlement, as a restore does, and asks again. */
+  /** Deletes the first settlement, as a restore would, and requests it again. */
   async function askAgain(): Promise<{ intent: string; first: unknown }> {
     const intent = await world.pay({ payer: world.payer });
     const first = await factsOf(intent);
@@ -47,10 +44,7 @@ describe('a payment that was settled before, while a node leaves its event out',
     return { intent, first };
   }
 
-  /**
-   * Returns the facts without when the block was seen, which depends on the poll and not on the
-   * settlement.
-   */
+  /** Returns the facts except when the block was seen, which depends on the poll. */
   async function factsOf(intent: string): Promise<unknown> {
     const [outcome] = await world.outcomes([intent]);
     const { seenAt: _, ...facts } = (outcome?.facts ?? {}) as Readonly<Record<string, unknown>>;

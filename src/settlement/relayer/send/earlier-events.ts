@@ -29,7 +29,7 @@ import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
 /**
  * Returns the result of a request that the contract says was done before: by the request itself, or
- * (raising an alarm) by another.
+ * by something else, which raises an alarm.
  */
 export async function doneBefore(
   chain: Chain,
@@ -44,16 +44,16 @@ export async function doneBefore(
 }
 
 /**
- * Finds the event that did it, newest blocks first: an earlier transaction of ours that was mined
- * after all, or one from before the database was restored. `null`: the event does not match the
- * request, so something else has used its number.
- * @throws RpcUnavailable when there is no event: what was done has one, so a node left it out.
+ * Finds the event that did it, newest blocks first: by an earlier transaction of ours that was
+ * mined after all, or by one from before the database was restored. `null` if the event does not
+ * match the request, so something else used its number.
+ * @throws RpcUnavailable if there is no event: it must exist, so a node has left it out.
  */
 async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
   const expected = KINDS[request.kind].event?.(request);
   if (expected === undefined || expected.event === 'PaymentRefunded') return null;
   const address = contractOfRequest(request, chain.config);
-  // The contract does nothing twice under one number, so this event is unique.
+  // The contract does nothing twice under one number, so the event is unique.
   for await (const event of eventsBackwards(chain, { address, topics: eventTopics(expected) })) {
     return answers(event, request) ? resultOf(chain, event) : null;
   }
@@ -62,8 +62,8 @@ async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result |
 
 /**
  * Finds the event of a refund whose own transaction no longer carries its request. The contract
- * does not refuse a refund by its reference: only the sums tell that it was paid. `null`: it was
- * not paid, as far as a node shows. Refunds of an earlier release have no reference to search for.
+ * does not refuse a repeated reference; only the sums show that it was paid. `null` if, as far as a
+ * node shows, it was not. Refunds of an earlier release have no reference to search for.
  */
 export async function findRefund(
   chain: Chain,
@@ -90,18 +90,18 @@ async function timeOfBlock(chain: Chain, number: bigint): Promise<Date> {
 
 /**
  * Nodes behind one address differ by fewer blocks than this, and by less time than this many
- * one-second blocks take.
+ * one-second blocks.
  */
 const NEAR_BLOCKS = 64;
 /**
- * Number of times the newest blocks are read: different nodes may answer the calls of one batch,
- * and those that lag omit logs.
+ * How often the newest blocks are read: different nodes may answer the calls of one batch, and
+ * lagging ones omit logs.
  */
 const NEAR_LOOKS = 3;
 const NEAR_LOOK_MS = 200;
 
 /**
- * Yields the events of the newest blocks several times, then those of the older ones, on which all
+ * Yields the events of the newest blocks several times, then those of older ones, on which all
  * nodes agree.
  */
 async function* eventsBackwards(
@@ -132,24 +132,23 @@ async function* eventsIn(
 }
 
 /**
- * Longer than a reorganization reaches back: in an earlier block the transfer could still be
- * accepted again.
+ * Longer than reorganizations reach back: in an earlier block the transfer might still be accepted.
  */
 const DEAD_AFTER_MS = 60_000;
 
 type Transfer = RequestPayloads['transfer'];
 
 /**
- * Finds the result of a payer's transfer that the token refuses now. Any account that saw the
- * authorization may have sent it, or this service itself before the database was restored. So it
- * has succeeded if the token's own event says so, and has failed only if the token can never accept
- * it again: after "failed" a person sends once more.
+ * Finds the result of a payer's transfer that the token refuses now. Anyone who saw the
+ * authorization may have sent it, or this service before the database was restored. So it has
+ * succeeded if the token's own event says so, and has failed only if the token can never accept it
+ * again, because after "failed" a person sends once more.
  * @throws RpcUnavailable while neither is known.
  */
 export async function endOfTransfer(chain: Chain, request: OpenRequest): Promise<Result> {
   const transfer = payloadOf(request, 'transfer');
   const head = await chain.newest();
-  // Ask at the block whose time is compared: a node that lags cannot answer for it.
+  // Asked at the block whose time is compared, for which a lagging node cannot answer.
   if (await isAuthorizationUsed(chain, transfer, head.number)) {
     return resultOfTransfer(chain, transfer, head.number);
   }
@@ -166,7 +165,7 @@ async function resultOfTransfer(
   toBlock: bigint,
 ): Promise<Result> {
   const { usdc: address, deployedAtBlock: fromBlock } = chain.config;
-  // Events for use and cancellation both have owner and nonce at these positions.
+  // The events of use and of cancellation have owner and nonce at the same positions.
   const topics = [null, pad(from), nonce];
   const wanted = { address, fromBlock, toBlock, topics, newestFirst: true };
   for await (const { logs } of chain.logPortions(wanted)) {

@@ -15,7 +15,7 @@ import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';
 import { authorizationOf, paymentOf, type TargetCall } from '#settlement/relayer/rows/kinds.ts';
 import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 
-/** A transaction that is about to be signed. */
+/** A transaction about to be signed. */
 export interface Planned {
   readonly kind: string;
   readonly call: TargetCall;
@@ -23,7 +23,7 @@ export interface Planned {
   readonly requests: readonly OpenRequest[];
   /** Payments only: the block time after which the contract refuses them. */
   readonly validUntil?: Date;
-  /** For a refund, which is ordered among the others of its payment right before it is signed. */
+  /** For a refund, which is ordered among the others of its payment just before it is signed. */
   readonly refund?: PreparedRefund;
 }
 
@@ -40,7 +40,7 @@ export interface PreparedRefund {
   readonly refunded: bigint;
 }
 
-/** Plans a payment that is sent alone, under its payer's policy or with an authorization for it. */
+/** Plans a payment that is sent alone, under its payer's policy or an authorization. */
 export function planPayment(relayer: RelayerState, request: OpenRequest): Planned {
   const authorization = authorizationOf(request);
   if (authorization === null) return planBatch(relayer, [request]);
@@ -70,15 +70,13 @@ export function planBatch(relayer: RelayerState, requests: readonly OpenRequest[
   return { kind: 'payment', call, gasLimit: batchGasLimit(payments.length), requests, validUntil };
 }
 
-/** A batch is a call of one contract: payments to merchants that have moved go apart. */
+/** Groups payments by contract, because a batch is one call to one contract. */
 export function groupByContract(requests: readonly OpenRequest[]): OpenRequest[][] {
   const groups = Map.groupBy(requests, (one) => contractVersionOf(paymentOf(one).merchantNumber));
   return [...groups.values()];
 }
 
-/**
- * A storage slot of the contract holds 256 numbers; all payments of a merchant share another slot.
- */
+/** A storage slot of the contract holds 256 numbers; a merchant's payments share another slot. */
 const NUMBERS_PER_SLOT = 256n;
 
 function bySlot(a: PaymentCall, b: PaymentCall): number {
@@ -93,7 +91,7 @@ function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Seconds assumed for a payment from an API of the previous release, which stored no deadline. */
+/** Seconds assumed for payments from the previous release, which stored no deadline. */
 const LEFT_WITHOUT_DEADLINE_S = 60;
 
 type Timed = Pick<OpenRequest, 'deadline' | 'settleWithinS'>;
@@ -111,9 +109,9 @@ export function hasTimeLeft(request: Timed, now: Date): boolean {
 
 /**
  * Returns the last block time at which these payments may settle, in whole seconds: the head's time
- * plus the least time that any of them has left. Only the chain's clock counts, so a difference
- * from ours makes the period neither longer nor shorter. If the head has not moved, the period is
- * shorter; the chain may then refuse the call, and the payments are sent once more.
+ * plus the shortest time that any of them has left. Only the chain's clock counts, so a deviation
+ * of ours has no effect. If the head has not advanced, the period is shorter; the chain may then
+ * refuse the call, and the payments are sent once more.
  */
 export function validUntil(
   payments: readonly Timed[],
@@ -125,8 +123,8 @@ export function validUntil(
 }
 
 /**
- * Groups payments that may share a batch: their deadlines lie within half of the time that the
- * first of them was given, so that no payment loses more than that because of another one.
+ * Groups payments that may share a batch: their deadlines differ by at most half of the time that
+ * the first of them was given, so that no payment loses more because of another one.
  */
 export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Date): T[][] {
   const groups: T[][] = [];
@@ -143,12 +141,12 @@ export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Da
 }
 
 /**
- * Gas limits from measurements (contracts/README.md). Unused gas is not paid, so the limits are
- * generous. Estimating each batch would cost a simulation, and the estimate can be too low when
- * another batch is mined in between.
+ * Gas limits from measurements (contracts/README.md). Unused gas is not paid, so they are generous.
+ * Estimating each batch would cost a simulation, and the estimate could be too low if another batch
+ * is mined meanwhile.
  */
 
-/** EIP-7825: no transaction may have more. */
+/** EIP-7825: the highest gas limit of a transaction. */
 const TRANSACTION_GAS_CAP = 16_777_216n;
 
 /**
@@ -157,16 +155,16 @@ const TRANSACTION_GAS_CAP = 16_777_216n;
 const GAS_PER_PAYMENT = 75_000n;
 
 /**
- * Gas for the transaction, the bitmap word, the ledger and the batch's node (2,250 for each node
- * that it merges), plus the 215,000 that the contract requires to be left at each pull, so that a
- * payment fails because of the token's answer and never for lack of gas.
+ * Gas for the transaction, the bitmap word, the ledger and the batch's node (2,250 per merged
+ * node), plus the 215,000 that the contract requires to be left at each pull, so that a payment
+ * fails because of the token's answer, and never for lack of gas.
  */
 const GAS_PER_BATCH = 21_000n + 100_000n + 215_000n;
 
 /**
- * The most payments in one transaction. Beyond a hundred the gas per payment hardly falls, while
- * the time to sign, store and read the transaction keeps growing; and two such transactions fit
- * into a block of 30 million.
+ * The most payments in a transaction. Beyond a hundred, the gas per payment hardly falls, while
+ * signing, storing and reading take longer; and two such transactions fit into a block of 30
+ * million.
  */
 export const MAX_BATCH_PAYMENTS = 100;
 
@@ -174,11 +172,12 @@ export function batchGasLimit(payments: number): bigint {
   return GAS_PER_BATCH + BigInt(payments) * GAS_PER_PAYMENT;
 }
 
-/** Gas that the token may spend on a contract wallet's signature, plus what EIP-150 holds back. */
-const SIGNATURE_GAS = 510_000n;
 /**
- * Gas of a byte of call data at the higher of its two prices (EIP-7623), with its copies in memory.
+ * Gas that the token may spend on a contract wallet's signature, plus the share held back by
+ * EIP-150.
  */
+const SIGNATURE_GAS = 510_000n;
+/** Gas per byte of call data at the higher of two prices (EIP-7623), and its copies in memory. */
 const GAS_PER_BYTE = 60n;
 
 /** Returns the limit for a payment whose authorization has a signature of this many bytes. */
@@ -187,8 +186,8 @@ function authorizedGasLimit(signatureBytes: number): bigint {
 }
 
 /**
- * Returns the limit for one call: its estimate plus a reserve, because state may change until it is
- * mined.
+ * Returns the gas limit of one call: its estimate plus a reserve, because the state may change
+ * before it is mined.
  */
 export function singleGasLimit(estimate: bigint): bigint {
   return capped((estimate * 3n) / 2n + 30_000n);
@@ -198,5 +197,5 @@ function capped(limit: bigint): bigint {
   return limit < TRANSACTION_GAS_CAP ? limit : TRANSACTION_GAS_CAP;
 }
 
-/** Gas of a plain transfer of nothing to oneself. */
+/** Gas of an empty transfer to oneself. */
 export const CANCELLATION_GAS_LIMIT = 21_000n;

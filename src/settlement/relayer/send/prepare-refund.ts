@@ -32,7 +32,8 @@ import { rereadPayment, storedProof } from '#settlement/settled/payment-proof.ts
 import { selectPaymentPlace } from '#settlement/settled/settled-queries.ts';
 
 /**
- * Longer than any reorganization; after that the refund fails, and an operator checks the payment.
+ * Longer than any reorganization. After this time the refund fails, and an operator checks the
+ * payment.
  */
 const MISSING_PAYMENT_MS = 600_000;
 
@@ -49,7 +50,7 @@ export async function prepareRefund(
     address: contractOf(relayer.chain.config, paid.merchantNumber),
   };
   for (const isReread of [false, true]) {
-    // The proof is missing or refused, so build it from the chain's own events.
+    // The proof is missing or refused, so it is built from the chain's events.
     if (isReread && !(await rereadPayment(relayer, paid))) return unknownPayment(relayer, request);
     const block = isReread ? 'latest' : (relayer.head?.number ?? 'latest');
     const { refunded, batches } = await contractAt(relayer, payment, block);
@@ -69,8 +70,8 @@ interface SettledPlace {
 }
 
 /**
- * It was sent under other bytes before, and the chain has refunded more than the ledger can
- * explain without it.
+ * It was sent before in another transaction, because the chain has refunded more than the ledger
+ * explains without it.
  */
 async function paidBefore(
   { chain, db, livemode }: RelayerState,
@@ -108,8 +109,8 @@ async function tryRefund(
 }
 
 /**
- * Handles a payment that the contract does not have: a reorganization may have undone its block,
- * and its bytes are mined again soon.
+ * Handles a payment that the contract lacks: a reorganization may have undone its block, and its
+ * bytes are mined again soon.
  */
 async function unknownPayment(relayer: RelayerState, request: OpenRequest): Promise<Prepared> {
   const askedMs = relayer.clock.now().getTime() - request.created.getTime();
@@ -159,17 +160,17 @@ interface InOrder {
 }
 
 /**
- * Reconciliation runs once a minute and books what the ledger lacks: if the sums still differ after
- * two runs, the reason does not pass by itself.
+ * Reconciliation runs once a minute and books what the ledger lacks. If the sums still differ after
+ * two runs, the reason is not temporary.
  */
 const EXPLAINED_WITHIN_MS = 120_000;
 
 /**
- * Gives each planned refund the sum before it: what the ledger says is refunded, what this sender
- * has under way, and the planned ones ahead of it. A refund waits while another one of its payment
- * is under way on another sender, because it is unknown which is mined first. It also waits while
- * ledger and chain disagree (after a reorganization, or about refunds that a restored database has
- * lost).
+ * Assigns to each planned refund the sum before it: what the ledger has as refunded, what this
+ * sender has in progress, and the planned ones before it. A refund waits while another one of its
+ * payment is in progress on another sender, because it is unknown which is mined first. It also
+ * waits while ledger and chain disagree, after a reorganization, or about refunds that a restored
+ * database has lost.
  */
 export async function inOrder(
   tx: Tx,
@@ -210,8 +211,8 @@ export async function inOrder(
 }
 
 /**
- * Returns the alarm for a refund that waits for an operator; none if it waits for another sender's
- * refund of the same payment.
+ * Returns the alarm for a refund that waits for an operator; nothing if it waits for another
+ * sender's refund of the same payment.
  */
 function unexplained(
   { clock }: RelayerState,

@@ -38,18 +38,18 @@ import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
 import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
 
 export interface SentPayments {
-  /** Number of payments that are signed and stored. */
+  /** Payments that were signed and stored. */
   readonly payments: number;
-  /** Resolves when a node has answered the broadcast, or none could. */
+  /** Resolves when a node has answered the broadcast, or when none could. */
   readonly sent: Promise<void>;
 }
 
 /**
- * Sends the waiting payments, up to a full batch, as one transaction of this sender (or several, if
- * their deadlines are far apart). One database transaction claims them, takes the nonce, signs and
- * stores; only then are they broadcast. The caller awaits the node's answer, so the next payment
- * can meanwhile go through another sender.
- * @throws SenderLost when another worker has the sender.
+ * Sends the waiting payments, up to a full batch, as one transaction of this sender, or as several
+ * if their deadlines differ much. One database transaction claims them, takes the nonce, signs and
+ * stores; only then are they broadcast. The caller awaits the node's answer, so that the next
+ * payment can go through another sender meanwhile.
+ * @throws SenderLost if another worker has the sender.
  */
 export async function sendPayments(
   relayer: RelayerState,
@@ -86,14 +86,14 @@ export async function sendPayments(
 }
 
 /**
- * Each is its own transaction: this many at once stay below the number that nodes keep for one
+ * Each is a transaction of its own. This many at once are below the number that nodes keep per
  * sender.
  */
 const MAX_AUTHORIZED = 8;
 
 /**
- * Filters out requests to a contract that this worker's settings lack: they wait for a worker with
- * newer settings.
+ * Filters out requests for a contract that this worker's settings lack, which wait for a worker
+ * with newer settings.
  */
 function sendable(
   { chain }: RelayerState,
@@ -107,11 +107,11 @@ function sendable(
   );
 }
 
-/** Number simulated and signed together; each is its own transaction. */
+/** How many are simulated and signed together. Each is a transaction of its own. */
 const MAX_UNBATCHED = 8;
 
 /**
- * Sends what must be sent alone: refunds, withdrawals, registrations and the like, and payments
+ * Sends what must be sent alone: refunds, withdrawals, registrations and similar, and payments
  * whose batch was mined without an answer for them. Each is simulated first, so that a request that
  * the contract would refuse costs no gas and fails with its reason.
  * @returns how many requests were sent or decided.
@@ -161,7 +161,7 @@ function idsOf(work: readonly Work[], status?: Prepared['status']): bigint[] {
 }
 
 /**
- * Writes the results that need no transaction.
+ * Stores the results that need no transaction.
  * @returns the kinds whose domains have results to apply.
  */
 async function writeDecided(
@@ -181,12 +181,12 @@ async function writeDecided(
   return decided.map(({ request }) => request.kind);
 }
 
-/** Returns an alarm with what an operator needs to settle the sale with payer and merchant. */
+/** Returns an alarm with what an operator needs to resolve the sale with payer and merchant. */
 function alarmOfSale({ intent, ...sale }: UnsettledSaleRow): Alarm {
   return { kind: 'sale_not_settled', subject: intent, details: sale };
 }
 
-/** After this long a request about which a node gave no answer is tried again; others go first. */
+/** When a request about which no node answered is tried again; others go first. */
 const DEFER_MS = 2_000;
 
 /**
@@ -223,7 +223,7 @@ async function prepareOne(
   }
 }
 
-/** True for faults of the chain or the database, which pass. */
+/** True for faults of the chain or the database, which are temporary. */
 function passes(error: unknown): boolean {
   return (
     error instanceof RpcUnavailable ||
@@ -232,7 +232,7 @@ function passes(error: unknown): boolean {
   );
 }
 
-/** Fails a request that cannot even be encoded, so that it does not hold up the others forever. */
+/** Fails a request that cannot be encoded, so that it does not delay others forever. */
 function whatIsBroken({ chain }: RelayerState, request: OpenRequest): Work[] {
   const { kind, subjectId: subject } = request;
   try {

@@ -12,10 +12,10 @@ import {
   sendUnbatched,
 } from '#settlement/relayer/send/send-jobs.ts';
 
-/** How often rows are read if no wake-up came. */
+/** How often rows are read without a wake-up. */
 const REQUEST_POLL_MS = 1_000;
 
-/** Nodes reliably keep about 16 transactions of one sender. */
+/** Nodes reliably keep about this many transactions per sender. */
 const MAX_OPEN_PER_SENDER = 16;
 
 /** Pause after a query that found nothing to send alone. */
@@ -28,7 +28,7 @@ const UNBATCHED_MS = 50;
 export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   const name = 'relayer sender';
   let last: LastBatch = NO_BATCH;
-  /** Senders whose last broadcast is not answered yet: a second one could overtake it. */
+  /** Senders whose last broadcast is not answered yet, because a second one could overtake it. */
   const sending = new Map<HeldSender, Promise<void>>();
   let waitsForSender = false;
   const follow = async (sender: HeldSender, payments: SentPayments, at: number) => {
@@ -69,8 +69,8 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
 }
 
 /**
- * Sends refunds and the like. It is limited, because at a busy counter every wake-up would cost a
- * query that finds nothing.
+ * Sends refunds and similar jobs. It is limited, because at a busy counter every wake-up would cost
+ * a query that finds nothing.
  */
 export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -99,7 +99,9 @@ async function sendOthers(relayer: RelayerState): Promise<number> {
   return count;
 }
 
-/** Returns the held sender with the least under way, or null if all are full or unusable. */
+/**
+ * Returns the held sender with the fewest open transactions; `null` if all are full or unusable.
+ */
 function pickSender(
   relayer: RelayerState,
   role: SenderRole,
@@ -116,8 +118,8 @@ function pickSender(
 }
 
 /**
- * Forgets the sender after a database fault, because it is unknown whether the work was committed;
- * the keeper reads it from its rows again.
+ * Forgets the sender after a database fault, because it is unknown if the work was committed. It is
+ * then read again from its rows.
  */
 async function dropIfUncertain<T>(
   relayer: RelayerState,
@@ -133,7 +135,7 @@ async function dropIfUncertain<T>(
   }
 }
 
-/** What the last batch shows about the load. Times in milliseconds, with any origin. */
+/** What the last batch shows about the load. Times in milliseconds, from any origin. */
 export interface LastBatch {
   readonly at: number;
   readonly payments: number;
@@ -151,12 +153,12 @@ export const NO_BATCH: LastBatch = {
 };
 
 /**
- * Delay while block times are unknown: short for customers who wait, long enough that a block holds
+ * Delay while block times are unknown: short for waiting customers, long enough that a block holds
  * few batches.
  */
 const BATCHING_DELAY_MS = 40;
 /**
- * On a fast chain the delay is at most this share of a block's time: 40 ms of 200 would miss many
+ * On a fast chain, the delay is at most this share of a block's time: 40 of 200 ms would miss many
  * blocks.
  */
 const BATCHING_DELAY_SHARE = 1 / 10;
@@ -164,9 +166,9 @@ const BATCHING_DELAY_SHARE = 1 / 10;
 const MARGIN_MS = 80;
 
 /**
- * When payments that wait while every sender is busy are to be sent. Sending a batch early gains
- * nothing, because it waits for the block anyway, while large batches cost a third of the gas per
- * payment. So with a steady chain they wait until shortly before the block, or until a batch is
+ * Returns when waiting payments are sent while every sender is busy. Sending a batch early gains
+ * nothing, because it waits for the block anyway, and large batches cost a third of the gas per
+ * payment. So with steady block times they wait until shortly before the block, or until a batch is
  * probably full; otherwise for BATCHING_DELAY_MS, or less on a fast chain.
  */
 export function batchDueAt(last: LastBatch, rhythm: BlockRhythm, now: number): number {
@@ -179,7 +181,9 @@ export function batchDueAt(last: LastBatch, rhythm: BlockRhythm, now: number): n
   return Math.max(soon, Math.min(latest, last.at + fullAfterMs(last)));
 }
 
-/** Returns when half a batch is expected, so that a growing load does not leave payments behind. */
+/**
+ * Returns when half a batch is expected, so that payments of a growing load are not left behind.
+ */
 function fullAfterMs({ payments, delayMs }: LastBatch): number {
   if (payments === 0 || delayMs <= 0) return Number.POSITIVE_INFINITY;
   return ((MAX_BATCH_PAYMENTS * 0.75) / payments) * delayMs;

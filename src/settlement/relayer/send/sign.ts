@@ -30,10 +30,9 @@ import {
 import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
 
 /**
- * Signs the planned transactions with the sender's next nonces and stores bytes, nonces and
- * requests together. After the commit, and only then, they may be broadcast. If another program
- * keeps the sender's key, nothing is signed here: that program is asked after the commit
- * (`signElsewhere`).
+ * Signs the planned transactions with the sender's next nonces, and stores bytes, nonces and
+ * requests together. They may be broadcast only after the commit. If another program has the
+ * sender's key, it is asked after the commit instead (`signElsewhere`).
  */
 export async function signAndStore(
   tx: Tx,
@@ -48,8 +47,8 @@ export async function signAndStore(
 }
 
 /**
- * Stores cancellation transactions for nonces before the sender's next one at which nothing is
- * stored.
+ * Stores cancellation transactions for nonces before the sender's next one that have no stored
+ * transaction.
  */
 export async function storeCancellations(
   tx: Tx,
@@ -101,14 +100,14 @@ interface Signing {
   readonly offer: Offer;
 }
 
-/** Signs an offer for a nonce. Store the bytes before sending them. */
+/** Signs an offer for a nonce. The bytes must be stored before they are sent. */
 async function sign(
   { chain }: RelayerState,
   { sender, transaction, offer }: Signing,
 ): Promise<Attempt> {
   const { nonce, target, input, gasLimit } = transaction;
   const { cancels, fees } = offer;
-  // A call to one's own address does nothing but use the nonce.
+  // A call to one's own address only uses the nonce.
   const call = cancels
     ? { to: sender.address, data: '0x' as const, gas: CANCELLATION_GAS_LIMIT }
     : { to: target, data: input, gas: gasLimit };
@@ -120,9 +119,8 @@ async function sign(
 
 /**
  * Asks the sender's signer for missing bytes, and stores them. The request was committed before, so
- * after a crash exactly the same is requested, and a signer returns the same bytes. Without an
- * answer the transactions stay as they are: the next check asks again, and their payments wait
- * meanwhile.
+ * after a crash the same is requested, and the signer returns the same bytes. Without an answer the
+ * transactions stay as they are, their payments wait, and the next check asks again.
  */
 async function signElsewhere(
   relayer: RelayerState,
@@ -149,8 +147,8 @@ export async function sendStored(
 }
 
 /**
- * Like {@link signElsewhere}, for loops that must not wait: a signer that hangs would hold up
- * leases and receipts. The returned bytes are broadcast. While one request is under way, the sender
+ * Like {@link signElsewhere}, for loops that must not wait: a signer that hangs would delay leases
+ * and receipts. The returned bytes are broadcast. While one request is in progress, the sender
  * makes no other.
  */
 export function askElsewhere(
@@ -166,7 +164,7 @@ export function askElsewhere(
     .catch((error) => {
       const fields = { sender: sender.sender, error: describeError(error) };
       relayer.log.warn('a signature from a signer was not stored', fields);
-      // The rows are authoritative, so forget the sender and let the keeper read it again.
+      // The rows are authoritative, so the sender is forgotten and read again.
       if (relayer.senders.get(sender.sender) === sender) relayer.letGo(sender.sender);
     })
     .finally(() => {
@@ -180,7 +178,7 @@ interface Asked extends Signing {
 
 /**
  * Replaces a signing request.
- * @returns `false` if it was replaced already.
+ * @returns `false` if it was already replaced.
  */
 function endQuestion(
   relayer: RelayerState,
@@ -218,14 +216,14 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
     relayer.log.warn('a signer did not respond', fields);
     return;
   }
-  // Treat a signer that returns something else than requested as refusing.
+  // A signer that returns something else than requested counts as refusing.
   relayer.log.error('a signer refused a transaction', fields);
   // The signer knows bytes that this ledger lacks, because the database was restored.
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
   const isOutbid = error instanceof SignerRefused && error.code === OFFERS_TOO_LITTLE;
   if (isOutbid && fees !== null) {
     const higher = { cancels: offer.cancels, fees };
-    // A cancellation may have replaced it: then its jobs are under way elsewhere.
+    // A cancellation may have replaced it. Then its jobs are in another transaction.
     const isStored = await endQuestion(relayer, asked, (tx) =>
       upsertUnsigned(tx, transaction.id, higher, relayer.clock.now()),
     );

@@ -22,7 +22,7 @@ import type { Hex } from '#settlement/requests.ts';
 
 /** An older state may lack very recent changes. */
 const FRESH_MS = 2_000;
-/** Number of polls when some nodes lag: one of them is probably at the newest block. */
+/** Polls if some nodes lag: one of them is probably up to date. */
 const SPREAD_LOOKS = 4;
 const SPREAD_LOOK_MS = 50;
 
@@ -42,8 +42,8 @@ type Estimate =
   | { readonly ok: false; readonly revertData: unknown; readonly error: string };
 
 /**
- * Estimates at the head that we know, so that a node that lags does not answer from an older state.
- * A refusal is checked again at the newest block, because what was missing may exist there.
+ * Estimates at the known head, so that a lagging node does not answer from an older state. A
+ * refusal is checked again at the newest block, where what was missing may exist.
  */
 export async function estimateGas(
   relayer: RelayerState,
@@ -78,27 +78,30 @@ async function estimateAt(
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }
   | { readonly status: 'blocked'; readonly retryMs: number }
-  /** A booked sale that the chain would refuse now; it is tried again after a pause. */
+  /** A booked sale that the chain would refuse now. It is tried again after a pause. */
   | { readonly status: 'postponed' }
-  /** As above, but its time is over: an operator must settle it. */
+  /**
+   * A booked sale that the chain would refuse, and whose time has passed: an operator must resolve
+   * it.
+   */
   | { readonly status: 'ended' }
-  /** It waits for an operator, because this fault does not pass by itself. */
+  /** It waits for an operator, because the fault is not temporary. */
   | { readonly status: 'stuck'; readonly alarm: Alarm }
   | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
 
-/** behavior.md 7.7: after this long the refund fails. */
+/** After this time the refund fails (behavior.md 7.7). */
 const BLOCKED_MAX_MS = DAY_MS;
 
 /**
- * Retry interval: within a few seconds after the wallet change has ended, the withdrawal is paid or
- * fails.
+ * Retry interval, so that a withdrawal is paid or fails within seconds of the end of a wallet
+ * change.
  */
 const WALLET_RETRY_MS = 5_000;
 
-/** behavior.md 7.7: how often the token is checked again. */
+/** How often the token is checked again (behavior.md 7.7). */
 const BLOCKED_RETRY_MS = 60_000;
 
-/** Postpones a payout that is refused for now. Its amount stays reserved, and it is tried again. */
+/** Postpones a payout that is refused for now. Its amount stays reserved. */
 async function holdBack(
   relayer: RelayerState,
   request: OpenRequest,
@@ -115,7 +118,7 @@ async function holdBack(
 }
 
 /**
- * Handles a reverted simulation, so nothing is sent: it was done before, or it fails with its
+ * Handles a reverted simulation: nothing is sent, because it was done before, or fails with its
  * reason.
  */
 export async function refusedBy(

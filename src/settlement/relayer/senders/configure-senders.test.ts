@@ -60,7 +60,7 @@ describe('senders and chains at the start', () => {
       configureSenders({ chain: chainWith({ relayerKeys }), db: database.db }),
       (error) => error instanceof StartError && error.message.includes(address),
     );
-    // Covers a sender removed early: its block can still leave the chain, and only its key can send
+    // A sender removed too early: its block can still leave the chain, and only its key can send
     // again.
     const set = (status: string) =>
       database.db.query(

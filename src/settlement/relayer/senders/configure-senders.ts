@@ -40,10 +40,9 @@ interface SendersDeps {
 }
 
 /**
- * Called at the start of a process: stores the senders and checks that their keys have their roles.
- * The service starts even if the chain cannot be reached: the relayer repeats the check once it
- * answers.
- * @throws StartError when senders and keys contradict each other.
+ * Stores the senders, and checks that their keys have their roles. Called at the start of a
+ * process, which continues even if the chain is unreachable; the relayer then repeats the check.
+ * @throws StartError if senders and keys contradict each other.
  */
 export async function prepareSenders(deps: SendersDeps & { readonly log: Log }): Promise<void> {
   if (!hasSenders(deps.chain.config)) return;
@@ -57,8 +56,8 @@ export async function prepareSenders(deps: SendersDeps & { readonly log: Log }):
 }
 
 /**
- * Stores new senders. A sender may leave the settings only when all of its transactions are final:
- * after a reorganization only its own key can replace what has left the chain.
+ * Stores new senders. A sender may leave the settings only when all its transactions are final,
+ * because after a reorganization only its own key can replace them.
  * @throws StartError otherwise.
  * @throws RpcUnavailable if a new sender's nonce could not be read.
  */
@@ -76,7 +75,7 @@ export async function configureSenders({ db, chain }: SendersDeps): Promise<void
     // The sponsor's key is configured together with the operators'.
     const isOurs = (role: SenderRole) => roles.has(role === 'sponsor' ? 'operator' : role);
     for (const row of known) {
-      // Another process has the keys of a role that this one lacks, so skip it.
+      // Another process has the keys of this role.
       if (!isOurs(row.role)) continue;
       if (wanted.some((one) => one.address === row.address)) continue;
       if ((await countUnfinished(tx, { livemode, sender: row.sender })) === 0) continue;
@@ -93,7 +92,7 @@ export async function configureSenders({ db, chain }: SendersDeps): Promise<void
 }
 
 /**
- * The contract role that each sender needs; null: token or contract accept its calls from any
+ * The contract role that each sender needs; `null` if token or contract accept its calls from any
  * account.
  */
 const ROLES: Record<SenderRole, string | null> = {
@@ -103,7 +102,7 @@ const ROLES: Record<SenderRole, string | null> = {
 };
 
 /**
- * Checks the roles: a key without its role would only spend gas on reverts. Former contracts need
+ * Checks the roles, because a key without its role would only waste gas. Previous contracts need
  * the same keys, for refunds, withdrawals and changes there.
  * @throws StartError naming the first key.
  */

@@ -18,7 +18,7 @@ const ALARMS = `select count(*) from chain_alarms where kind = 'foreign_key_used
 const STOPPED = 'select count(*) from relayer_senders where stopped_at is not null';
 const RECOVERIES = `select count(*) from network_recoveries where status <> 'done'`;
 
-/** Tests a thief who has the key of a sender; the database has lost nothing. */
+/** A thief has the key of a sender; the database has lost nothing. */
 describe('a sender whose key somebody else has', () => {
   let database: TestDatabase;
   let world: OddWorld<ProviderProxy>;
@@ -42,7 +42,7 @@ describe('a sender whose key somebody else has', () => {
     await world.stop();
   });
 
-  /** Sends the native currency away with the key of a sender, as a thief does. */
+  /** Sends native coin away with a sender's key, as a thief would. */
   async function steal(key: SigningKey | undefined, nonce: number): Promise<void> {
     const raw = await heldAccount(key).signTransaction({
       type: 'eip1559',
@@ -135,7 +135,7 @@ describe('a sender whose key somebody else has', () => {
     await world.network.mine();
     const block = present(await world.network.chain.block('latest'), 'head');
     worker.see({ kind: 'followed', block });
-    // Must not be believed at once, because only a single address says so.
+    // Only one address reports it, so it must not be believed at once.
     second.behavior = {
       answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),
     };

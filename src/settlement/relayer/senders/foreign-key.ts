@@ -11,13 +11,13 @@ import { selectSenders, stopSender } from '#settlement/senders.ts';
 
 type ShownTransaction = Pick<Sighting, 'hash' | 'nonce'>;
 
-/** A single address must show it again after this long. */
+/** After this time, a single address must show it again. */
 const TWICE_MS = 30_000;
 
 /**
- * Returns the transaction that has used a nonce of the sender. It only counts if two addresses show
- * it, or one shows it twice, half a minute apart. null: not yet. A missing receipt for ours proves
- * nothing.
+ * Returns the transaction that used a nonce of the sender. It counts only if two addresses show it,
+ * or one shows it twice, half a minute apart; otherwise `null`. That there is no receipt for ours
+ * proves nothing.
  */
 export async function showUsedNonce(
   relayer: RelayerState,
@@ -34,7 +34,7 @@ export async function showUsedNonce(
     return hash === null ? [] : [{ hash, nonce, host, at }];
   });
   const before = (relayer.sightings.get(sender.sender) ?? []).filter((one) => one.nonce === nonce);
-  // Drop what the same address contradicts by now.
+  // Drops what the same address contradicts now.
   const known = before.filter((one) =>
     seen.every(({ host, hash }) => one.host !== host || one.hash === hash),
   );
@@ -51,8 +51,8 @@ function isShown(one: Sighting, all: readonly Sighting[]): boolean {
 }
 
 /**
- * Handles a sender whose nonce is higher on the chain than here.
- * @returns true if nodes have shown what used the nonces; the sender is stopped then.
+ * Handles a sender whose nonce on the chain is higher than here.
+ * @returns true if nodes have shown what used the nonces; then the sender is stopped.
  */
 export async function stopIfShown(
   relayer: RelayerState,
@@ -74,8 +74,8 @@ export async function stopIfShown(
 
 /**
  * Asks nodes which transaction has used one of our nonces. If it is not ours, the key was used
- * elsewhere: the sender stops, and its jobs go to other senders. That is safe because of the
- * contract's replay guard: if the foreign transaction has settled a job, its event is the answer.
+ * elsewhere: the sender stops, and its jobs go to other senders. The contract's replay guard makes
+ * that safe: if the foreign transaction has settled a job, its event is the answer.
  */
 export async function lookAtNonce(
   relayer: RelayerState,
@@ -98,7 +98,7 @@ export async function lookAtNonce(
 
 /**
  * Stops a sender whose key a foreign transaction has used: it takes no new work, and operators are
- * alerted. What it has signed is still followed to its end. `also` is written in the same commit.
+ * alerted. What it has signed is still followed to its end. `also` runs in the same commit.
  */
 async function stopForForeignKey(
   relayer: RelayerState,
@@ -123,8 +123,8 @@ async function stopForForeignKey(
 }
 
 /**
- * Checks senders that have nothing under way for foreign use of their keys: otherwise a thief would
- * be noticed only when the sender is needed. An active sender notices it by itself.
+ * Checks idle senders for foreign use of their keys, which would otherwise be noticed only when the
+ * sender is needed. Active senders notice it themselves.
  */
 export async function watchIdleNonces(
   relayer: RelayerState,
@@ -133,7 +133,7 @@ export async function watchIdleNonces(
   const idle = senders.filter((sender) => sender.open.size === 0 && !sender.isStopped);
   const ahead = await findAhead(relayer, idle);
   if (ahead.length === 0) return;
-  // The node may now belong to another chain, on which the address has another history.
+  // The node may belong to another chain now, on which the address has another history.
   await relayer.chain.rpc.confirmChain();
   const lasting = ahead.map(({ sender }) => sender);
   for (const { sender, ...nonces } of await findAhead(relayer, lasting)) {
@@ -141,9 +141,7 @@ export async function watchIdleNonces(
   }
 }
 
-/**
- * Reads the chain first and the ledger second, because a nonce is in the ledger before it is used.
- */
+/** Reads the chain before the ledger, because the ledger has each nonce before it is used. */
 async function findAhead(relayer: RelayerState, senders: readonly HeldSender[]) {
   if (senders.length === 0) return [];
   const { chain, db, sightings } = relayer;

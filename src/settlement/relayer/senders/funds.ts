@@ -17,33 +17,32 @@ import {
 } from '#settlement/status/gas-balance.ts';
 
 /**
- * How long the tips of recent blocks are reused: they change little, and each read is a request.
+ * How long the tips of recent blocks are reused, because they change little and each read is a
+ * request.
  */
 const TIPS_MS = 30_000;
 
-/**
- * Computes the fees to offer from now on, from the head's base fee and the tips of recent blocks.
- */
+/** Computes the fees to offer, from the head's base fee and the tips of recent blocks. */
 export async function readFees(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, senders } = relayer;
   const isIdle = [...senders.values()].every((sender) => sender.open.size === 0);
   const blocks = timeoutBlocks(relayer, TIP_BLOCKS);
   const tips = await recentTips(chain, { blocks, maxAgeMs: isIdle ? IDLE_TIPS_MS : TIPS_MS });
-  // Without tips, use the base fee and the least tip; the next read asks again.
+  // Without tips, the base fee and the lowest tip are used until the next read.
   const known = tips ?? relayer.tips;
   relayer.see({ kind: 'read', values: { tips: known, fees: feesAt(chain, head, known) } });
 }
 
 /**
- * In polls of an idle chain: interval for a sender that ran out of gas, and for the next idle
- * sender.
+ * Polls of an idle chain between checks of a sender without gas, and between checks of idle
+ * senders.
  */
 const DRY_LOOKS = 2;
 const ROUND_LOOKS = 8;
 
 /**
- * Selects the senders to check now: the active ones, those without gas more rarely, and the idle
- * ones in turn. A sender whose nonce is ahead is checked each time until the reason is clear.
+ * Selects the senders to check now: active ones, those without gas less often, and idle ones in
+ * turn. A sender whose nonce is ahead is checked each time until the reason is known.
  */
 export function createBalanceRound(relayer: RelayerState): { due(): HeldSender[] } {
   const { idleHeadMs } = relayer.chain.config;
@@ -75,8 +74,8 @@ export function createBalanceRound(relayer: RelayerState): { due(): HeldSender[]
 }
 
 /**
- * Reads the balances of held senders. A sender that could not pay for a full batch takes no new
- * work, so that payments go to other senders; a low balance is reported in time.
+ * Reads the balances of held senders. A sender that cannot pay for a full batch takes no new work,
+ * so that payments go to other senders. A low balance is reported.
  */
 export async function checkBalances(
   relayer: RelayerState,
@@ -108,7 +107,7 @@ export async function checkBalances(
 }
 
 /**
- * Returns how many days the balance lasts if last week's payments are shared evenly among the
+ * Returns how many days the balance lasts, if last week's payments are shared evenly among the
  * active senders.
  */
 async function daysOf({ db, chain }: RelayerState, sender: HeldSender): Promise<number | null> {

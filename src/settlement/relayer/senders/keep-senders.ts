@@ -24,13 +24,11 @@ import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/senders/
 import type { Hex } from '#settlement/requests.ts';
 import type { SenderRow } from '#settlement/senders.ts';
 
-/** Renewals per lease, so that a few may fail before it runs out. */
+/** Renewals per lease, so that a few may fail. */
 const RENEWALS_PER_LEASE = 4;
 /** Interval between balance checks of the active senders. */
 const BALANCES_MS = 10_000;
-/**
- * The longest time for which a result may go unnoticed whose commit a database crash has undone.
- */
+/** The longest time that a result whose commit a database crash has undone goes unnoticed. */
 const REREAD_MS = 3_000;
 
 export function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
@@ -54,7 +52,7 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
         balancesDueAt = performance.now() + BALANCES_MS;
         const senders = grown ? [...relayer.senders.values()] : balances.due();
         await checkBalances(relayer, senders);
-        // Those that were just taken have been looked at.
+        // Senders that were just taken were already checked.
         if (!grown) await watchIdleNonces(relayer, senders);
       }
       if (performance.now() > rereadDueAt) {
@@ -67,19 +65,19 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
 }
 
 /**
- * Keeps this worker's leases and its fair share of the senders: with two workers each gets half.
- * Call it several times per lease.
+ * Keeps this worker's leases and its fair share of the senders: with two workers, half. Call it
+ * several times per lease.
  */
 export async function keepSenders(relayer: RelayerState): Promise<void> {
   const { db, owner, livemode, leaseMs, configured } = relayer;
   if (!db.watch.signs(livemode)) {
-    // This may be another database than the one that the senders were taken from; their rows will
+    // This may be another database than the one from which the senders were taken. Their rows will
     // show.
     relayer.letGo(...relayer.senders.keys());
     return;
   }
   await renew(relayer);
-  // A sender that no worker can hold is not shared: the registrar's, in a process of its own.
+  // A sender that only one process can hold is not shared: the registrar's, in a separate process.
   const workers = settles(relayer)
     ? await db.transaction((tx) => upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }))
     : 1;
@@ -93,7 +91,7 @@ export async function keepSenders(relayer: RelayerState): Promise<void> {
   for (const row of taken) await open(relayer, row);
 }
 
-/** Whether payments are this process's work: one with the registrar's key alone is no worker. */
+/** True if this process settles payments. One that has only the registrar's key is no worker. */
 export function settles({ configured }: Pick<RelayerState, 'configured'>): boolean {
   return configured.some((sender) => sender.role === 'operator');
 }
@@ -110,7 +108,10 @@ async function renew(relayer: RelayerState): Promise<void> {
   }
 }
 
-/** Senders beyond the share take no new work, and go once nothing of theirs is under way. */
+/**
+ * Makes senders beyond the share take no new work, and releases them once nothing of theirs is in
+ * progress.
+ */
 async function release(relayer: RelayerState, share: number): Promise<void> {
   const held = [...relayer.senders.values()];
   held.forEach((sender, index) => {
@@ -122,7 +123,7 @@ async function release(relayer: RelayerState, share: number): Promise<void> {
   await releaseSenders(relayer.db, leasesOf(relayer, idle));
 }
 
-/** Continues a sender where its last worker left it: stored transactions are sent again. */
+/** Continues a sender where its last worker stopped: stored transactions are sent again. */
 async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   const known = relayer.configured.find((one) => one.address === row.address);
   const own = present(known, 'configured sender');
@@ -144,13 +145,13 @@ async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   relayer.log.info('resumed unfinished transactions', { ...fields, count: sender.open.size });
 }
 
-/** What a contract says in its events can be read only where the settings name it. */
+/** True if the settings name the contract; otherwise its events cannot be read. */
 function isKnown(config: NetworkConfig, target: Hex): boolean {
   const isToken = target.toLowerCase() === config.usdc.toLowerCase();
   return isToken || contractVersionAt(config, target) !== null;
 }
 
-/** Gives everything back, so that another worker need not wait for the leases to run out. */
+/** Releases all senders, so that other workers need not wait for the leases to expire. */
 export async function releaseAll(relayer: RelayerState): Promise<void> {
   const leases = leasesOf(relayer, [...relayer.senders.values()]);
   await releaseSenders(relayer.db, leases);

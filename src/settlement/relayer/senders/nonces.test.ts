@@ -39,7 +39,7 @@ test('a sender ahead of the chain sends its own again, and fills what it lacks',
   await settle(first, 0);
   assert.equal(await balance(), 2_000_000n);
   // Simulates that the chain loses what had seemed final, and that the ledger has lost what it
-  // signed after that.
+  // signed afterwards.
   await db.query(`update chain_transactions set status = 'finalized', finalized_at = now()`);
   await db.query('update relayer_senders set next_nonce = 3 where sender = 0');
   await world.network.rpc.call('anvil_reorg', [1, []]);

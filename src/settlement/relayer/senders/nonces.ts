@@ -48,7 +48,7 @@ export async function catchUpNonce(
   return true;
 }
 
-/** Signs a transaction again for every nonce from `from` up to `to`. */
+/** Stores a cancellation transaction for each empty nonce from `from` up to `to`. */
 export async function fillGap(
   relayer: RelayerState,
   sender: HeldSender,
@@ -68,10 +68,10 @@ export async function fillGap(
 }
 
 /**
- * The sender's nonce on the chain. Where a node reports fewer than we `know`, it is the highest
- * that any address of this chain reports, up to that: a node that lags, or has become one of
+ * Returns the sender's nonce on the chain. If a node reports less than `known`, it is the highest
+ * that any address of this chain reports, up to `known`: a node that lags, or now belongs to
  * another chain, must not reopen what has long been final.
- * @throws RpcUnavailable: no address of this chain answers any more.
+ * @throws RpcUnavailable if no address of this chain answers.
  */
 export async function surestNonce(
   { chain }: RelayerState,
@@ -93,9 +93,8 @@ export async function surestNonce(
 }
 
 /**
- * Loads transactions that have rows but that this process has forgotten. Results are committed
- * without waiting for the disk, so a crash of PostgreSQL can undo the last of them, and nothing
- * else reveals it.
+ * Loads transactions whose rows this process does not know. Results are committed without waiting
+ * for the disk, so a crash of PostgreSQL can undo the last of them, which nothing else reveals.
  */
 export async function rereadOpen(relayer: RelayerState): Promise<void> {
   const { livemode } = relayer;
@@ -115,9 +114,8 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
 }
 
 /**
- * Reads the sender's open transactions from their rows; those that this process already knows stay
- * unchanged.
- * @returns all that are open now, in nonce order.
+ * Reads the sender's open transactions from their rows; those already known stay unchanged.
+ * @returns all that are open, in nonce order.
  */
 export async function loadOpen(
   relayer: RelayerState,
@@ -129,7 +127,7 @@ export async function loadOpen(
     if (sender.open.has(row.nonce)) continue;
     const loaded = toOpen(row, !maySendAgain(row, relayer.head));
     if (loaded.phase !== 'stuck') sender.add([loaded]);
-    // Bar the old bytes first, so that no fault in between leaves them to be sent.
+    // The old bytes are barred first, so that a fault in between cannot leave them to be sent.
     else sender.add([await barOldBytes(relayer, sender, loaded)]);
   }
   return inNonceOrder(sender);
@@ -149,10 +147,10 @@ async function barOldBytes(
 }
 
 /**
- * True if the bytes may be sent again after a reorganization has undone their block, or if they
- * were never sent. The same bytes may now succeed where they failed before. So they must not be
- * sent once one of their requests has failed (its failure was or is about to be announced) or is
- * under way under other bytes. Expired bytes would be refused by the contract anyway.
+ * True if the bytes may be sent: never sent before, or again after a reorganization has undone
+ * their block. Bytes that failed before may succeed now, so they must not be sent once one of their
+ * requests has failed (its failure was applied, or soon is), or is in another transaction. Expired
+ * bytes would be refused by the contract anyway.
  */
 function maySendAgain(row: OpenTransactionRow, head: RelayerState['head']): boolean {
   const { attempts, unsigned, requests, retired } = row;
@@ -177,7 +175,7 @@ function toOffer({ cancels, maxFee, maxTip }: OfferRow): Offer {
   return { cancels, fees: { maxFeePerGas: BigInt(maxFee), maxPriorityFeePerGas: BigInt(maxTip) } };
 }
 
-/** A failed request has its answer: nothing that happens to the transaction changes that. */
+/** A failed request has its answer, whatever happens to the transaction. */
 function toOpenRequest(row: OpenTransactionRow['requests'][number]): OpenRequest[] {
   const { failed, id, created, ...same } = row;
   const number = row.number === null ? null : BigInt(row.number);
