@@ -22,7 +22,7 @@ export interface ModelIntent {
   readonly id: string;
   readonly amount: number;
   status: ModelStatus;
-  /** The pass that is asked for confirmation, or has paid. */
+  /** The pass that must be confirmed, or has paid. */
   pass: ModelPass | null;
   /** The token that pays or has paid. */
   token: ModelToken | null;
@@ -42,7 +42,7 @@ export interface Model {
   readonly intents: ModelIntent[];
   readonly tokens: ModelToken[];
   readonly orderIds: Set<string>;
-  /** Passes whose payer has paid this merchant before; outlives one run. */
+  /** Passes whose payer has paid this merchant before, also in earlier runs. */
   readonly paidHere: Set<ModelPass>;
   /** Atoms that this run has added to the merchant's balance. */
   balance: number;
@@ -120,7 +120,7 @@ export function confirm(model: Model, intent: ModelIntent, token: ModelToken): E
   if (token.amount !== intent.amount) return decline(intent, 'agent_token_mismatch');
   const holder = model.intents.find((other) => other.token === token && other !== intent);
   if (holder !== undefined) return decline(intent, 'agent_token_used');
-  // A token belongs to the payer, so a revoked pass of that payer does not affect it.
+  // A token belongs to the payer, so revoking a pass does not affect it.
   const code = token.pass === 'revoked' ? null : declineOf(token.pass, intent.amount);
   const expected = present(model, intent, { pass: token.pass, code });
   if (intent.pass !== null) intent.token = token;
@@ -128,7 +128,7 @@ export function confirm(model: Model, intent: ModelIntent, token: ModelToken): E
 }
 
 export function answerPayer(model: Model, intent: ModelIntent, approve: boolean): Expected {
-  // An app that lost the answer to its approval may approve again.
+  // An app that lost the response to its approval may approve again.
   if (approve && intent.status === 'succeeded') return INTENT;
   if (intent.status !== 'requires_action' || intent.pass === null) return UNEXPECTED;
   return approve ? settle(model, intent, intent.pass) : decline(intent, 'payer_rejected');
@@ -171,9 +171,7 @@ export function refund(
   return { kind: 'refund', amount: wanted };
 }
 
-/**
- * Returns the last event of an intent, which follows from its present state, however it got there.
- */
+/** Returns the last event of an intent, which follows from its current state. */
 export function lastEventOf(intent: ModelIntent): string {
   switch (intent.status) {
     case 'requires_payment_method':

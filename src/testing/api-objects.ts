@@ -86,7 +86,7 @@ function toSettledPayment(settled: Settled): Payment {
   });
 }
 
-/** Writes a settled payment directly into the tables, because reading it needs no chain. */
+/** Writes a settled payment into the tables; reading it needs no chain. */
 export async function addTestPayment(
   db: Database,
   mode: TestMode,
@@ -119,7 +119,7 @@ export async function newestEvent(db: Database, mode: TestMode, type: string): P
   return present(rows[0], 'event').id;
 }
 
-/** Plays the chain for refunds: each one succeeds a moment after its request. */
+/** Simulates the chain for refunds: each succeeds soon after its request. */
 export function keepRefunding(api: Pick<TestApi, 'db' | 'clock' | 'wakeups'>): Loop {
   return startLoop({
     name: 'played refunds',

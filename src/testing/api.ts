@@ -67,14 +67,14 @@ export interface TestApi {
   readonly db: Database;
   readonly databaseUrl: string;
   readonly clock: Clock;
-  /** Hints to the server, as workers send them. */
+  /** Notifications to the server, as workers send them. */
   readonly wakeups: Wakeups;
   readonly merchant: TestMerchant;
   /** Sends a request and fails unless the answer is as the OpenAPI document says. */
   call(call: Call): Promise<Answered>;
   addMerchant(options?: { readonly live?: boolean }): Promise<TestMerchant>;
   addKey(tenant: Tenant, options?: KeyOptions): Promise<{ id: string; secret: string }>;
-  /** Another process's server on the same database. */
+  /** Starts another process's server on the same database. */
   addNode(): Promise<string>;
   close(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export interface TestApi {
 export interface TestApiOptions {
   readonly clock?: Clock;
   readonly log?: Log;
-  /** `RATE_LIMIT`; the default is too high for a test to reach by accident. */
+  /** `RATE_LIMIT`. The default is so high that a test does not reach it by accident. */
   readonly rateLimit?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Maps the database's URL to the one that the server uses: a proxy in a test of faults. */
@@ -99,7 +99,7 @@ interface NodeOf {
   readonly options: TestApiOptions;
 }
 
-/** Starts a server with its own connections, as in another process. */
+/** Starts a server with its own connections, like another process. */
 async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const env = { RATE_LIMIT: options.rateLimit ?? NO_LIMIT, ...options.env };
   const url = (await options.databaseUrlFor?.(databaseUrl)) ?? databaseUrl;
@@ -152,9 +152,8 @@ async function send(url: string, merchant: TestMerchant, call: Call): Promise<An
 }
 
 /**
- * Starts the merchant API on its own database, with one merchant and with unreachable chains:
- * requests that need a chain stay in progress. Every response is checked against the OpenAPI
- * document.
+ * Starts the merchant API on its own database, with one merchant and unreachable chains: requests
+ * that need a chain stay in progress. Every response is checked against the OpenAPI document.
  */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { db, url: databaseUrl, close } = await testDatabase();
@@ -208,7 +207,7 @@ export async function createTestIntent(api: TestApi, body: object = {}): Promise
 /** An address without a listener. */
 const NOWHERE = 'http://127.0.0.1:1';
 
-/** Opens both networks with unreachable nodes: everything that needs no chain works. */
+/** Opens both networks with unreachable nodes. Everything that needs no chain works. */
 function openAwayChains(): Promise<Chain[]> {
   return Promise.all(
     NETWORKS.map((network, index) =>

@@ -9,7 +9,7 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { present } from '#core/assert.ts';
 import { PASS_TYPE } from '#testing/wallet-credentials.ts';
 
-/** Behaves like Apple's push service as documented: HTTP/2 with a client certificate. */
+/** Behaves as Apple documents its push service: HTTP/2 with a client certificate. */
 export interface ApplePushServer {
   readonly url: string;
   /** Tokens of the devices that were notified, in order. */

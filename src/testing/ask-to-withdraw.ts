@@ -6,7 +6,7 @@ import { withdraw } from '#payouts/withdraw.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type Seen, see } from '#testing/store-payments.ts';
 
-/** Requests a withdrawal on the test network, as the dashboard does. */
+/** Requests a withdrawal on the test network, like the dashboard. */
 export async function askToWithdraw(
   { db, chain, idKey }: { readonly db: Database; readonly chain: Chain; readonly idKey: IdKey },
   asked: { readonly accountId: string; readonly key: string; readonly amount: bigint },

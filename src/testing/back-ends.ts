@@ -11,7 +11,7 @@ const TAG_AT: Readonly<Record<string, number>> = {
 
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
-/** Returns the call as the chain's own node must get it, to answer like a node at this block. */
+/** Returns the call for the chain's own node that makes it answer like a node at this block. */
 export function asSeenAt(call: ProviderCall, seen: bigint): ProviderCall {
   const at = TAG_AT[call.method];
   if (at === undefined || call.params[at] !== 'latest') return call;
@@ -22,7 +22,7 @@ interface Placed {
   readonly blockNumber: string | null;
 }
 
-/** Returns the answer of a node at this block; `real` is the answer of the chain's own node. */
+/** Returns the answer of a node at this block. `real` is the answer of the chain's own node. */
 export function answerSeenAt(
   call: ProviderCall,
   real: ProviderAnswer,
@@ -59,8 +59,8 @@ interface RawBlock {
 }
 
 /**
- * Returns the answer of a node that has another head block than the others, but only for a moment,
- * because its next block builds on theirs. Transactions in that head are not mined for it.
+ * Returns the answer of a node whose head block differs from the others', but only briefly, because
+ * its next block builds on theirs. For this node, transactions in that head are not mined.
  */
 export function answerOnFork(
   call: ProviderCall,

@@ -26,7 +26,9 @@ const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 };
 
-/** Forbids fields that the document lacks, because they are a fault of document or response. */
+/**
+ * Forbids fields that the document lacks, because they are a fault of the document or the response.
+ */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (value === null || typeof value !== 'object') return value;

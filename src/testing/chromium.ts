@@ -6,8 +6,8 @@ export const BROWSER_SETTING = 'TAPLINE_TEST_BROWSER';
 
 /**
  * Starts a Chromium that several test files share. With the package's default switches it would run
- * in one process, which dies with the first context, and without web security: tests of CSP and
- * CORS would prove nothing.
+ * in one process, which dies with the first context, and without web security, so that tests of CSP
+ * and CORS would prove nothing.
  */
 export async function launchChromium(): Promise<BrowserServer> {
   const executablePath = await chromium.executablePath();

@@ -71,8 +71,8 @@ async function withAdmin<T>(cluster: string, work: (admin: pg.Client) => Promise
 }
 
 /**
- * Drops a database. `with (force)` fails while autovacuum is working in it, since its worker is not
- * a session. A plain drop asks the worker to leave and waits, so we end the sessions ourselves.
+ * Drops a database. `with (force)` fails while autovacuum works in it, because that worker is not a
+ * session. A plain drop makes the worker leave and waits, so only the sessions are ended here.
  */
 async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
   await admin.query(`alter database ${name} allow_connections false`);
@@ -94,7 +94,7 @@ export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<T
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
   await withAdmin(cluster, async (admin) => {
     const template = await ensureTemplate(admin, cluster);
-    // Leaves the pages unlogged, which takes half the time: nothing here must survive a crash.
+    // Uses unlogged pages, which takes half the time, because nothing here must survive a crash.
     await admin.query(`create database ${name} template ${template} strategy file_copy`);
   });
   const url = withDatabase(cluster, name);

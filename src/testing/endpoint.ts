@@ -9,7 +9,7 @@ import { type Answered, type Call, startTestApi, type TestApi } from '#testing/a
 export interface WrongCall {
   /** Names the error. */
   readonly because: string;
-  /** Returns the fields that replace those of the good call. */
+  /** Returns the fields to replace in the good call. */
   readonly call: (good: Call, api: TestApi) => Call | Promise<Call>;
   readonly status?: number;
   readonly code: string;
@@ -128,13 +128,13 @@ function testReplay(endpoint: Endpoint, api: () => TestApi): void {
     };
     const refused = { status: 409, code: 'idempotency_key_reused' };
     await assertRefused(api().call({ ...other, idempotencyKey }), refused);
-    // The key is checked before the body, so an invalid body must not matter.
+    // The key is checked before the body, so an invalid body makes no difference.
     const broken = { path: other.path, body: { amount: 'much' } };
     await assertRefused(api().call({ ...broken, idempotencyKey }), refused);
   });
 }
 
-/** Tests what every endpoint promises; an endpoint's specifics have their own tests. */
+/** Tests what every endpoint promises. The specifics of an endpoint have their own tests. */
 export function testEndpoint(endpoint: Endpoint): () => TestApi {
   let api: TestApi;
   const current = () => api;

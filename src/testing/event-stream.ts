@@ -18,7 +18,7 @@ export interface OpenedStream {
   readonly ids: string[];
   /** The `data:` of the same events, unparsed. */
   readonly data: string[];
-  /** Arrival of the last one, in milliseconds of `performance.now()`. */
+  /** Arrival time of the last event, by `performance.now()`. */
   lastAt: number;
   comments: number;
   /** The response, by which a test pauses and resumes reading. */
@@ -38,7 +38,7 @@ function takeBlock(stream: OpenedStream, block: string): void {
   stream.data.push(data.slice('data: '.length));
 }
 
-/** Opens a client of server-sent events that keeps everything. Resolves with the headers. */
+/** Opens a client of server-sent events that keeps everything. Resolves once it has the headers. */
 export async function openEventStream(wanted: StreamOf): Promise<OpenedStream> {
   const { url, key, lastEventId } = wanted;
   const headers = {

@@ -93,7 +93,7 @@ const STATEMENTS = [
      receipt_number, created, attempts, signature, signed_at)
    select ${id('pay')}, ${id('pay')}, $2, false, $3, 'F-' || n, ${AT}, 1, 'signed', ${AT}
    from ${N} where n % 10 > 1`,
-  // Of other accounts, because one has at most 500.
+  // Of other accounts, because an account has at most 500.
   `insert into catalogue_items (id, account_id, livemode, name, unit_amount, tax_rate,
      tax_inclusive, position, created)
    select ${id('item')}, 'acct_filled' || n / 100, false, 'filled', 1, 0, true, n, ${AT}

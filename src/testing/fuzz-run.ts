@@ -8,16 +8,12 @@ import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts'
 
 /** The seed: `FUZZ_SEED` reproduces a run. */
 export const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
-/**
- * Requests are generated and sent in portions: generating all at once takes memory and shows
- * nothing.
- */
+/** Requests are generated and sent in portions, because generating all at once takes memory. */
 const PORTION = 1_000;
 const CONCURRENCY = 24;
 const MORE = 5;
 /**
- * Time limit. Some requests wait 20 s for an unreachable chain; nothing should take longer than
- * this.
+ * Time limit. Some requests wait 20 s for an unreachable chain; none should take longer than this.
  */
 const HANG_MS = 45_000;
 
@@ -29,9 +25,9 @@ export interface FuzzRun {
   readonly known: KnownIds;
   readonly requests: number;
   /**
-   * The share of operations that must be reached: a fuzz that is always refused at the door would
-   * pass as well. Which are reached is chance, so more requests are sent until enough are, up to
-   * MORE times as many.
+   * The share of operations that must be reached, because a run in which everything is refused
+   * early would also pass. Which ones are reached is random, so more requests are sent until enough
+   * are, up to MORE times as many.
    */
   readonly reach?: number;
   /** Returns the credentials: `Authorization`, or a cookie with its token. */
@@ -51,10 +47,7 @@ export interface FuzzAnswer {
 /** Counts how often each operation returned each status. */
 export type Seen = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
-/**
- * Returns the text of a response. An open stream has no end, so it is closed at once and has no
- * text.
- */
+/** Returns the text of a response. An open stream has no end, so it is closed and has no text. */
 async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
   if (!String(headers['content-type']).startsWith('text/event-stream')) return body.text();
   body.on('error', () => {}).destroy();
@@ -82,7 +75,7 @@ function createSender(pool: Pool, run: FuzzRun, seen: Map<string, Map<number, nu
       Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
     );
     const isFile = status === 200 && !/^application\/json(;|$)/.test(shown['content-type'] ?? '');
-    // A 408 is caused by a machine that stalled for longer than a request may take to arrive.
+    // A 408 means that the machine stalled for longer than a request may take to arrive.
     if (text !== null && !isFile && status !== REQUEST_TIMEOUT)
       check({ method, path, status, headers: shown, text });
     assert.notEqual(status, 500, text ?? '');

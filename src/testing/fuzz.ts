@@ -153,7 +153,7 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
     ];
     return fc.constantFrom(...urls).map((url) => JSON.stringify(url));
   }
-  // Requests a long poll of no length: waiting would test nothing.
+  // A long poll without a wait, because waiting would test nothing.
   if (name === 'wait') return fc.constantFrom('0', '1');
   if (schema.const !== undefined) return fc.constant(JSON.stringify(schema.const));
   if (name === 'enabled_events' || name === 'types') {

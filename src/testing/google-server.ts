@@ -7,9 +7,9 @@ import { Value } from 'typebox/value';
 import { ISSUER, SERVICE_ACCOUNT } from '#testing/wallet-credentials.ts';
 
 /**
- * Behaves like Google's token endpoint and Wallet API, as far as passes need them: it refuses
+ * Behaves like Google's token endpoint and Wallet API, as far as passes need them. It refuses
  * requests that differ from Google's documentation (OAuth 2.0 for service accounts; REST reference
- * of Google Wallet), and its stored objects are what a phone would show.
+ * of Google Wallet); its stored objects are what a phone would show.
  */
 export interface GoogleServer {
   readonly tokenUrl: string;

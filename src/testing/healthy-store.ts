@@ -43,7 +43,7 @@ export async function openHealthyStore(): Promise<HealthyStore> {
   const { endpoint } = await addEndpoint(endpointsOf(store), 'http://127.0.0.1:1024/', {
     enabledEvents,
   });
-  // Waits, because an endpoint only gets events of a later millisecond.
+  // Waits, because an endpoint gets only events of a later millisecond.
   await sleep(2);
   const payment = await addPayment(store, AMOUNT);
   await payWithToken(store);

@@ -9,7 +9,7 @@ export interface IdleConnections {
   lost(): number;
   /** Sends a request on each n-th of them. @returns how many got 200. */
   askEvery(nth: number): Promise<number>;
-  /** Closes all of them, one half properly and the other half abruptly. */
+  /** Closes all of them, half of them properly and the others abruptly. */
   close(): Promise<void>;
 }
 
@@ -21,8 +21,8 @@ const WAVE = 250;
 /** A request that is answered without the database, so that only connections are measured. */
 const REQUEST = 'GET /livez HTTP/1.1\r\nHost: idle.test\r\n\r\n';
 /**
- * Source addresses. One has 28,000 ports on Linux, less those that closed tests still hold, so
- * several are used. Elsewhere 127.0.0.2 must be configured first.
+ * Source addresses. One has 28,000 ports on Linux, minus those that closed tests still hold, so
+ * several are used. Elsewhere, 127.0.0.2 must be configured first.
  */
 const ADDRESSES =
   process.platform === 'linux'

@@ -47,9 +47,9 @@ export function intentIn(state: IntentState): PaymentIntent {
 }
 
 export const OPEN = intentIn({ status: 'requires_payment_method' });
-/** Expiry of a confirmation that was requested early: it expires before the intent. */
+/** Expiry of a confirmation requested early, before that of the intent. */
 export const EARLY_CONFIRM_BY = addMs(EXPIRES_AT, -30_000);
-/** Expiry of a confirmation that was requested late: the intent expires while its payer decides. */
+/** Expiry of a confirmation requested late, after that of the intent. */
 const LATE_CONFIRM_BY = addMs(EXPIRES_AT, 30_000);
 export const ASKED = { status: 'requires_action', attempt: ATTEMPT } as const;
 export const ASKED_EARLY = intentIn({ ...ASKED, confirmBy: EARLY_CONFIRM_BY });

@@ -66,7 +66,7 @@ export async function until<T>(what: string, look: () => Promise<T | null>): Pro
   throw new Error(`waited for ${what}`);
 }
 
-/** Opens a shop with money in the payer's wallet; the service is not started yet. */
+/** Opens a shop whose payer has money. The service is not started yet. */
 export async function openMovingShop(chainId: number): Promise<MovingShop> {
   const chain = await startOutsideChain({ chainId, token: 'test' });
   const first = await chain.deploySettlement();

@@ -5,7 +5,7 @@ import { heldAccount } from '#testing/held-key.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 const GAS_OF_ONE = 450_000n;
-/** Higher than what the relayer's own transactions offer, so these come first. */
+/** Above the offers of the relayer's own transactions, so that these come first. */
 const HIGH_TIP = 5_000_000_000n;
 const FIRST_NUMBER = 5_000_000n;
 const FAR_FUTURE = 2 ** 40 - 1;
@@ -13,8 +13,8 @@ const FAR_FUTURE = 2 ** 40 - 1;
 const SALE = { amount: 1_000n, charged: 1_005n } as const;
 
 /**
- * Sends batches of one payment each with the world's last operator key, outside the service, which
- * must not use that key. They wait for the next block.
+ * Sends batches of one payment each with the world's last operator key, outside the service. They
+ * wait for the next block.
  * @returns a function that sends this many, and returns what they charge the payer.
  */
 export function outsideBatches(

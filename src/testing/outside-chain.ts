@@ -16,7 +16,7 @@ import { signInWallet } from '#testing/wallet-sign-in.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { deployFiatToken } from '../../contracts/test/fiat-token.ts';
 
-/** A chain that the service does not start: settings name it, as they name a public one. */
+/** A chain that the service does not start; its settings name it like a public one. */
 export interface OutsideChain {
   readonly chainId: number;
   readonly usdc: Hex;

@@ -29,10 +29,7 @@ import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { lastingNodeOf, nodeIndexOf, openRange, rangePath } from '../../contracts/batch-range.ts';
 import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
 
-/**
- * Acts on a network's contracts with its keys, outside the service: the ledger does not learn of
- * it.
- */
+/** Acts on a network's contracts with its keys, outside the service, unknown to the ledger. */
 export interface OutsideService {
   /** Settles the payments with the key of the last sender. @throws unless each of them settles. */
   settle(payments: readonly PaymentCall[]): Promise<void>;

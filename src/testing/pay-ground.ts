@@ -16,7 +16,7 @@ import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /** The amount of {@link PayGround.newLink}. */
 export const AMOUNT = 2_500_000;
-/** The payer's total: 30 and 20 basis points on top, 5 of them back. */
+/** The payer's total: 30 and 20 basis points added, of which 5 are paid back. */
 export const PULLED = 2_511_250n;
 
 /** A merchant's terminal, its links over HTTP, and a real chain that settles them. */

@@ -83,7 +83,7 @@ function contextOf(
 
 export interface PeopleServerOptions {
   readonly key?: Buffer;
-  /** How old a new factor must be to count. If omitted, it counts at once, as in a sandbox. */
+  /** How old a new factor must be. By default it counts at once, as in a sandbox. */
   readonly factorAgeMs?: number;
   /** Default: internal errors are logged. */
   readonly log?: Log;

@@ -72,7 +72,7 @@ export async function mailedUrl(
   return pattern.exec(found)?.[0] ?? '';
 }
 
-/** Sets up the factor like the above, for a service on the real clock. */
+/** Sets up the factor like {@link addTotp}, for a service that uses the real clock. */
 export async function addFactorNow(client: PersonClient, password: string): Promise<void> {
   const begun = await client.post('/me/totp', { current_password: password });
   const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });

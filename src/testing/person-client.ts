@@ -55,7 +55,7 @@ export class PersonClient {
     });
     this.#keepCookies(response.headers);
     const type = response.headers.get('content-type') ?? '';
-    // Returns when it has opened, because a feed has no end.
+    // Resolves once it has opened, because a feed has no end.
     const isFeed = type.startsWith('text/event-stream');
     const text = isFeed ? '' : await response.text();
     if (isFeed) await response.body?.cancel();

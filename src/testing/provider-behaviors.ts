@@ -50,7 +50,7 @@ const json = (code: number, message: string) =>
 const resulting = (methods: RegExp, result: unknown): Behavior => ({
   answer: (call, real) => (methods.test(call.method) ? { result } : real),
 });
-/** Makes the provider claim failure although the node has accepted the broadcast. */
+/** Makes the provider report failure although the node has accepted the broadcast. */
 const lying = (message: string): Behavior => ({
   answer: (call, real) => (sends(call) ? error(-32_000, message) : real),
 });
@@ -78,7 +78,7 @@ function dropping(share: number): Behavior {
   return { keeps: (call) => sends(call) && sometimes(share) };
 }
 
-/** Simulates a node that has received no block since. */
+/** Simulates a node that has received no block for this long. */
 function standingStill(forMs: number): Behavior {
   let stopped: { readonly at: number; readonly head: bigint } | null = null;
   return {
@@ -166,7 +166,7 @@ export const BEHAVIORS = {
   'says "nonce too low" to all': () => lying('nonce too low'),
   'says "underpriced" to all': () => lying('transaction underpriced'),
   'says "insufficient funds" to all': () => lying('insufficient funds for gas * price + value'),
-  // Must be last, because the address is not used for a minute afterwards.
+  // Last, because the address is unused for a minute afterwards.
   'has become one of another chain': () => ({
     answer: (call: ProviderCall, _: ProviderAnswer, head: bigint) => answerElsewhere(call, head),
   }),

@@ -19,8 +19,8 @@ export interface ProviderCourse {
 }
 
 /**
- * Time-outs of the addresses. The first is given up soon, for the test's sake. The second is only
- * as slow as the machine: giving it up would say nothing about providers.
+ * Time-outs of the addresses. The first gives up early for a fast test. The second allows for a
+ * slow machine, because giving it up would prove nothing.
  */
 const TIMEOUTS_MS = [1_000, 15_000];
 
@@ -34,7 +34,7 @@ export async function startProviderCourse(
     async (rpcUrl) => {
       proxies.push(await startProviderProxy(rpcUrl), await startProviderProxy(rpcUrl));
       const rpcUrls = proxies.map((proxy) => proxy.url);
-      // Uses no subscription, because such providers refuse them: the head is polled.
+      // Without a subscription, because such providers refuse them; the head is polled.
       return { rpcUrls, rpcTimeoutsMs: TIMEOUTS_MS, headsUrl: headsUrlOf(rpcUrls[0] ?? '') };
     },
     database,
@@ -70,7 +70,7 @@ const WAIT_MS = 90_000;
  */
 const WAIT_BLOCKS = 60;
 /**
- * Least time to settle: a payment whose deadline passes is declined, which is right and proves
+ * Least time to settle. A payment whose deadline passes is declined, which is right but proves
  * nothing here.
  */
 const LEAST_WITHIN_S = 60;
@@ -79,8 +79,8 @@ const KNOWN_BLOCKS = 4;
 const KNOWN_MS = 2_000;
 
 /**
- * Taps, payments and refunds while the first address behaves as named. Afterwards chain and rows
- * agree: no payment is doubled or lost, and no one is charged after a decline.
+ * Makes taps, payments and refunds while the first address misbehaves as named. Afterwards chain
+ * and rows agree: no payment is doubled or lost, and no payer is charged after a decline.
  */
 export async function runBehavior(
   course: ProviderCourse,

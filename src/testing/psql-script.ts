@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
 
 /**
- * Runs our files like psql, because a new machine has no psql: its variables are texts, and
+ * Runs our files as psql would, because a new machine has none: its variables are texts, and
  * `\gexec` executes a query's results.
  */
 export async function runPsqlScript(

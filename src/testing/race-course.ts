@@ -8,7 +8,9 @@ import {
   type TestStore,
 } from '#testing/store.ts';
 
-/** Number of accounts. The commits of one are sequential, so several keep the processors busy. */
+/**
+ * Number of accounts. Commits of one account are sequential, so several keep the processors busy.
+ */
 const COUNTERS = 32;
 /** Number of processes that race each other. */
 const NODES = 4;

@@ -154,15 +154,15 @@ function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAcc
 const switchData = (functionName: Switch) =>
   encodeFunctionData({ abi: settlementAbi, functionName });
 
-/** Pauses or resumes a part of the contract, in a block of its own. */
+/** Pauses or resumes a part of the contract, in a separate block. */
 export async function switchContract(network: TestNetwork, name: Switch): Promise<void> {
   await network.send(switcher(network, name), network.config.settlement, switchData(name));
 }
 
 /**
- * Pauses or resumes like the above, but leaves the transaction in the pool. The node orders a block
- * by offered fees: a pause can come before the relayer's transaction in one block, and its end
- * behind it.
+ * Pauses or resumes like {@link switchContract}, but leaves the transaction in the pool. The node
+ * orders a block by fees, so a pause can precede the relayer's transaction in a block, and its end
+ * follow it.
  */
 export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint): Promise<void> {
   const { config, rpc, chain } = network;
@@ -181,7 +181,7 @@ export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint
   await rpc.call('eth_sendRawTransaction', [raw]);
 }
 
-/** Signs the payer's own transaction, which changes the allowance. It offers high fees. */
+/** Signs the payer's transaction that changes the allowance. It offers high fees. */
 export function signApproval(
   { config }: TestNetwork,
   payer: PrivateKeyAccount,

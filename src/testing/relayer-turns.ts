@@ -5,8 +5,7 @@ import type { ProviderProxy } from '#testing/provider-proxy.ts';
 
 const WAIT_MS = 15_000;
 /**
- * Number of requests to wait for: one may be in progress already, and the answer to the next one
- * must be handled.
+ * Requests to wait for: one may already be in progress, and the answer to the next must be handled.
  */
 const TURNS = 2;
 
@@ -32,8 +31,8 @@ function callsLater(
 }
 
 /**
- * Resolves when a loop of the relayer has sent this request and has handled the answer, because it
- * sends the next one only then. What has not happened by now does not follow from the chain's
+ * Resolves when a loop of the relayer has sent this request and handled the answer, because it
+ * sends the next one only then. What has not happened by then does not follow from the chain's
  * state.
  */
 export function turnsLater(
@@ -44,9 +43,9 @@ export function turnsLater(
 }
 
 /**
- * Resolves when the relayer has handled the chain's present head. There must be only one relayer,
- * and it must not be preparing a refund, a withdrawal or the like: its request for the newest block
- * would count as a poll of the head.
+ * Resolves when the relayer has handled the chain's current head. There must be one relayer only,
+ * and it must not be preparing a refund, a withdrawal or similar, because its request for the
+ * newest block would count as a poll of the head.
  */
 export function headFollowed(proxy: ProviderProxy): Promise<void> {
   return turnsLater(

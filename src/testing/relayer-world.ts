@@ -41,8 +41,8 @@ export interface RelayerWorld {
   /** Starts a relayer with the keys of the network, or only with these. */
   startRelayer(keys?: Partial<Keys>): Relayer;
   /**
-   * Starts a relayer in its own process, which the test kills; it exits at the failpoint if one is
-   * named.
+   * Starts a relayer in a separate process, which the test kills; it exits at the failpoint, if one
+   * is named.
    */
   spawnRelayer(failpoint?: Failpoint, keys?: Partial<Keys>): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;
@@ -200,8 +200,7 @@ function ownNumber(kind: string) {
 }
 
 /**
- * Returns a function that numbers payments. Each keeps its number over all of its jobs, as an
- * intent does.
+ * Returns a function that numbers payments. Like an intent, each keeps its number for all its jobs.
  */
 function numberer(database: TestDatabase, livemode: boolean) {
   const numbers = createSettlementNumbers(database.db);

@@ -56,7 +56,7 @@ export interface RestoreGround {
   settledOnChain(order: string): Promise<number>;
   onChain<T>(read: (chain: Chain) => Promise<T>): Promise<T>;
   recovery(): Promise<RecoveryRow>;
-  /** Waits until a recovery requested after `asked` is done. */
+  /** Waits until a recovery requested after `asked` has ended. */
   recovered(asked: bigint): Promise<RecoveryRow>;
   /** Checks that payers' payments equal the ledger, per intent. */
   comeToRest(): Promise<void>;
@@ -64,7 +64,7 @@ export interface RestoreGround {
 }
 
 /**
- * Repeats the same request until there is a final answer, because a node may be down, starting, or
+ * Repeats the request until there is a final answer, because a node may be down, starting, or
  * answer 503.
  */
 export async function persist(ask: () => Promise<Reply>): Promise<Reply> {
@@ -142,7 +142,7 @@ function watching(ground: ChaosGround, db: Database) {
 }
 
 /**
- * Opens the ground. Each chain's node is reached by one address, which can misbehave like a
+ * Opens the ground. Each chain's node is reached through one address, which can misbehave like a
  * provider. `env`: extra settings of every process. `delays`: those of the contracts.
  */
 export async function openRestoreGround(

@@ -155,7 +155,7 @@ interface Booked {
 }
 
 /**
- * Compares what the shop was told with the books.
+ * Compares what was reported to the shop with the books.
  * @returns contradictions: acknowledged sales that are lost or doubled.
  */
 export async function compareSales(db: Sql, { sales }: Pick<Sales, 'sales'>): Promise<string[]> {

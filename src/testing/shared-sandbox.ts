@@ -5,8 +5,8 @@ import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**
- * The file that describes the one sandbox of a test run; `test/run.ts` sets it. The file appears
- * once the sandbox is ready: tests that need none start before.
+ * The file that describes the one sandbox of a test run; `test/run.ts` sets it. It appears once the
+ * sandbox is ready, so that tests without a sandbox start earlier.
  */
 export const SANDBOX_SETTING = 'TAPLINE_TEST_SANDBOX';
 

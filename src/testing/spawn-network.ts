@@ -16,7 +16,7 @@ export interface SpawnedNetwork {
   readonly process: ChildProcess;
   /** Returns its standard error so far. */
   logs(): string;
-  /** Sends SIGKILL to this process only: database and chains continue, as after a crash. */
+  /** Sends SIGKILL to this process only. Database and chains continue, as after a crash. */
   kill(): Promise<void>;
   /** Sends SIGTERM and waits for the end. @returns the exit code. */
   stop(): Promise<number | null>;
@@ -33,8 +33,8 @@ export interface SpawnOptions {
 }
 
 /**
- * Time limit of a start. A first start takes 3 to 6 s on a quiet machine; alongside long tests it
- * has taken more than 90.
+ * Time limit of a start. A first start takes 3 to 6 s on a quiet machine; beside long tests it has
+ * taken more than 90.
  */
 const START_MS = 180_000;
 const POLL_MS = 25;
@@ -136,11 +136,11 @@ function startWords(root: string): string[] {
 }
 
 /**
- * Returns Node's flags as `npm start` sets them, so that tests and benchmarks run what users run.
- * The flags keep the garbage of a busy second from staying in memory.
+ * Returns Node's flags as `npm start` sets them, so that tests and benchmarks run like users'
+ * services. They limit the garbage that a busy second leaves in memory.
  */
 export function startFlags(): string[] {
-  // The check of the Node version is not a flag, and an earlier release has none.
+  // The check of the Node version is not a flag, and earlier releases lack it.
   return startWords(ROOT).filter((word) => word.startsWith('--') && word !== '--import');
 }
 

@@ -155,7 +155,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   };
 }
 
-/** Returns the address of a wallet without a known key: enough if the chain is not the subject. */
+/** Returns the address of a wallet without a known key, for tests that do not use the chain. */
 export function anyAddress(): Hex {
   return getAddress(`0x${randomBytes(20).toString('hex')}`);
 }

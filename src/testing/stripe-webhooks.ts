@@ -4,8 +4,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 const TOLERANCE_S = 300;
 
 /**
- * Verifies `t=…,v1=…` as Stripe documents it for receivers that use no library, and shares no code
- * with the signer. (`bench/clients` runs Stripe's own library, which weighs 23 MB, on the same.)
+ * Verifies `t=…,v1=…` as Stripe documents it for receivers without a library, and shares no code
+ * with the signer. (`bench/clients` runs Stripe's library, which has 23 MB, on the same.)
  * @throws Error if no signature matches the body, or if the time is too old.
  */
 export function constructEvent(

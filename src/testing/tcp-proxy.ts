@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What a proxy does with bytes: pass them on, or cut the connection. */
+/** What a proxy does with bytes: pass them on, cut the connection, or both. */
 export type Passage = 'pass' | 'cut' | 'pass_and_cut';
 
 export interface TcpProxy {
@@ -9,9 +9,7 @@ export interface TcpProxy {
   targetPort: number;
   /** Decides about the bytes that the client sends. */
   onClientBytes: (text: string) => Passage;
-  /**
-   * Returns true while the server's responses must wait; they are passed on once it returns false.
-   */
+  /** Returns true while the server's responses must wait. */
   holdAnswers: () => boolean;
   /** Cuts all connections; new ones are accepted. */
   cutAll(): void;
@@ -32,7 +30,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
     const passage = proxy.onClientBytes(bytes.toString('latin1'));
     if (passage === 'cut') return cut();
     server.write(bytes);
-    // The server has done its work when it answers, but that answer is lost.
+    // The server has done its work when it answers, but the answer is lost.
     answersAreLost ||= passage === 'pass_and_cut';
     release();
   });

@@ -124,7 +124,7 @@ export async function startTestNetwork(
     settlement: getContractAddress({ from: roles.admin.address, nonce: 1n }),
     relayerKeys: roles.relayerKeys,
     registrarKey: roles.registrarKey,
-    // Allows any block time: tests mine blocks on demand, so time-outs are counted in blocks only.
+    // Any block time is allowed: tests mine on demand, so time-outs count blocks only.
     minBlockMs: 1,
     headPollMs: 10,
     idleHeadMs: 250,

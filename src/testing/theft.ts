@@ -45,8 +45,8 @@ export async function watchTheft(
   const first = (await chains[0].newest()).number;
   memory.nextBlock = first;
   for (let round = 0; round < rounds; round++) {
-    // Ignores refusals: once paused, the contract refuses later thefts, but the block must still be
-    // mined.
+    // Refusals are ignored: once paused, the contract refuses later thefts, but the block must
+    // still be mined.
     await act().catch(async (refused: unknown) => {
       if (round === 0) throw refused;
       await world.network.mine();

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 const TOOLS = path.join(import.meta.dirname, '../../test/tools');
 
 /**
- * A third-party program that one test or two need: too large, or of another version, for the
- * service's folder. Each has a folder here, and all share one lockfile.
+ * A third-party program that one or two tests need, which is too large, or of another version, for
+ * the service's folder. Each has a folder here, and all share one lockfile.
  */
 export interface Tool {
   /** Its folder, with its files from test/tools. */
@@ -17,7 +17,7 @@ export interface Tool {
   installed(name: string): string;
 }
 
-// Skips install scripts, which are not needed, and peers, which are listed explicitly.
+// Install scripts are not needed, and peers are listed explicitly.
 const FLAGS = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
 
 /** Installs only this tool, below `folder`. */

@@ -294,7 +294,7 @@ export const CASES = {
 export type CaseName = keyof typeof CASES;
 
 /**
- * Returns the pairs for which two steps differ: the table of all pairs has the right one's results.
+ * Returns the pairs for which two steps differ. The table of all pairs has the right one's results.
  */
 export function differsFrom(right: typeof step, other: typeof step): string[] {
   const situations = Object.entries<Transaction>(SITUATIONS).filter(([name]) => name !== 'done');

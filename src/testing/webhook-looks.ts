@@ -6,10 +6,10 @@ import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 import type { WebhookWorker } from '#webhooks/worker.ts';
 
 /**
- * Resolves when the worker has completed what was in flight, has polled for everything that is due
- * now, and has completed what it found. So a request that has not come by then does not come. It
- * waits for a delivery to another endpoint: the poll that finds it covers all endpoints, and one
- * that this worker does not hold is claimed together with the new one.
+ * Resolves when the worker has completed what was in flight, has polled for everything that is due,
+ * and has completed what it found. A request that has not arrived by then does not come. It waits
+ * for a delivery to another endpoint, because the poll that finds it covers all endpoints, and one
+ * that this worker does not hold is claimed with it.
  */
 export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): Promise<void> {
   const idle = () => eventually('nothing in flight', async () => worker.stats().inFlight === 0);

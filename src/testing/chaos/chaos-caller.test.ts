@@ -22,7 +22,7 @@ it('an answer that arrives after the database was restored is ignored', async ()
   try {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    // Replaces the chance for time-outs, so that no request here times out.
+    // Without random time-outs, so that no request here times out.
     const random = { ...createRandom(SEED, 'caller'), chance: () => false };
     const urls = [`http://127.0.0.1:${port}`];
     const caller = openChaosCaller({ urls, key: 'sk_test', random, journal });

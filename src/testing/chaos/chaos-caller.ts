@@ -8,8 +8,8 @@ export interface ChaosCaller {
   get(path: string): Promise<ChaosAnswer | null>;
   /**
    * Sends a request.
-   * @returns `null` if no answer came in time, or only after the database was restored: the result
-   * is unknown.
+   * @returns `null` if no answer came in time, or only after the database was restored; then the
+   * result is unknown.
    */
   post(path: string, body?: unknown, key?: string): Promise<ChaosAnswer | null>;
   send(method: string, path: string, body?: unknown): Promise<ChaosAnswer | null>;
@@ -30,23 +30,26 @@ export interface CallerOptions {
   readonly journal: Journal;
 }
 
-/** How long a caller retries. An outage in a run lasts a few seconds. */
+/** How long a caller retries: longer than the outages of a run. */
 const GIVE_UP_MS = 40_000;
 const PAUSE_MS = 150;
 /**
- * A short time-out for some requests, so that a client sends the request again while the first one
- * is still running.
+ * A short time-out for some requests, so that a client repeats a request while the first is still
+ * running.
  */
 const SHORT_TIMEOUT_MS = 700;
 const TIMEOUT_MS = 35_000;
 
-/** True if the same request must be sent again to learn its result. */
+/** True if the request must be repeated to learn its result. */
 function isOpen(answer: ChaosAnswer): boolean {
   if (answer.status >= 500 || answer.status === 429) return true;
   return errorCodeOf(answer.body) === 'idempotency_request_in_progress';
 }
 
-/** True for answers that hold their key: all but validation, permission and open ones. */
+/**
+ * True for answers that bind their key: all except those to validation, permissions and open
+ * requests.
+ */
 function holdsKey(answer: ChaosAnswer): boolean {
   return answer.status < 300 || answer.status === 404 || answer.status === 409;
 }
@@ -71,7 +74,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
   const send = async (method: string, path: string, body?: unknown, key?: string) => {
     const deadline = performance.now() + GIVE_UP_MS;
     let node = random.below(urls.length);
-    // True if every answer so far said that nothing was done.
+    // True if every answer so far means that nothing was done.
     let nothingDone = true;
     if (key !== undefined) senders.set(key, (senders.get(key) ?? 0) + 1);
     while (performance.now() < deadline) {
@@ -87,7 +90,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(hasShortTimeout ? SHORT_TIMEOUT_MS : TIMEOUT_MS),
       });
-      // Discards an answer from the lost database, which says nothing about the restored one.
+      // Discards an answer of the lost database, which says nothing about the restored one.
       const answer = journal.restores() === restores ? received : null;
       const code = (answer === null ? undefined : errorCodeOf(answer.body)) ?? '';
       journal.count(`answer ${answer?.status ?? 'none'} ${code}`);

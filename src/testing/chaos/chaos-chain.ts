@@ -16,7 +16,9 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 /** One chain of a chaos run. */
 export interface ChaosChain {
   readonly config: NetworkConfig;
-  /** A proxy before its node that limits, lies and loses on command, or `null`. */
+  /**
+   * A proxy in front of its node that limits, lies and loses on command; `null` if there is none.
+   */
   readonly provider: ProviderProxy | null;
   /** kill -9: blocks since the last saved state are lost. */
   kill(): Promise<void>;
@@ -31,17 +33,17 @@ export interface ChaosChain {
   stop(): Promise<void>;
 }
 
-/** How its node is reached: also through a misbehaving provider, or only through it. */
+/** How the node is reached: directly, also through a misbehaving provider, or only through it. */
 export type Providers = 'none' | 'first' | 'only';
 
 const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
-/** How long the token stays paused: a block or two. */
+/** How long the token stays paused. */
 const PAUSED_MS = 10_000;
 const GAS = 100_000n;
 
 /**
- * Opens the switch that pauses the token. It has taken effect when it resolves, whatever the chain
- * has forgotten.
+ * Creates the switch that pauses the token. A call resolves once the chain shows its effect, even
+ * if the chain forgets transactions.
  */
 function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   const { network, usdc, chainId } = config;

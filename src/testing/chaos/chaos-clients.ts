@@ -55,8 +55,8 @@ function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | nu
     payment,
     last_payment_error: error,
   } = answer.body as unknown as IntentBody;
-  // Counts only while the intent is open, because the error of an earlier attempt stays on a paid
-  // intent.
+  // Counted only while the intent is open, because a paid intent keeps the error of an earlier
+  // attempt.
   const declined = status === 'requires_payment_method' ? (error?.created ?? null) : null;
   const intent = { id, amount, tip: tip ?? 0, status, payment, declined };
   client.journal.saw(intent);
@@ -68,8 +68,7 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
   const amount = random.between(1_000, 2_500_000);
   const key = random.key();
   const cashier = terminal === counter.id && random.chance(30);
-  // Records it at once, because by the time of the other answer the database may have been
-  // restored.
+  // Recorded at once, because the database may be restored before the other answer.
   const once = async () =>
     noteIntent(
       client,
@@ -77,7 +76,7 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
         ? await counter.caller.post('/payment_intents', { amount }, key)
         : await server.post('/payment_intents', { amount, terminal }, key),
     );
-  // A client that is unsure sends twice at the same time.
+  // Sends twice concurrently, like a client that is unsure.
   const [made] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
   client.journal.count('create');
   return made ?? null;
@@ -133,7 +132,7 @@ async function refund(client: Client, payment: string, amount: number): Promise<
 async function refundSome(client: Client, intent: SeenIntent): Promise<void> {
   const { payment, amount } = intent;
   if (payment === null) return;
-  // Sends two at once: together they must not refund more than is left.
+  // Sends two concurrently, which together must not refund more than is left.
   const count = client.random.chance(30) ? 2 : 1;
   await Promise.all(Array.from({ length: count }, () => refund(client, payment, amount)));
 }
@@ -153,8 +152,8 @@ const sale: Scene = async (client) => {
 let orders = 0;
 
 /**
- * Sells in one row of the table of ways to pay, with a matching payer; sometimes the credential is
- * presented for a second sale.
+ * Sells by one of the ways to pay, with a matching payer; sometimes presents the credential for a
+ * second sale.
  */
 const byAnyWay: Scene = async (client) => {
   const { random, world, counter, journal, urls } = client;
@@ -179,7 +178,7 @@ const byAnyWay: Scene = async (client) => {
     journal.count(`${way.name}: ${result.said}`);
     if (result.intent !== null) await follow(client, result.intent);
   } catch {
-    // No answer came in time, so the charge is compared at the end.
+    // No answer came in time; the charge is compared at the end.
     journal.count(`${way.name}: gave up`);
   }
 };
@@ -220,7 +219,7 @@ const agentPays: Scene = async (client) => {
   const path = `/payment_intents/${made.id}/confirm`;
   noteIntent(client, await server.post(path, { agent_token: agentToken }));
   journal.count('confirm');
-  // The token is spent, so it must not pay a second intent.
+  // The token was used, so it must not pay a second intent.
   if (random.chance(30)) {
     const second = await create(client, world.agentTerminal);
     const again = second && `/payment_intents/${second.id}/confirm`;

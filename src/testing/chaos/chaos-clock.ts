@@ -1,5 +1,5 @@
-// Sets this process's clock off by CHAOS_CLOCK_MS, as on a host that has lost its time server. It
-// is loaded before the process's own code (`node --import`). Timers and `performance.now()` are
+// Sets this process's clock off by CHAOS_CLOCK_MS, like a machine that has lost its time server.
+// Loaded before the process's own code (`node --import`). Timers and `performance.now()` are
 // unaffected, as on a real machine.
 const wrongByMs = Number(process.env.CHAOS_CLOCK_MS ?? '0');
 const rightNow = Date.now.bind(Date);

@@ -6,7 +6,7 @@ import type { Random } from '#testing/chaos/chaos-random.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 
-/** The targets of faults, and everything that must learn of them. */
+/** The targets of faults, and what must be notified of them. */
 interface Field {
   readonly ground: ChaosGround;
   readonly processes: readonly ChaosProcess[];
@@ -26,10 +26,10 @@ export interface FaultsOptions extends Field {
   readonly log: (line: string) => void;
 }
 
-/** The random choices for one fault: its targets, and how it strikes. */
+/** The random choices of one fault: its targets, and how it strikes. */
 interface Plan {
   readonly targets: readonly ChaosProcess[];
-  /** Strikes, and repairs what does not recover by itself. */
+  /** Causes the fault, and repairs what does not recover on its own. */
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
@@ -41,21 +41,18 @@ interface Fault {
    * True if blocks may be lost. Such faults are left out on a chain whose blocks are final at once.
    */
   readonly undoesBlocks?: true;
-  /** Makes all random choices before the strike, because a replay may wait in between. */
+  /** Makes all random choices before the fault, because a replay may wait in between. */
   readonly plan: (random: Random) => Plan;
 }
 
-/**
- * Left out of short runs: an address that has served another chain is unused for a minute, longer
- * than they can wait.
- */
+/** Excluded from short runs: an address that has served another chain is unused for a minute. */
 const TOO_LONG: BehaviorName = 'has become one of another chain';
 const BEHAVIOR_NAMES = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
   (name) => name !== TOO_LONG,
 );
 /**
- * Pause after a recovery is requested. It takes seconds, so the next fault sometimes strikes during
- * it.
+ * Pause after a request for a recovery, which takes seconds, so that the next fault sometimes
+ * strikes during it.
  */
 const RECOVERED_MS = 3_000;
 /** The time between faults. */
@@ -98,8 +95,7 @@ function processFaults(processes: readonly ChaosProcess[]): Fault[] {
       }),
     },
     {
-      // Lasts until every lease of a worker has expired while the worker still believes that it
-      // holds them.
+      // Lasts until a worker's leases have expired while it still believes that it holds them.
       name: 'a process stands still',
       weight: 8,
       plan: (random) => {
@@ -203,7 +199,7 @@ function chainFaults(field: Field): Fault[] {
       plan: (random) => {
         const chain = random.pick(chains);
         const blocks = random.between(1, 4);
-        // A node that was just started may have too few blocks to replace.
+        // A node that was just started may have too few blocks.
         return { targets, strike: () => chain.reorganize(blocks).catch(() => {}) };
       },
     },
@@ -233,8 +229,7 @@ function longFaults(field: Field): Fault[] {
   const workers = workersOf(processes);
   return [
     {
-      // Payments and refunds continue meanwhile; a refund that the token refuses is retried after a
-      // minute.
+      // Payments and refunds continue meanwhile. A refused refund is retried after a minute.
       name: 'USDC paused and unpaused',
       weight: 8,
       plan: (random) => {
@@ -264,7 +259,7 @@ function longFaults(field: Field): Fault[] {
       },
     },
     {
-      // Strikes one worker or both: one that still has open transactions must refuse to start.
+      // Strikes one worker or both. A worker with open transactions must refuse to start.
       name: 'a relayer key taken out early, and put back',
       weight: 8,
       plan: (random) => {
@@ -289,7 +284,7 @@ function longFaults(field: Field): Fault[] {
   ];
 }
 
-/** Returns faults that lose the writes between the copy and its restore; the chains continue. */
+/** Returns faults that lose the writes between a copy and its restore. The chains continue. */
 function losses({ ground: { database }, journal, processes }: Field): Fault[] {
   return [
     {
@@ -352,7 +347,7 @@ export function startFaults(options: FaultsOptions): {
 } {
   const { ground, random, timetable, log } = options;
   const faults = allFaults(options);
-  // Resumes transfers again, because a chain that lost its newest blocks may have forgotten that.
+  // Resumes transfers, because a chain that lost its newest blocks may have forgotten that.
   const mend = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
   const struck = new Map<string, number>();
   const stopping = new AbortController();

@@ -25,11 +25,11 @@ export interface ChaosDatabase {
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Copies its files under this name; the database is down meanwhile. */
+  /** Copies its files under this name while the database is stopped. */
   copy(name: string): Promise<void>;
   /**
-   * Restores the copy: everything since then is lost. `promote`: continues on a new timeline, as a
-   * promoted replica; otherwise like restored files.
+   * Restores the copy, which loses everything since. `promote` continues on a new timeline, like a
+   * promoted replica; otherwise files are restored.
    */
   putBack(name: string, how?: PutBack): Promise<void>;
   /** Fails over without loss: the same log, on a new timeline. */
@@ -53,11 +53,11 @@ export interface ChaosGround {
 }
 
 const run = promisify(execFile);
-/** Wait for answers under way: longer than one takes between two processes of this machine. */
+/** Longer than an answer takes between two processes of this machine. */
 const ANSWERS_MS = 300;
 /**
  * Copies files with their owner, which may be another user, and their times. Into an existing
- * folder cp would copy a subfolder, so that an older copy would be restored.
+ * folder, cp would copy a subfolder, so that an older copy would be restored.
  */
 async function copyFiles(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
@@ -72,8 +72,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     return Number((await readFile(file, 'utf8')).split('\n')[0]);
   };
   const start = async () => {
-    // Uses settings that a replica could follow; otherwise PostgreSQL refuses to begin a new
-    // timeline.
+    // Settings that a replica could follow; otherwise PostgreSQL refuses to begin a new timeline.
     const settings = { wal_level: 'replica', restore_command: 'false' };
     const server = await startPostgres({ folder, log: () => {}, settings });
     temporary.endWithUs(await postmaster());
@@ -108,7 +107,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     },
     putBack: async (name, how = { promote: false }) => {
       await kill();
-      // Waits, because a response under way may contain what the copy lacks.
+      // Waits, because a response in flight may contain what the copy lacks.
       await sleep(ANSWERS_MS);
       how.whileAway?.();
       await copyFiles(`${cluster}.${name}`, cluster);

@@ -1,29 +1,27 @@
-/** Records what the service told its clients during a chaos run; checked at the end. */
+/** Records what the service reported to clients during a chaos run. Checked at the end. */
 export interface Journal {
-  /** Records an answer to a key, which must not change any more. */
+  /** Records the answer to a key, which must not change any more. */
   answered(key: string, answer: { readonly status: number; readonly text: string }): void;
-  /** Records an intent as an answer has shown it. */
+  /** Records an intent as shown in an answer. */
   saw(intent: SeenIntent): void;
   sawRefund(refund: SeenRefund): void;
   sawWithdrawal(withdrawal: SeenWithdrawal): void;
-  /** Called when the database is about to be copied: later answers may be lost with it. */
+  /** Called before the database is copied, because later answers may be lost with it. */
   copied(): void;
   /**
    * Called when the copy was restored. Payments stay paid; other answers since the copy are
-   * forgotten.
+   * dropped.
    */
   restored(): void;
-  /**
-   * Returns how often a copy was restored, because an answer says nothing about a later database.
-   */
+  /** Returns how often a copy was restored. An answer says nothing about a later database. */
   restores(): number;
   count(what: string): void;
-  /** Reports a broken promise that a client noticed itself. */
+  /** Reports a broken promise that the client noticed. */
   complain(what: string): void;
   readonly intents: ReadonlyMap<string, SeenIntent>;
   readonly refunds: ReadonlyMap<string, SeenRefund>;
   readonly withdrawals: ReadonlyMap<string, SeenWithdrawal>;
-  /** Intents that were reported as ended, and later as ended in another way. */
+  /** Intents that were first reported with one final state, and later with another. */
   readonly turns: readonly Turn[];
   /** The times at which each intent was reported as declined: `last_payment_error.created`. */
   readonly declines: ReadonlyMap<string, ReadonlySet<string>>;
@@ -64,13 +62,10 @@ export interface SeenRefund {
 }
 
 const ENDED = new Set(['succeeded', 'canceled']);
-/**
- * Limit of complaints, enough for a diagnosis; a fault under load would repeat itself thousands of
- * times.
- */
+/** Enough complaints for a diagnosis; a fault under load may repeat thousands of times. */
 const MAX_COMPLAINTS = 200;
 
-/** The part of the record that a database holds, and may lose. */
+/** The part of the record that a database holds, and can lose. */
 interface Shown {
   readonly answers: Map<string, string>;
   readonly intents: Map<string, SeenIntent>;
@@ -90,8 +85,8 @@ function copyOf(shown: Shown): Shown {
 }
 
 /**
- * Reduces `told` to the copy when it is restored. Payments stay, because the chain still knows
- * them.
+ * Reduces `shown` to the copy, because it was restored. Payments stay, because the chain still
+ * knows them.
  */
 function restore(shown: Shown, copy: Shown): void {
   const paid = [...shown.intents.values()].filter(({ status }) => status === 'succeeded');
@@ -134,8 +129,8 @@ export function openJournal(): Journal {
   const saw = (intent: SeenIntent) => {
     const before = shown.intents.get(intent.id);
     const over = before !== undefined && ENDED.has(before.status);
-    // An older answer may arrive late, so a state may go back; but two different ends contradict
-    // each other.
+    // An older answer may arrive late, so a state may go back, but two different final states
+    // contradict each other.
     if (over && ENDED.has(intent.status) && before.status !== intent.status) {
       turns.push({ id: intent.id, before: before.status, after: intent.status });
     }

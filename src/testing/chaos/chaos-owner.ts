@@ -4,7 +4,7 @@ import type { Journal, SeenWithdrawal } from '#testing/chaos/chaos-journal.ts';
 import type { Random } from '#testing/chaos/chaos-random.ts';
 import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
 
-/** An account owner who sometimes withdraws on both networks. */
+/** An account owner who occasionally withdraws on both networks. */
 export interface ChaosOwner {
   /** Withdraws until it is stopped. */
   start(random: Random, journal: Journal): { stop(): Promise<void> };
@@ -20,7 +20,7 @@ interface OwnerOptions {
 }
 
 const MODES = ['test', 'live'] as const;
-/** Amounts of about the sales of a few seconds, so that some withdrawals are refused. */
+/** Amounts similar to the sales of a few seconds, so that some withdrawals are refused. */
 const AMOUNT = { low: 1_000, high: 6_000_000 };
 const PAUSE = { low: 300, high: 2_500 };
 /** How long a request is retried. An outage in a run lasts a few seconds. */
@@ -29,7 +29,7 @@ const AGAIN_MS = 400;
 /** How long a code is valid. It works only once. */
 const CODE_MS = 30_000;
 
-/** Sets up the authenticator app that withdrawals need. */
+/** Sets up the authenticator app that withdrawals require. */
 export async function enrolOwner(
   url: string,
   person: OwnerOptions['person'],
@@ -72,10 +72,7 @@ async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer |
   return ask().catch(() => null);
 }
 
-/**
- * Signs in with both factors. A code that was used before is rejected, so it waits for the next
- * one.
- */
+/** Signs in with both factors. Waits for the next code, because a used one is refused. */
 async function signIn(desk: Desk): Promise<void> {
   const { options } = desk;
   while (!desk.isStopped()) {
@@ -93,15 +90,13 @@ async function signIn(desk: Desk): Promise<void> {
   }
 }
 
-/** Waits. @returns early if the run is over. */
+/** Waits. @returns early if the run has ended. */
 async function rest(desk: Desk, ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (performance.now() < until && !desk.isStopped()) await sleep(AGAIN_MS);
 }
 
-/**
- * Repeats the same request until there is a final answer. @returns `null` if the result is unknown.
- */
+/** Repeats the request until there is a final answer. @returns `null` if the result is unknown. */
 async function persist(
   desk: Desk,
   ask: (client: PersonClient) => Promise<PersonAnswer>,
@@ -111,7 +106,7 @@ async function persist(
     const { journal } = desk;
     const restores = journal.restores();
     const received = await attempt(() => ask(desk.client));
-    // Discards an answer from the lost database, which says nothing about the restored one.
+    // Discards an answer of the lost database, which says nothing about the restored one.
     const answer = journal.restores() === restores ? received : null;
     const code = answer?.body.error?.code ?? '';
     journal.count(`owner answer ${answer?.status ?? 'none'} ${code}`);
@@ -142,7 +137,7 @@ async function withdraw(desk: Desk): Promise<void> {
   const once = async () =>
     note(desk, await persist(desk, (client) => client.post(path, { amount }, headers)));
   const restores = journal.restores();
-  // Sends two requests, as an owner who is unsure clicks twice.
+  // Sends two requests, like an owner who clicks twice.
   const [first, second] = await Promise.all(random.chance(15) ? [once(), once()] : [once()]);
   journal.count('withdrawal');
   const remembered = journal.restores() === restores;

@@ -28,7 +28,7 @@ export interface ChaosProcess {
   kill(): void;
   /** Sends SIGTERM, as a deployment does. */
   terminate(): void;
-  /** Extra settings for the next instances; `null` restores the original ones. */
+  /** Sets extra settings of the next instances; `null` restores the original ones. */
   tell(env: Readonly<Record<string, string>> | null): void;
   /** Stops the process for this long, with its connections and leases. */
   freeze(ms: number): Promise<void>;
@@ -36,9 +36,7 @@ export interface ChaosProcess {
   close(): Promise<void>;
 }
 
-/**
- * A process's own connections to its database and to the nodes, which a run can observe and hold.
- */
+/** A process's connections to its database and nodes, which a run can observe and hold. */
 export interface ProcessWires {
   /** Settings that replace the real addresses. */
   readonly env: Readonly<Record<string, string>>;
@@ -51,19 +49,21 @@ export interface ChaosProcessOptions {
   /** The clock error of its machine. */
   readonly clockOffMs?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Settings of the first instance only, for a failpoint. */
+  /** Settings of the first instance only, such as a failpoint. */
   readonly firstEnv?: Readonly<Record<string, string>>;
   /** The folder of an earlier build, which the first instance runs. */
   readonly firstRoot?: string | undefined;
-  /** Its own wires to database and nodes, which a run listens to; closed with it. */
+  /** Its connections to database and nodes, which a run observes; closed with it. */
   readonly wires?: ProcessWires;
 }
 
-/** One public address, as behind a balancer: responses contain it, and replays must be equal. */
+/**
+ * One public address, as behind a load balancer: responses contain it, and replays must be equal.
+ */
 export const PUBLIC_URL = 'http://127.0.0.1:4242';
-/** Pause before a restart: a supervisor restarts soon, but not at once. */
+/** Pause before a restart, like that of a supervisor. */
 const RESTART_MS = 300;
-/** Time limit of a start. Alongside long tests one has taken more than a minute. */
+/** Time limit of a start. Beside long tests, one has taken more than a minute. */
 const READY_MS = 180_000;
 const LOG_LENGTH_MAX = 2_000_000;
 /** Length of a crash report: the error and where it was thrown. */
@@ -78,7 +78,7 @@ function textOf(keys: readonly (SigningKey | null)[]): string {
 function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
-    // Static passes are tapped, and no payer can confirm, as in the sandbox.
+    // Off, because static passes are tapped and no payer can confirm, as in the sandbox.
     STATIC_PASS_CONFIRM_FROM: 'off',
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
     ...(config.headsUrl === null ? {} : { [`${prefix}WS_URL`]: config.headsUrl }),
@@ -125,7 +125,7 @@ export function chaosEnv({
 
 const DEMO_FOLDER = 'first';
 
-/** Starts a first process, which creates the demo account; the others get its secrets as a file. */
+/** Starts a first process, which creates the demo account. The others get its secrets as a file. */
 export async function makeDemo(ground: ChaosGround) {
   const dataDir = path.join(ground.folder, DEMO_FOLDER);
   const network = await spawnNetwork({ dataDir, env: chaosEnv(ground) });
@@ -167,7 +167,7 @@ interface Supervised {
 }
 
 /**
- * True if the process crashed: a signal comes from us, and a refused start prints one line of this
+ * True if the process crashed. Signals come from us, and a refused start prints one line of this
  * form.
  */
 function crashed({ exitCode }: ChildProcess, logs: string): boolean {

@@ -7,7 +7,7 @@ export interface ChaosReceiver {
   readonly url: string;
   /** Ids of the events that it has answered with a 2xx. */
   readonly accepted: ReadonlySet<string>;
-  /** From now on it behaves, as if repaired. */
+  /** Makes it behave correctly from now on. */
   heal(): void;
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface ChaosReceiver {
 export const TEMPERS = ['good', 'failing', 'slow', 'cutting'] as const;
 export type Temper = (typeof TEMPERS)[number];
 
-/** A delay that exceeds the 10 s that a receiver has. */
+/** Longer than the 10 s that a receiver has. */
 const TOO_SLOW_MS = 12_000;
 
 function misbehave(temper: Temper, random: Random): Answerer {

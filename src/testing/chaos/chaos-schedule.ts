@@ -11,7 +11,7 @@ export interface Message {
   readonly text: string;
 }
 
-/** The moment of a fault, given as the time since this message passed. */
+/** The moment of a fault, as the time since this message passed. */
 export interface Moment extends Message {
   readonly thenMs: number;
 }
@@ -26,31 +26,29 @@ export interface Strike {
 export interface Blow {
   readonly fault: string;
   readonly all: readonly ChaosProcess[];
-  /**
-   * Targets whose messages define the moment. For a fault of processes, they are also what it
-   * strikes.
-   */
+  /** Targets whose messages define the moment. A fault of processes also strikes them. */
   readonly targets: readonly ChaosProcess[];
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
 export interface Timetable {
   /**
-   * Returns a process's gate. It closes when a fault strikes, so that the process gets no further.
+   * Returns a process's gate, which closes when a fault strikes, so that the process cannot
+   * continue.
    */
   gateOf(process: string): Gate;
   hear(message: Message): void;
-  /** Strikes at once, or when the moment of the recorded run comes again. */
+  /** Strikes at once, or when the moment of the recorded run recurs. */
   strike(blow: Blow): Promise<void>;
   /** The faults so far, with their moments. */
   readonly strikes: readonly Strike[];
-  /** Returns how many faults had a recorded moment, and how many struck at it. */
+  /** Returns how many faults had a recorded moment, and how many of them struck at it. */
   readonly met: () => { readonly hits: number; readonly of: number };
 }
 
 /** How long before a fault a message may have passed to define its moment. */
 const WINDOW_MS = 30;
-/** A fault whose moment does not come within this time strikes anyway. */
+/** A fault whose moment has not recurred after this time strikes anyway. */
 const WAIT_MS = 8_000;
 /** How long a gate stays closed: longer than a signal takes. */
 const GATE_MS = 50;
@@ -59,7 +57,7 @@ interface Heard extends Message {
   readonly at: number;
 }
 
-/** Returns `worker` for `worker-2`: which of the workers holds a sender differs from run to run. */
+/** Returns `worker` for `worker-2`, because which worker holds a sender differs between runs. */
 function roleOf(process: string): string {
   return process.replace(/-\d+$/, '');
 }
@@ -73,7 +71,7 @@ function isSame(moment: Moment, heard: Message): boolean {
   );
 }
 
-/** Counts messages, because the rarest of the last ones identifies a moment best. */
+/** Counts messages, because the rarest of the latest ones identifies a moment best. */
 function openEar() {
   const counts = new Map<string, number>();
   const recent: Heard[] = [];
@@ -101,7 +99,7 @@ function openEar() {
 
 type Ear = ReturnType<typeof openEar>;
 
-/** Waits for the moment. @returns the process that reached it, or `null` if none did in time. */
+/** Waits for the moment. @returns the process that reached it; `null` if none did in time. */
 function waitFor(ear: Ear, moment: Moment): Promise<string | null> {
   return new Promise((resolve) => {
     const end = (process: string | null) => {
@@ -131,7 +129,7 @@ function inPlaceOf(
 }
 
 /**
- * Records the message at which each fault strikes. Given the strikes of an earlier run, it repeats
+ * Records the message at which each fault strikes. With the strikes of an earlier run, it repeats
  * them: each waits until a process of the same role sends the same message, and holds it there.
  */
 export function openTimetable(recorded: readonly Strike[] | null): Timetable {

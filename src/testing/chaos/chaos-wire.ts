@@ -13,7 +13,7 @@ export interface WireOptions {
   readonly targetPort: number;
   /** Opens one reader per connection. */
   readonly openReader: () => Reader;
-  /** Called right after the bytes were passed on; later ones wait if it closes the gate. */
+  /** Called right after bytes were passed on. If it closes the gate, later ones wait. */
   readonly hear: (way: Way, text: string) => void;
   readonly gate: Gate;
 }
@@ -24,8 +24,8 @@ export interface Wire {
 }
 
 /**
- * Lets messages of a wire pass. While it is closed nothing passes, in either direction; nothing is
- * lost, and order is kept.
+ * Lets messages of a wire pass. While it is closed, nothing passes in either direction; nothing is
+ * lost, and the order is kept.
  */
 export class Gate {
   #closed = false;

@@ -10,7 +10,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import type { WayPayer } from '#testing/ways/payers.ts';
 
-/** The participants of a chaos run on one network: one merchant, many counters, many payers. */
+/** Who takes part in a chaos run on one network: one merchant, many terminals, many payers. */
 export interface ChaosWorld {
   readonly livemode: boolean;
   readonly accountId: string;
@@ -20,7 +20,7 @@ export interface ChaosWorld {
   /** Passes that pay. */
   readonly passes: readonly string[];
   /**
-   * Passes of payers that are declined sooner or later, for example by a limit or by an empty
+   * Passes of payers who are declined sooner or later, for example because of a limit or an empty
    * wallet.
    */
   readonly poorPasses: readonly string[];
@@ -35,7 +35,7 @@ export interface WorldSize {
   readonly payers: number;
   /** The number of payers with limits of their own. */
   readonly limited: number;
-  /** Atoms that may be refunded per day: small enough to be reached. */
+  /** Atoms that may be refunded per day, few enough to be reached. */
   readonly refundDailyLimit: bigint;
 }
 
@@ -45,10 +45,7 @@ const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
 /** In test mode, payments of at least this amount must be confirmed: one in 25. */
 const CONFIRM_FROM = 2_400_000;
-/**
- * How long to wait while no further answer comes. How long all of them take depends on the distance
- * of the node.
- */
+/** How long to wait after the last answer. How long all take depends on the node's distance. */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;

@@ -51,9 +51,9 @@ export interface ChaosOptions {
   /** The profile of both chains. A deterministic one never loses a block. */
   readonly profile: ProfileName;
   readonly log: (line: string) => void;
-  /** How long settling down may take; default: {@link REST_MS}. */
+  /** Time limit of settling down; default: {@link REST_MS}. */
   readonly restMs?: number;
-  /** How long everything stays up after a broken promise, for inspection; default: 0. */
+  /** How long everything keeps running after a broken promise, for inspection; default: 0. */
   readonly lingerMs?: number;
   /** Faults of an earlier run of the same seed: each waits for the message at which it struck. */
   readonly strikes?: readonly Strike[];
@@ -82,7 +82,7 @@ export interface ChaosReport {
 
 /** Interval at which the rules that always hold are checked while faults strike. */
 const CHECK_EVERY_MS = 10_000;
-/** Within this time after the last fault, everything must have settled by itself. */
+/** Within this time after the last fault, everything must have settled. */
 const REST_MS = 150_000;
 const REST_POLL_MS = 500;
 /** Clock error of one process's machine: a minute. */
@@ -125,7 +125,7 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
 }
 
 /**
- * Returns the watchtower's settings. If it took any amount for foreign, it would pause the run's
+ * Returns the watchtower's settings: without any threshold, because it would pause the run's
  * payments.
  */
 function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
@@ -179,7 +179,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
         if (found.length > 0) log(`broken: ${found.join('; ')}`);
         broken.push(...found);
       },
-      () => {}, // The database is down, so the next check sees the result.
+      () => {}, // The database is down. The next check sees the result.
     );
   }, CHECK_EVERY_MS);
   return {
@@ -189,7 +189,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
   };
 }
 
-/** Makes due what would be a minute or more away: retries, expiries and confirmations. */
+/** Makes due what is due in a minute or more: retries, expiries and confirmations. */
 async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
   await db.query(`update webhook_endpoint_leases set not_before = '-infinity'`);
@@ -205,8 +205,8 @@ async function comeToRest(
   restMs: number,
 ): Promise<{ broken: string[]; seconds: number }> {
   const started = performance.now();
-  // Analyzes the tables: a database that was killed repeatedly has no statistics, and plans badly
-  // without.
+  // Analyzes the tables, because a database that was killed repeatedly has no statistics, and plans
+  // badly.
   await db.query('analyze').catch(() => {});
   for (;;) {
     const broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
@@ -264,7 +264,7 @@ interface Stage {
   readonly timetable: Timetable;
 }
 
-/** Runs clients and faults for the given time; then only what runs by itself. */
+/** Runs clients and faults for the given time, and then lets everything settle. */
 async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
   const { seed, log } = options;
   const { ground, db, processes, worlds, endpoints, timetable } = stage;
@@ -310,9 +310,9 @@ async function compareWithChains(db: Database, ground: ChaosGround): Promise<str
 }
 
 /**
- * Waits until ledger and chain agree: a killed node has lost blocks, and a worker must notice
+ * Waits until ledger and chain agree: a killed node has lost blocks, which a worker must notice
  * before it sends again.
- * @returns the differences at the time limit.
+ * @returns the remaining differences at the time limit.
  */
 async function agreeWithChains(
   db: Database,
@@ -333,12 +333,10 @@ async function judge(
   restMs: number,
 ): Promise<{ broken: string[]; rest: number }> {
   const { db, ground, endpoints, outside } = stage;
-  // A payment that the ledger relies on is resent until its payer has the money, so fund the payers
-  // again.
+  // A booked payment is resent until its payer has the money, so payers are funded again.
   await Promise.all(outside.map((one) => one.fundAgain()));
   const { broken, seconds } = await comeToRest(db, restMs);
-  // Leaves out the last endpoint: it was disabled and enabled, and missed events are not sent
-  // again.
+  // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
   const always = endpoints.slice(0, -1);
   const all = [
     ...broken,
@@ -372,9 +370,7 @@ async function fillWorlds(
   return { worlds, outside: [test.outside, live.outside] };
 }
 
-/**
- * Opens everything that a run needs, with one way to stop all of it, even after a partial start.
- */
+/** Opens everything that a run needs, and one way to stop all of it, even after a partial start. */
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
   const { blockMs, profile } = options;
@@ -408,7 +404,7 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   return { ground, db, ...filled, owner, processes, endpoints, timetable };
 }
 
-/** Prints how to inspect the failure, and keeps everything up for a while. */
+/** Prints how to inspect the failure, and keeps everything running for some time. */
 async function linger({ ground, processes }: Stage, { lingerMs = 0, log }: ChaosOptions) {
   if (lingerMs === 0) return;
   for (const { name, logs } of processes) {
@@ -443,7 +439,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   };
 }
 
-/** Plays one chaos run from a seed. The seed reproduces the choices; the timing varies. */
+/** Makes a chaos run from a seed. The seed reproduces the choices; the timing varies. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const stops: (() => Promise<unknown>)[] = [];
   try {

@@ -4,9 +4,7 @@ import type { ProcessWires } from '#testing/chaos/chaos-process.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { type Reader, startWire, type Wire } from '#testing/chaos/chaos-wire.ts';
 
-/**
- * Length of the part of a statement that is kept. The beginning distinguishes it from all others.
- */
+/** Characters of a statement that are kept; they distinguish it from all others. */
 const LENGTH_MAX = 160;
 /**
  * Length of a message's head: type and length. Only the first message of a connection has no type.
@@ -15,8 +13,8 @@ const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 
 /**
- * Texts by statement name. Statements are prepared once per connection and named by their text, so
- * a name means the same everywhere.
+ * Texts by statement name. Statements are named by their text, so a name means the same on all
+ * connections.
  */
 const statements = new Map<string, string>();
 
@@ -74,8 +72,8 @@ export function openRpcReader(): Reader {
 }
 
 /**
- * Opens a process's wires. The node's own WebSocket is used for heads, because these connections
- * contain no requests.
+ * Opens a process's wires. The node's own WebSocket is used for heads, because it carries no
+ * requests.
  */
 export async function openProcessWires(
   ground: Pick<ChaosGround, 'database' | 'chains'>,

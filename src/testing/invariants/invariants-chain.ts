@@ -27,7 +27,7 @@ interface PaymentRow {
   /** `null` if the relayer has no record of it. */
   batch_number: bigint | null;
   tx_hash: string | null;
-  /** The transaction according to the payment itself, as its receipt shows it. */
+  /** The transaction according to the payment, as its receipt shows it. */
   shown_tx_hash: string | null;
   shown_block: bigint | null;
   shown_log_index: number | null;
@@ -47,9 +47,7 @@ export async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
   return events;
 }
 
-/**
- * Selects with left joins, because a payment that only has its own row must not be dropped here.
- */
+/** Uses left joins, so that a payment with only its own row is not dropped. */
 async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
@@ -65,7 +63,7 @@ async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]>
 }
 
 /**
- * True if row and event agree in every figure, and in the block if the relayer knows it: a
+ * True if row and event agree in every amount, and in the block if the relayer knows it, because a
  * reorganization may move it.
  */
 function samePayment(row: PaymentRow, event: Settled): boolean {

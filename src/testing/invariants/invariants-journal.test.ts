@@ -129,7 +129,7 @@ describe('the check of what the owner was told of a withdrawal', () => {
 const DECLINED = '2026-01-02T03:04:05.678Z';
 
 /**
- * Returns the violations if its client was told "declined", and these events exist, in this order.
+ * Returns the violations if its client was told "declined" and these events exist in this order.
  */
 function checkDeclined(types: readonly string[], ...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {

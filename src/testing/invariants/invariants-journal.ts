@@ -81,8 +81,8 @@ interface AttemptRow {
 
 /**
  * Checks that a payer who was told "declined" was not charged by that attempt: another one has
- * begun after it, or the intent is not paid. The order is that of the events, because no clock
- * determines it.
+ * begun after it, or the intent is not paid. The order of the events decides, because no clock
+ * does.
  */
 async function checkDeclines(db: Sql, journal: Journal, alarmed: Set<string>): Promise<string[]> {
   const rows = await db.query<AttemptRow>(
@@ -125,7 +125,7 @@ async function checkTransfers(
   });
 }
 
-/** Checks that everything a client was told once still holds in the database at the end. */
+/** Checks that everything reported to clients still holds in the database at the end. */
 export async function checkPromises(db: Sql, journal: Journal): Promise<string[]> {
   const { turns, intents, declines, refunds, withdrawals } = journal;
   const alarmed = await selectAlarmed(db, [

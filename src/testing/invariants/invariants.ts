@@ -1,15 +1,15 @@
 import type { Sql } from '#db/database.ts';
 
 /**
- * A rule for the database that must hold, whatever was killed when. It is a statement that selects
- * violating rows, so an empty result is the proof, and a broken rule names its rows.
+ * A rule that must hold for the database, whatever was killed when. Its statement selects violating
+ * rows, so an empty result proves it.
  */
 interface Rule {
   /** The promise. */
   readonly name: string;
   /** Selects one text column: one violation per row. */
   readonly sql: string;
-  /** True if it always holds; the others only hold once everything has settled down. */
+  /** True if it always holds; the others hold only once everything has settled. */
   readonly always: boolean;
 }
 
@@ -101,7 +101,7 @@ const MONEY: readonly Rule[] = [
   },
   {
     // Recovery books payments that were accepted before the database lost them, so they count from
-    // the booking on.
+    // their booking.
     name: 'refunds of a day stay below the limit of the account',
     always: true,
     sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r
@@ -265,7 +265,7 @@ const PLACES: readonly Rule[] = [
   {
     name: 'an event says its own id, type and place',
     always: true,
-    // Searches the text, because parsing all as JSON every few seconds would be a load by itself.
+    // Searches the text, because parsing all of it as JSON every few seconds would be too slow.
     sql: `select id || ' says ' || left(body, 200) from events
       where strpos(body, '"id":"' || id || '",') = 0
         or strpos(body, '"type":"' || type || '",') = 0
@@ -372,7 +372,7 @@ export async function checkDeliveries(
   const broken: string[] = [];
   for (const { id, accepted } of endpoints) {
     const [endpoint] = await db.query('select id from webhook_endpoints where id = $1', [id]);
-    // A deleted endpoint would miss nothing, so its absence is reported.
+    // A deleted endpoint misses nothing, so its absence is reported.
     if (endpoint === undefined) broken.push(`${id} is gone`);
     const missing = await db.query<{ id: string }>(
       `select v.id from events v join webhook_endpoints e

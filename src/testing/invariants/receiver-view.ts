@@ -23,8 +23,8 @@ interface Event {
 const ENDED = new Set(['succeeded', 'partially_refunded', 'refunded']);
 
 /**
- * Returns the state of a merchant's server that follows docs/guides/webhooks.md: it ignores a
- * repeated event by its id, and one whose `sequence` is below the last of its object, too.
+ * Returns the state of a merchant's server that follows docs/guides/webhooks.md: it ignores
+ * repeated events by id, and those whose `sequence` is lower than the last one of their object.
  */
 export function viewOf(received: readonly Received[]): ReadonlyMap<string, Shown> {
   const known = new Set<string>();

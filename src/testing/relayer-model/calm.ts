@@ -11,8 +11,8 @@ import {
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
 
 /**
- * Number of blocks within which everything settles without faults: offers are raised, cancellations
- * are mined.
+ * Blocks within which everything settles without faults: offers are raised, cancellations are
+ * mined.
  */
 const BLOCKS = 30;
 /** More effects than one head can cause. */
@@ -25,7 +25,7 @@ interface Situation {
 }
 
 /**
- * Continues without faults: nodes answer correctly, each block includes what it can, no worker
+ * Continues without faults: nodes answer correctly, each block includes what it can, and no worker
  * dies. Then every job must get its result, as long as there is a nonce for it.
  */
 export function requireProgress(start: Situation, step: Machine['step'], bounds: Bounds): void {

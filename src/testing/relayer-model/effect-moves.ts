@@ -53,7 +53,10 @@ export function carryOut(scene: Scene, machine: Machine): Scene[] {
   return commits(rest, machine, task, transaction);
 }
 
-/** Returns the scene after another worker took the sender: this worker's memory of it is void. */
+/**
+ * Returns the scene after another worker took the sender, so that this worker's memory of it is
+ * void.
+ */
 function lost({ worker, ...scene }: Scene, { bounds }: Machine, sender: number): Scene {
   const isOfIt = (task: Task) =>
     'slot' in task ? bounds.slots[task.slot]?.sender === sender : 'sender' in task;

@@ -26,7 +26,7 @@ export interface Exploration {
   readonly violation: { readonly what: string; readonly path: readonly string[] } | null;
 }
 
-/** Everything that all explorations of one run have met. */
+/** Everything that the explorations of one run have met. */
 export interface Met {
   readonly observations: Set<string>;
   readonly effects: Set<string>;
@@ -40,7 +40,7 @@ export function nothingMet(): Met {
 
 export const ALL = { observations: OBSERVATIONS, effects: EFFECTS, phases: PHASES };
 
-/** Equal values get equal numbers, so that a state is a few numbers. */
+/** Gives equal values equal numbers, so that a state is a few numbers. */
 class Numbers<T extends object> {
   readonly #byText = new Map<string, number>();
   readonly #values: T[] = [];

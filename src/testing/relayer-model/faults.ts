@@ -39,7 +39,7 @@ function without(kind: Step['effects'][number]['kind']): typeof step {
   }));
 }
 
-/** Queues the canceled jobs again at once, whatever happened to the old bytes. */
+/** Queues the canceled jobs again at once, whatever the result of the old bytes. */
 const requeued = (effects: Step['effects']): Step['effects'] =>
   effects.map((one) => (one.kind === 'cancel' ? { ...one, requeue: true } : one));
 
@@ -152,8 +152,8 @@ export const PLANTED: readonly PlantedFault[] = [
 ];
 
 /**
- * Faults that the relayer once had, each as it would look in the step now. The commits that fixed
- * them are named.
+ * Faults that the relayer had before, each as it would look in the current step. The commits that
+ * fixed them are named.
  */
 export const RELAPSES: readonly PlantedFault[] = [
   {
@@ -204,8 +204,8 @@ export const RELAPSES: readonly PlantedFault[] = [
 ];
 
 /**
- * Faults like {@link RELAPSES} that the model settles nonetheless: some of them only later than
- * possible, and what makes the others dangerous is not in the model.
+ * Faults like {@link RELAPSES} that the model settles anyway: some only later than possible; what
+ * makes others dangerous is not in the model.
  */
 export const IN_TABLE: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
   {

@@ -122,7 +122,7 @@ export function observe(
   return { worker: withOpen(worker, machine, slot, transaction), effects };
 }
 
-/** Learns observations like the above; the effects become tasks. */
+/** Learns observations like the above; their effects become tasks. */
 export function learn(
   worker: Worker,
   machine: Machine,

@@ -25,7 +25,7 @@ export interface Bounds {
   readonly waitsForSafe: boolean;
   /** True if the keys are remote: bytes are requested after the commit. */
   readonly signsElsewhere: boolean;
-  /** True if the first broadcast is answered once the bytes are in a block. */
+  /** True if the first broadcast is answered when the bytes are in a block. */
   readonly isAnnounced: boolean;
   /** A call is valid for this many blocks. */
   readonly validBlocks: number;
@@ -111,7 +111,7 @@ export interface Held {
 
 export interface Worker {
   readonly head: { readonly height: number; readonly hash: Hex } | null;
-  /** What the worker holds, by sender; `null` if it holds none, as far as it knows. */
+  /** What the worker holds by sender; `null` if, as far as it knows, it holds none. */
   readonly held: readonly (Held | null)[];
   readonly tasks: readonly Task[];
   /** True if receipts of its head are read, and its transactions are not tended yet. */
@@ -126,7 +126,7 @@ export const hashAt = ({ cuts }: Branch, height: number): Hex => {
 };
 
 /**
- * Returns what nodes show: the chain, the same without its newest block, or the branch that the
+ * Returns what nodes show: the chain, the chain without its newest block, or the branch that the
  * last reorganization ended. Any of them may answer any request.
  */
 export function viewsOf(chain: ChainState): readonly Branch[] {
@@ -209,8 +209,8 @@ export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, numbe
   return settled;
 }
 
-// Each exploration combines some faults. All of them at once would have more states than fit into
-// memory; each further step has about two and a half times as many.
+// Each exploration combines some faults. All at once would have more states than fit into memory;
+// each further step has about two and a half times as many.
 
 const ONE_SENDER = [{ sender: 0, nonce: 0 }];
 const TWO_SENDERS = [...ONE_SENDER, { sender: 1, nonce: 0 }];

@@ -5,7 +5,7 @@ import { addShop, addTill, type Till } from '#testing/ways/shops.ts';
 import { type Attempt, WAYS, type Way, type WayResult } from '#testing/ways/ways.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** What of a sale is newer than the backup: the named object, and the sale itself. */
+/** What is newer than the backup: nothing, the sale, or also the named object. */
 export const AGES = ['nothing', 'sale', 'payer', 'credential', 'till', 'merchant'] as const;
 export type Age = (typeof AGES)[number];
 
@@ -114,8 +114,7 @@ const at = (payers: readonly WayPayer[], { way }: Cell): WayPayer => {
 export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: string) {
   const old = await addCast(ways, `${label}old`);
   const cast = { payer: (cell: Cell) => at(old, cell), till: () => ways.till };
-  // Pays from other wallets first: payers of earlier sales are known, and a wallet is not known
-  // otherwise.
+  // Earlier sales make their payers known, so pays from other wallets first.
   const unknown = WAYS.filter(({ payer }) => ['wallet', 'contract', 'bridge'].includes(payer));
   const first = await byPayer(
     unknown,
@@ -173,7 +172,7 @@ async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<
   return wrong.flat();
 }
 
-/** Declines, as a caller that has no part in the sale. */
+/** Sends a decline, as a caller without a part in the sale. */
 async function sayNo(
   { url, till }: WaysWorld,
   { intent }: WayResult,

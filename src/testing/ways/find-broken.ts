@@ -35,7 +35,7 @@ function takenFor({ amount, feeAcquirer, feeProtocol, cashback }: Lost): bigint 
   return amount + feeAcquirer + feeProtocol - cashback;
 }
 
-/** True if `A … B` differ by exactly this amount, so that nothing else is hidden behind it. */
+/** True if `A … B` differ by exactly this amount, so that no other difference is hidden. */
 function differsBy(line: string, pattern: RegExp, sum: bigint): boolean {
   const found = pattern.exec(line);
   if (found === null) return false;
@@ -59,7 +59,7 @@ function isOf(line: string, lost: readonly Lost[]): boolean {
   );
 }
 
-/** Returns the violations that remain after lost merchants explain their part, to the atom. */
+/** Returns the violations that lost merchants do not explain, to the atom. */
 function withoutLost(broken: readonly string[], lost: readonly Lost[]): string[] {
   return lost.length === 0 ? [...broken] : broken.filter((line) => !isOf(line, lost));
 }

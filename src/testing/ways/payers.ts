@@ -20,9 +20,9 @@ import type { Till } from '#testing/ways/shops.ts';
 import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
 
 /**
- * The kind of payer: one with passes and a policy on the chain, an agent with such a payer's
- * tokens, a wallet that is unknown until it pays, such a wallet that is a contract, or the wallet
- * between machines that buy over x402 and the merchant.
+ * Kinds of payers: one with passes and a policy on the chain; an agent with tokens of such a payer;
+ * a wallet that is unknown until it pays; such a wallet that is a contract; or the wallet between
+ * machines that buy over x402 and the merchant.
  */
 export type PayerKind = 'enrolled' | 'agent' | 'wallet' | 'contract' | 'bridge';
 
@@ -165,8 +165,8 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
     pass: () => pass ?? '',
     code: async () => {
       const { value } = await ask(`/passes/${await newestPass()}/codes`, {});
-      // Extends its minute, which must not pass before it is presented for another sale: that would
-      // hide the reason.
+      // Extends its minute. If it passed before the code is presented for another sale, the reason
+      // would be hidden.
       await ground.db.query(
         `update pass_codes set expires_at = expires_at + interval '1 hour'
          where expires_at > now()`,

@@ -47,7 +47,7 @@ export async function foundForeign({ world }: WaysWorld): Promise<string[]> {
   return rows.map(({ kind, amount }) => `${kind} ${amount}`).toSorted();
 }
 
-/** Accepts it, as two operators do by command: from now on it counts as the service's own. */
+/** Accepts it, as two operators do by command. From then on it counts as the service's own. */
 export async function acceptForeign({ world, till }: WaysWorld): Promise<void> {
   const tenant = { accountId: till.account, livemode: false };
   const upTo = present(await selectNewestForeign(world.db, tenant), 'foreign settlement');

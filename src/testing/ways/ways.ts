@@ -23,7 +23,7 @@ export interface Wish {
   readonly splitGroup?: string;
 }
 
-/** What a payer or a seller was told. */
+/** What was reported to a payer or a seller. */
 export interface WayResult {
   /** The status of the intent, or the code of a refusal. */
   readonly said: string;
@@ -35,9 +35,9 @@ export interface WayResult {
 export interface Attempt {
   /** `null` if the payment itself creates it. */
   readonly intent: string | null;
-  /** Pays. It is the same request each time, until it is answered. */
+  /** Pays. The request stays the same until it is answered. */
   pay(place: number): Promise<WayResult>;
-  /** Presents the same credential once more, for another sale of the same sum at this till. */
+  /** Presents the same credential for another sale of the same amount at this till. */
   spendAgain(place: number, till: Till): Promise<WayResult>;
 }
 
@@ -49,7 +49,7 @@ export interface Shopping {
   readonly wish: Wish;
 }
 
-/** A way to pay, as customers and their machines really do it: over HTTP, from outside. */
+/** A way to pay, as customers and their machines use it: over HTTP, from outside. */
 export interface Way {
   readonly name: string;
   /** The payment method that its payments report. */
@@ -57,7 +57,7 @@ export interface Way {
   readonly payer: PayerKind;
   /** True if it pays at a till, which splits bills and asks for tips. */
   readonly atTill: boolean;
-  /** Possible answers if the credential is presented for another sale: only a pass pays again. */
+  /** Possible answers if the credential is presented for another sale. Only a pass pays again. */
   readonly again: readonly string[];
   /** Creates the sale and the credential. Nothing is paid yet. */
   begin(shopping: Shopping): Promise<Attempt>;
@@ -130,12 +130,12 @@ async function beginWith(
   const { order } = shopping.wish;
   const intent = await create(shopping, 0, order);
   const present = await prepare(intent);
-  // Tries the other node if there is no answer, as a client behind a balancer.
+  // Tries the other node if there is no answer, like a client behind a load balancer.
   const send = async (at: Shopping, place: number, { id, key }: { id: string; key: string }) => {
     let tries = 0;
     const ask = async () => {
       const reply = await present(doorAt(at, (place + tries++) % NODES), id, key);
-      // This is not a result, so the same key is sent again until there is one.
+      // Not a result, so the same key is sent again until there is one.
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
@@ -195,8 +195,8 @@ async function linkOf({ terminal }: Door, intent: string): Promise<string> {
 function signed(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
-    // Keeps the terms with which the page was opened: a till shows no link of a sale that is being
-    // paid.
+    // Keeps the terms with which the page was opened, because a till shows no link of a sale that
+    // is being paid.
     const shown = new Map<string, Promise<string>>();
     const tokenOf = (at: Door, id: string) => {
       const token = shown.get(id) ?? linkOf(at, id);
@@ -210,7 +210,7 @@ function signed(shopping: Shopping): Promise<Attempt> {
     const signature = await sign(account, await open(door, intent));
     const body = { from, signature, ...tipOf(shopping) };
     return async (at, id, key) => {
-      // The other sale must also have terms for this wallet before it can refuse the signature.
+      // The other sale must have terms for this wallet, so that it can refuse the signature.
       if (id !== intent) await open(at, id);
       return at.pay.post(`/${await tokenOf(at, id)}/authorization`, body, key);
     };
@@ -344,7 +344,7 @@ async function signPayload(shopping: Shopping, facilitator: Settling, resource: 
   const { wish, payer } = shopping;
   const requirements = {
     ...facilitator.requirements({ price: wish.amount, resource }),
-    // Long, because expired signatures are not the subject here.
+    // Long, because this does not test expired signatures.
     maxTimeoutSeconds: 3_600,
   };
   const { network, asset } = requirements as { network: `eip155:${number}`; asset: string };
@@ -369,7 +369,8 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const settle = async (asked: object): Promise<WayResult> => {
     let result: WayResult = { said: 'no answer', intent: null, payment: null };
     await waitUntil(async () => {
-      // This throws while a node is down, as its server would answer 500 and be retried.
+      // Throws while a node is down. A seller's server would answer 500, and the client would
+      // retry.
       const settled = await facilitator.settle(payload, asked).catch(() => null);
       if (settled === null || settled.errorReason === 'settlement_pending') return false;
       const said = settled.success ? 'succeeded' : (settled.errorReason ?? 'failed');

@@ -41,11 +41,11 @@ async function addReceiver(url: string, till: Till) {
 }
 
 /**
- * Time to settle, longer than any fault here lasts on a busy machine: nothing is declined for lack
- * of time.
+ * Seconds to settle, longer than any fault here lasts on a busy machine, so that nothing is
+ * declined for lack of time.
  */
 const SETTLE_WITHIN_S = 120;
-/** Time by which a payment is paid, or never will be. */
+/** By then, a payment is paid or never will be. */
 export const DECIDED_MS = 140_000;
 
 export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
