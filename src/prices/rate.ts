@@ -97,7 +97,7 @@ export interface KnownRate {
   readonly jumped: { readonly rate: bigint; readonly since: Date; readonly seen: Date } | null;
 }
 
-/** A rate that moved by more waits, because a wrong feed is corrected within minutes. */
+/** A larger move is accepted only after a wait, because wrong feeds are corrected in minutes. */
 const MAX_JUMP_PERCENT = 10n;
 const JUMP_WAIT_MS = 5 * 60_000;
 

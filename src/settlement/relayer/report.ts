@@ -137,7 +137,7 @@ function hourAt(time: Date): string {
   return new Date(ms - (ms % HOUR_MS)).toISOString();
 }
 
-/** Tells all processes how much of the hourly ceiling is used; alerts once per hour and level. */
+/** Stores how much of the hourly ceiling is used, and alerts once per hour and level. */
 async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
   const [perHour, settled] = readHourly(answer, 'ceiling');
   const headTime = relayer.head?.time ?? relayer.clock.now();

@@ -125,8 +125,8 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
 }
 
 /**
- * Returns the watchtower's settings: without any threshold, because it would pause the run's
- * payments.
+ * Returns the watchtower's settings. It pauses from any unexplained amount on, so a wrong finding
+ * would stop the run's payments.
  */
 function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
   return Object.fromEntries(
