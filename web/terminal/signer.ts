@@ -13,6 +13,8 @@ interface Signing {
   readonly signal: AbortSignal;
   /** True if a reload of the page interrupts no one. */
   readonly isIdle: () => boolean;
+  /** Calls the listener at each result of a sale, until the returned function is called. */
+  readonly onResult: (listener: () => void) => () => void;
 }
 
 const COOKIE = 'tapline_signer';
@@ -21,20 +23,24 @@ const RELOADED = 'tapline.terminal.reloaded-for';
 /** The limits of a signer, whoever calls it. */
 const ANSWER_MS = 10_000;
 const MAX_ANSWER = 16 * 1024;
-/** A new receipt is sent within this time. */
+/** Receipts of refunds, and of sales that this page did not see, are sent within this time. */
 const POLL_MS = 3_000;
 /** Pauses after a signer did not sign, one after the other. */
 const AGAIN_MS = [5_000, 30_000, 120_000] as const;
 
-/** Ends early at the signal. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
+/** Ends early at the signal, and at the result of a sale, so that its receipt is printed signed. */
+async function pause(ms: number, { signal, onResult }: Signing): Promise<void> {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
   });
+  const timer = setTimeout(end, ms);
+  const forget = onResult(end);
+  signal.addEventListener('abort', end);
+  await ended;
+  clearTimeout(timer);
+  forget();
+  signal.removeEventListener('abort', end);
 }
 
 function readSigned(body: string): Signed | null {
@@ -108,6 +114,6 @@ export async function signReceipts(signing: Signing): Promise<void> {
   while (!signal.aborted) {
     failures = (await signAll(signing)) ? 0 : failures + 1;
     const again = AGAIN_MS[Math.min(failures, AGAIN_MS.length) - 1];
-    await pause(again ?? POLL_MS, signal);
+    await pause(again ?? POLL_MS, signing);
   }
 }

@@ -81,6 +81,18 @@ function isIdle({ phase, typed, cart, split }: Till): boolean {
   return isEmpty && location.pathname === fromRoot('terminal').pathname;
 }
 
+/** Calls a listener whenever a sale has got its result. */
+function resultsOf(runner: TillRunner) {
+  return (listener: () => void): (() => void) => {
+    let before = runner.view().till.phase.at;
+    return runner.subscribe(() => {
+      const { at } = runner.view().till.phase;
+      if (at === 'result' && before !== at) listener();
+      before = at;
+    });
+  };
+}
+
 /** Sends this till's receipts to the fiscal signer, if the account has tills do it. */
 function useSigner({ api, runner, device }: Pick<TillContext, 'api' | 'runner' | 'device'>): void {
   const signs = device?.signs_receipts;
@@ -88,7 +100,9 @@ function useSigner({ api, runner, device }: Pick<TillContext, 'api' | 'runner' |
     if (signs === undefined) return;
     if (!signs) return setPolicyCookie('tapline_signer', null);
     const end = new AbortController();
-    const signing = { api, signal: end.signal, isIdle: () => isIdle(runner.view().till) };
+    const { signal } = end;
+    const idle = () => isIdle(runner.view().till);
+    const signing = { api, signal, isIdle: idle, onResult: resultsOf(runner) };
     // Loaded on demand, because few tills sign.
     import('../signer.ts').then(({ signReceipts }) => signReceipts(signing)).catch(() => {});
     return () => end.abort();
