@@ -160,6 +160,7 @@ test('Japanese and Arabic letters are printed as dots in their place', async () 
   await page.reload();
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('button', { name: /^Connect a printer/ }).click();
+  await page.getByText('58 mm').waitFor();
   await page.goto(`${sandbox.web_url}/terminal`);
   await till.amount.waitFor();
   const names = ['日替わり定食', 'قهوة عربية', 'Café crème'];
