@@ -69,14 +69,14 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'what is owed is not sent again',
     file: 'src/settlement/relayer/follow/reorganized.ts',
     by: 'src/settlement/relayer/relayer-finality.test.ts',
-    from: "    if (isOwed) again.push({ ...one, isRefused: before.kind === 'payment' });\n",
+    from: "    if (isOwed) again.push({ ...one, isRefused: kind === 'payment' });\n",
     to: '',
   },
   {
     name: 'a refund that lost bytes have paid is not looked for',
     file: 'src/settlement/relayer/send/prepare-refund.ts',
-    from: '  return findRefund(chain, request, payment);',
-    to: '  await findRefund(chain, request, payment);\n  return null;',
+    from: '  return findRefund(relayer.chain, request, payment);',
+    to: '  await findRefund(relayer.chain, request, payment);\n  return null;',
   },
   {
     name: 'a refund fails while its payment is being sent again',
@@ -154,7 +154,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a sender signs though nobody knows whether the ledger is complete',
     file: 'src/settlement/relayer/rows/sender-queries.ts',
-    from: '  if (!tx.watch.signs(held.livemode)) return null;\n',
+    from: '  if (!tx.watch.signs(livemode)) throw new SenderLost(sender);\n',
     to: '',
   },
   {
@@ -183,8 +183,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'what a foreign transaction pushed out is forgotten',
     file: 'src/settlement/relayer/senders/foreign-key.ts',
-    from: '      requests.map(({ id: requestId }) => ({ requestId, transactionId })),',
-    to: '      requests.slice(0, 0).map(({ id: requestId }) => ({ requestId, transactionId })),',
+    from: '    await requeue(tx, jobsOf(transaction));\n',
+    to: '',
   },
   {
     name: 'a batch may settle as long as the last of its payments',
@@ -202,8 +202,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a payment is declined before its last block is safe',
     file: 'src/settlement/relayer/follow/finality.ts',
-    from: 'Math.max(least, confirmations, Number(lasting))',
-    to: 'Math.min(least, confirmations, Number(lasting))',
+    from: 'Math.max(least, confirmations, lasting)',
+    to: 'Math.min(least, confirmations, lasting)',
   },
   {
     name: 'a number that was drawn before a recovery may be written down',

@@ -134,6 +134,8 @@ describe('what was booked from the chain alone', () => {
     const lost = await refundFromChain();
     await relayer.stop();
     const child = world.spawnRelayer('reorganizations.queued_again');
+    // On a busy machine it starts slowly, and blocks would be final before it looks at them.
+    while ((await count('relayer_senders where lease_until > now()')) === 0) await sleep(50);
     await world.network.mine(1);
     await undo(lost.block);
     const stopMining = world.network.mineEvery(60);

@@ -63,10 +63,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   };
 }
 
-/**
- * Returns a handler of faults. If this process's memory may differ from the rows, they are read
- * again.
- */
+/** Where this process's memory may differ from the rows, the keeper reads them again. */
 function createErrorPolicy(relayer: RelayerState): OnError {
   return (name, error) => {
     if (error instanceof SenderLost) relayer.letGo(error.sender);
@@ -92,17 +89,11 @@ function upkeepPauseMs({ rhythm }: RelayerState): number {
   return Math.min(UPKEEP_PAUSE_MS, (blockInterval(rhythm) ?? 0) * UPKEEP_PAUSE_SHARE);
 }
 
-interface WakeOthers {
-  /** Called when senders may be idle. */
-  readonly senders: () => void;
-  /** Called when fees are known, so that senders can be taken. */
-  readonly keeper: () => void;
-}
-
 /** Follows heads: first receipts, because customers wait for them, then upkeep. */
 export function createFollower(
   relayer: RelayerState,
-  wake: WakeOthers,
+  /** `senders`: some may have become idle. `keeper`: fees are known, so it can take senders. */
+  wake: { readonly senders: () => void; readonly keeper: () => void },
 ): (change: Change) => Promise<void> {
   const final = { number: -FINALITY_BLOCKS, at: Number.NEGATIVE_INFINITY };
   const finalityMs = relayer.chain.config.idleHeadMs * FINALITY_LOOKS;
@@ -110,7 +101,7 @@ export function createFollower(
     const isReorganized = kind === 'reorganized';
     if (isReorganized) await carryOutAll(relayer, relayer.observeAll({ kind: 'reorganized' }));
     const found = await collectReceipts(relayer, block);
-    relayer.see({ kind: 'followed', block });
+    relayer.see({ kind: 'known', values: { head: block } });
     wake.senders();
     if (found > 0) await sleep(upkeepPauseMs(relayer));
     const first = relayer.fees === null;
@@ -118,13 +109,10 @@ export function createFollower(
     if (first) wake.keeper();
     const isDue =
       block.number - final.number >= FINALITY_BLOCKS && performance.now() - final.at > finalityMs;
-    if (isDue) {
-      Object.assign(final, { number: block.number, at: performance.now() });
-    }
+    if (isDue) Object.assign(final, { number: block.number, at: performance.now() });
     const watched =
       isReorganized || isDue ? watchBlocks(relayer, block, { isReorganized }) : Promise.resolve();
-    // Errors are ignored: even if a node cannot answer for old blocks, open transactions must be
-    // handled.
+    // Even if a node cannot answer for old blocks, open transactions must be handled.
     await Promise.allSettled([watched]);
     await tendSenders(relayer, block);
     await endDead(relayer, block);

@@ -22,12 +22,9 @@ const HEARTBEAT_MS = 2_000;
  * (`test/long/price.test.ts`).
  */
 const PAUSE_LOOKS = 8;
-/** Interval while the contract is paused or nearly full, because customers may be waiting. */
+/** Interval while the contract is paused or nearly full: customers may wait for that to end. */
 const PAUSED_POLL_MS = 5_000;
-/**
- * Polls that must fail in a row before the node counts as down, because a single failure may be
- * accidental.
- */
+/** Polls that must fail in a row before the node counts as down. */
 const FAILED_LOOKS = 2;
 /** A node that hangs fails no poll for some seconds, so this much silence also counts as down. */
 const SILENT_MS = 5_000;
@@ -97,44 +94,35 @@ function paymentsLeftOf(senders: readonly Pick<HeldSender, 'paymentsLeft'>[]): n
 
 async function readContract(relayer: RelayerState): Promise<void> {
   const { chain } = relayer;
-  const ask = (functionName: Hourly | 'settlingPaused', words: number) => {
-    const data = encodeFunctionData({ abi: settlementLensAbi, functionName });
-    return { to: lensOf(chain.config.settlement), data, words };
+  const to = lensOf(chain.config.settlement);
+  const ask = (functionName: 'settlingPaused' | 'ceiling' | 'outflow', words: number) => {
+    return { to, data: encodeFunctionData({ abi: settlementLensAbi, functionName }), words };
   };
-  const [pause, ceiling, outflow] = await chain.calls([
-    ask('settlingPaused', 1),
-    ask('ceiling', 2),
-    ask('outflow', 2),
-  ]);
+  const calls = [ask('settlingPaused', 1), ask('ceiling', 2), ask('outflow', 2)];
+  const [pause, ceiling, outflow] = await chain.calls(calls);
   if (pause?.ok !== true) return;
-  relayer.see({ kind: 'read', values: { paused: BigInt(pause.data) !== 0n } });
+  relayer.see({ kind: 'known', values: { paused: BigInt(pause.data) !== 0n } });
   await watchCeiling(relayer, ceiling);
   await watchOutflow(relayer, outflow);
 }
 
-type Hourly = 'ceiling' | 'outflow';
-
 /** Reads the answer of either function: the hourly ceiling, and how much of this hour is used. */
-function readHourly(answer: CallAnswer | undefined, functionName: Hourly) {
+function readHourly(answer: CallAnswer | undefined, functionName: 'ceiling' | 'outflow') {
   return decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementLensAbi, functionName, data }),
   );
 }
 
-/**
- * Percentages of the hourly ceiling at which operators are alerted: it may be a busy hour, or a
- * stolen key.
- */
+/** Percentages of the hourly ceiling that are alerted: a busy hour, or a stolen key. */
 const LEVELS = [80, 50] as const;
-/** Percent of the outflow ceiling from which refunds and withdrawals may soon have to wait. */
+/** Percent of the outflow ceiling: soon, refunds and withdrawals wait for the next hour. */
 const OUTFLOW_LEVEL = 80n;
 /** Accounts that an alarm names: those that used most of the hour. */
 const NAMED = 5;
 
 /** Returns the hour by the chain's time. */
 function hourAt(time: Date): string {
-  const ms = time.getTime();
-  return new Date(ms - (ms % HOUR_MS)).toISOString();
+  return new Date(time.getTime() - (time.getTime() % HOUR_MS)).toISOString();
 }
 
 /** Stores how much of the hourly ceiling is used, and alerts once per hour and level. */
@@ -144,7 +132,7 @@ async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefine
   const { livemode } = relayer;
   await updateCeiling(relayer.db, livemode, { perHour, settled, headTime });
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
-  relayer.see({ kind: 'read', values: { nearCeiling: level !== undefined } });
+  relayer.see({ kind: 'known', values: { nearCeiling: level !== undefined } });
   if (level === undefined) return;
   const isNew = await alertOnce(relayer, 'ceiling_near', {
     subject: `${hourAt(headTime)} ${level} %`,
@@ -156,10 +144,7 @@ async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefine
   if (isNew) relayer.log.error('most of the hourly ceiling is used', { level, perHour, settled });
 }
 
-/**
- * Alerts once per hour when refunds and withdrawals have used most of the outflow ceiling: it may
- * be a busy day of refunds, or a stolen operator key that pays out balances.
- */
+/** Alerts once per hour: a busy day of refunds, or a stolen key that pays out balances. */
 async function watchOutflow(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
   const [perHour, paid] = readHourly(answer, 'outflow');
   if (paid * 100n < perHour * OUTFLOW_LEVEL) return;
@@ -179,6 +164,6 @@ async function alertOnce(
   if (relayer.alerts[kind] === subject) return false;
   const raised = [{ kind, subject, details: await alarm.details() }];
   await relayer.db.transaction((tx) => relayer.raise(tx, raised));
-  relayer.see({ kind: 'alerted', about: kind, subject });
+  relayer.see({ kind: 'known', values: { alerts: { ...relayer.alerts, [kind]: subject } } });
   return true;
 }

@@ -235,7 +235,10 @@ export const BOUNDS = {
   'a deadline': { slots: TWO_SENDERS, validBlocks: 1, evictions: 1 },
   confirmations: { confirmations: 1, reorganizations: 1, evictions: 1 },
   'safe blocks': { waitsForSafe: true, reorganizations: 1, evictions: 1 },
-  'a signer': { slots: TWO_SENDERS, signsElsewhere: true, validBlocks: 1, crashes: 1 },
+  'a signer': {
+    ...{ slots: TWO_SENDERS, signsElsewhere: true, validBlocks: 1 },
+    ...{ crashes: 1, evictions: 1 },
+  },
   'early receipts': { isAnnounced: true, reorganizations: 1 },
   'a stolen key': { slots: TWO_SENDERS, isStolen: true },
   'two transactions': { ...PAIR, reorganizations: 1, crashes: 1 },

@@ -8,13 +8,12 @@ import { finalBlock } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
-import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
+import { timeoutBlocks, usualLag } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { selectPerhapsDead } from '#settlement/relayer/rows/job-queries.ts';
 import { contractOfRequest, countsYet, numberOf } from '#settlement/relayer/rows/kinds.ts';
 import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
-  type AnsweredRow,
   type MinedBlockRow,
   markFinalized,
   reopenBlocks,
@@ -39,12 +38,9 @@ export async function watchBlocks(
   head: Block,
   { isReorganized }: { readonly isReorganized: boolean },
 ): Promise<void> {
-  let asked: Promise<bigint> | null = null;
-  // Asks for the final block at most once.
-  const askFinal = () => {
-    asked ??= finalBlock(relayer.chain, head.number);
-    return asked;
-  };
+  // The final block is asked for once, and only if something waits for it.
+  let asked: Promise<bigint> | undefined;
+  const askFinal = () => (asked ??= finalBlock(relayer.chain, head.number));
   await watchFinality(relayer, head, { isReorganized, askFinal });
   await watchAnswered(relayer, head, askFinal);
 }
@@ -67,8 +63,8 @@ export async function watchFinality(
   const final = await look.askFinal();
   const rows = await selectMinedBlocks(db, { ...wanted, final });
   const known = look.isReorganized ? rows : await worthAsking(chain, rows, final);
-  const holds = (block: Block, row: MinedBlockRow) => block.hash === row.block_hash;
-  const gone = await findGone(relayer, { rows: known, head, holds });
+  const looked = { rows: known, head };
+  const gone = await findGone(relayer, looked, (block, row) => block.hash === row.block_hash);
   const goneHashes = new Set(gone.map((row) => row.block_hash));
   const done = known.filter((row) => row.block_number <= final && !goneHashes.has(row.block_hash));
   if (done.length > 0) {
@@ -94,10 +90,6 @@ async function worthAsking(
   return rows.filter((row) => row.block_number <= final);
 }
 
-/**
- * Nodes behind one address may differ by this many blocks, so that a lagging node lacks the newest.
- */
-const USUAL_LAG = 3;
 /** A block counts as gone if it is missing in this many consecutive polls. */
 const GONE_LOOKS = 3;
 const GONE_LOOK_MS = 120;
@@ -105,16 +97,12 @@ const GONE_LOOK_MS = 120;
 /** Returns the rows whose blocks have left the chain, or no longer hold their transactions. */
 async function findGone<Row extends { readonly block_number: bigint }>(
   relayer: RelayerState,
-  looked: {
-    readonly rows: readonly Row[];
-    readonly head: Block;
-    /** True if the block at that height is still the row's block. */
-    readonly holds: (block: Block, row: Row) => boolean;
-  },
+  { rows, head }: { readonly rows: readonly Row[]; readonly head: Block },
+  /** True if the block with that number is still the row's block. */
+  holds: (block: Block, row: Row) => boolean,
 ): Promise<Row[]> {
-  const { rows, head, holds } = looked;
   const { chain } = relayer;
-  const lag = timeoutBlocks(relayer, USUAL_LAG);
+  const lag = usualLag(relayer);
   let gone = [...rows];
   for (let look = 0; look < GONE_LOOKS && gone.length > 0; look++) {
     // A node of another chain has none of our blocks, so the chain id is checked first.
@@ -136,8 +124,7 @@ async function resend(
   head: Block,
   gone: readonly MinedBlockRow[],
 ): Promise<void> {
-  // Either a lagging node does not have the block yet, or the chain has become shorter. In both
-  // cases the receipts are requested again, which is harmless.
+  // If the node only lags, the receipts still exist, and requesting them again is harmless.
   const { livemode } = relayer;
   const blockHashes: Hex[] = gone.map((row) => row.block_hash);
   const senders = [...relayer.senders.keys()];
@@ -157,7 +144,7 @@ async function resend(
   }
 }
 
-/** Margin below the final block, which advances between two checks, and during a restart. */
+/** Below the final block, which moves on between two checks and during a restart. */
 const MARGIN_BLOCKS = 64;
 
 /**
@@ -178,8 +165,9 @@ async function watchAnswered(
   const after = (await askFinal()) - margin;
   const rows = await selectAnswered(db, { livemode, after });
   if (rows.length === 0) return;
-  const holds = (block: Block, row: AnsweredRow) => block.transactions.includes(row.tx_hash);
-  const missing = await findGone(relayer, { rows, head, holds });
+  const missing = await findGone(relayer, { rows, head }, ({ transactions }, { tx_hash }) =>
+    transactions.includes(tx_hash),
+  );
   if (missing.length === 0) return;
   // If it was mined again in another block, there is a receipt.
   const receipts = await chain.receipts(missing.map((row) => row.tx_hash));
@@ -207,8 +195,8 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
   // The head is later than any block below it, so this check usually suffices.
   if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
   const depth = depthOfEnd(relayer);
-  const deep = head.number < depth ? null : await chain.block(head.number - depth);
-  if (deep === null || head.time.getTime() - deep.time.getTime() < leastMs(relayer)) return;
+  const deep = head.number < depth.blocks ? null : await chain.block(head.number - depth.blocks);
+  if (deep === null || head.time.getTime() - deep.time.getTime() < depth.ms) return;
   const requests = await selectPerhapsDead(db, { ...look, time: deep.time });
   if (requests.length === 0) return;
   // Another chain may have the same contract at the same address, without our payments.
@@ -228,7 +216,7 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
     const earlier = isSettled ? await doneBefore(chain, request, null) : null;
     // In a block that does not count yet. The next check decides.
     if (earlier !== null && !(await countsYet(chain, request, earlier.result))) continue;
-    alarms.push(...(earlier?.alarm ? [earlier.alarm] : []));
+    if (earlier?.alarm) alarms.push(earlier.alarm);
     const result = earlier?.result.succeeded ? earlier.result : NOT_IN_TIME;
     outcomes.push({ requestId: request.id, transactionId: request.transactionId, result });
   }
@@ -239,30 +227,25 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
   relayer.wakeups.send('chain-outcomes', 'payment');
 }
 
-/**
- * Confirmations required even for a setting of 0, because the block must not be likely to leave the
- * chain: this many blocks, and the time they take at one second each.
- */
-const MIN_DEPTH = 2;
 /** Payments checked per round trip. The next block covers the rest. */
 const MAX_AT_ONCE = 200;
+/**
+ * Confirmations before a payment is declined, even where a success needs none: the block must not
+ * be expected to leave the chain.
+ */
+const MIN_DEPTH = 2;
 
 /**
- * Returns the time that must have passed by the chain's clock, in case its pace has changed.
- * Timestamps are whole seconds, so a second is subtracted.
+ * Returns the confirmations before a payment is declined, in blocks and by the chain's own clock:
+ * no fewer than a success needs. The time counts, too, in case the chain's pace has just changed;
+ * timestamps are whole seconds, so one second is subtracted.
  */
-function leastMs({ chain }: RelayerState): number {
-  const { confirmationsMs, minBlockMs } = chain.config;
-  return Math.max(MIN_DEPTH * minBlockMs, confirmationsMs) - SECOND_MS;
-}
-
-/**
- * Returns the confirmations before a payment is declined: no fewer than a success needs, in blocks
- * and in time.
- */
-function depthOfEnd(relayer: RelayerState): bigint {
+function depthOfEnd(relayer: RelayerState): { readonly blocks: bigint; readonly ms: number } {
   const { confirmations, confirmationsMs, minBlockMs } = relayer.chain.config;
   const least = Number(timeoutBlocks(relayer, MIN_DEPTH));
-  const lasting = timeoutBlocks(relayer, Math.ceil(confirmationsMs / minBlockMs));
-  return BigInt(Math.max(least, confirmations, Number(lasting)));
+  const lasting = Number(timeoutBlocks(relayer, Math.ceil(confirmationsMs / minBlockMs)));
+  return {
+    blocks: BigInt(Math.max(least, confirmations, lasting)),
+    ms: Math.max(MIN_DEPTH * minBlockMs, confirmationsMs) - SECOND_MS,
+  };
 }

@@ -24,24 +24,21 @@ export async function finish(
 ): Promise<void> {
   if (resolutions.length === 0) return;
   failpoint('settlement.receipt_seen');
-  const { livemode } = relayer;
-  const { chainId } = relayer.chain.config;
+  const { config } = relayer.chain;
   const answered = resolutions.flatMap((one) => one.answered);
+  const requeued = resolutions.flatMap((one) => one.requeued);
   const { alarms, isQueued } = await relayer.db.transaction(async (tx) => {
     const settled = resolutions.flatMap((one) => one.settled);
-    const requeued = resolutions.flatMap((one) => one.requeued);
-    // The connection runs these queries one after the other, so only round trips are saved. If the
-    // senders are lost, nothing is committed.
+    // This saves round trips. If the senders are lost, nothing is committed.
     const [, ids] = await Promise.all([
       holdSenders(tx, relayer, [...new Set(resolutions.map((one) => one.sender))]),
       writeOutcomes(tx, answered),
       markMined(tx, resolutions.map(toMined)),
       requeue(tx, requeued),
-      upsertChainPayments(tx, livemode, settled),
+      upsertChainPayments(tx, config.livemode, settled),
       commitWithoutWaiting(tx),
     ]);
-    const taken = new Set(ids);
-    const again = await followReorganization(tx, { livemode, chainId }, { resolutions, taken });
+    const again = await followReorganization(tx, config, resolutions, new Set(ids));
     const raised = [...resolutions.flatMap((one) => one.alarms), ...again.alarms];
     await relayer.raise(tx, raised);
     if (again.isRevived) relayer.wakeups.send('chain-outcomes', 'payment');
@@ -53,7 +50,9 @@ export async function finish(
     sender.observe(transaction, { kind: 'result_written' });
   }
   for (const alarm of alarms) relayer.log.error(`settlement alarm: ${alarm.kind}`, { ...alarm });
-  announce(relayer, resolutions, isQueued);
+  const kinds = new Set(answered.map(({ request }) => request.kind));
+  for (const kind of kinds) relayer.wakeups.send('chain-outcomes', kind);
+  if (isQueued || requeued.length > 0) relayer.wakeSenders();
 }
 
 /** Records the wait for the chain as a span of the sale's trace. */
@@ -107,15 +106,4 @@ async function holdSenders(
 function toMined({ transaction, receipt }: Resolution) {
   const { txHash: tx_hash, blockNumber: block_number, blockHash: block_hash } = receipt;
   return { id: transaction.id, tx_hash, block_number, block_hash };
-}
-
-function announce(
-  relayer: RelayerState,
-  resolutions: readonly Resolution[],
-  isQueued: boolean,
-): void {
-  const answered = resolutions.flatMap((one) => one.answered);
-  const kinds = new Set(answered.map(({ request }) => request.kind));
-  for (const kind of kinds) relayer.wakeups.send('chain-outcomes', kind);
-  if (isQueued || resolutions.some((one) => one.requeued.length > 0)) relayer.wakeSenders();
 }

@@ -9,10 +9,10 @@ import {
   subscribeHeads,
 } from '#settlement/chain/heads.ts';
 import { askSecond } from '#settlement/chain/second-provider.ts';
-import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
+import { timeoutBlocks, usualLag } from '#settlement/relayer/machine/chain-view.ts';
 import {
+  type Held,
   type OnError,
-  type Owing,
   openOf,
   type RecentBlock,
   type RelayerState,
@@ -32,7 +32,6 @@ const DOUBT_LOOK_MS = 120;
 /** After this long (or a few intervals) without a new block, other addresses are asked. */
 const STANDS_STILL_MS = 5_000;
 const STANDS_STILL_INTERVALS = 3;
-/** The shortest interval between comparisons of all heads. */
 const COMPARE_MS = 10_000;
 /** If the head's time is older, heads are compared even though the head advances. */
 const OLD_HEAD_MS = 30_000;
@@ -48,7 +47,7 @@ export function startHeadWatcher(
 ): Loop {
   const { headPollMs, headsUrl } = relayer.chain.config;
   const pace = createPace(relayer);
-  const compare = createComparison(relayer, pace);
+  const compare = createComparison(relayer, pace.movedAt);
   let heads: HeadSubscription | null = null;
   const loop = startLoop({
     name: 'relayer head',
@@ -82,8 +81,6 @@ export function startHeadWatcher(
     },
   };
 }
-
-type Pace = ReturnType<typeof createPace>;
 
 function createPace(relayer: RelayerState) {
   const { headPollMs, idleHeadMs } = relayer.chain.config;
@@ -137,18 +134,20 @@ function isBusy(relayer: RelayerState): boolean {
   );
 }
 
-function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void> {
+/** Compares the heads of all addresses, unless ours moves and is new. */
+function createComparison(relayer: RelayerState, movedAt: () => number): () => Promise<void> {
   let comparedAt = Number.NEGATIVE_INFINITY;
   return async () => {
     const now = performance.now();
     if (now - comparedAt < COMPARE_MS) return;
     const intervalMs = blockInterval(relayer.rhythm) ?? 0;
     const stillMs = Math.max(STANDS_STILL_MS, STANDS_STILL_INTERVALS * intervalMs);
-    const standsStill = now - pace.movedAt() > stillMs + relayer.chain.config.idleHeadMs;
-    const isBusyAndStill = isBusy(relayer) && now - pace.movedAt() > stillMs;
+    // An idle chain is polled rarely, so it seems to stand still for longer.
+    const unseenMs = isBusy(relayer) ? 0 : relayer.chain.config.idleHeadMs;
+    const standsStill = now - movedAt() > stillMs + unseenMs;
     const isOld = (relayer.headOffMs ?? 0) > OLD_HEAD_MS;
     const isKnown = relayer.chain.rpc.inOrder().some((address) => address.isStale);
-    if (!standsStill && !isBusyAndStill && !isOld && !isKnown) return;
+    if (!standsStill && !isOld && !isKnown) return;
     comparedAt = now;
     await relayer.chain.compareHeads();
   };
@@ -157,8 +156,6 @@ function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void
 /** Polls that must agree, because several nodes may be behind one address. */
 const DOUBT_LOOKS = 3;
 const DOUBT_MS = 300;
-/** Nodes behind one address normally differ by up to this many blocks (`timeoutBlocks`). */
-const USUAL_LAG = 3;
 /** How long a head must stay lower before the chain counts as shorter. */
 const LAG_MS = 5_000;
 const SHORTER_MS = 1_000;
@@ -220,10 +217,7 @@ export function ancestorOf(
   return block?.number === number ? block : null;
 }
 
-/**
- * A new head that does not descend from the known one may belong to another chain, so check the
- * chain id before using it.
- */
+/** A new head that does not descend from the known one may belong to another chain. */
 async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   const { chain, head } = relayer;
   const expected = expectedNow(relayer);
@@ -245,9 +239,8 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
 /** With the head, these are ten calls; some providers accept no more per request. */
 const MOST_EXPECTED = 9;
 /**
- * For this many announced blocks after a broadcast, its receipt is requested with each block (see
- * `timeoutBlocks`). More than 1, because several blocks arrive before a distant node's first
- * answer.
+ * Announced blocks after a broadcast for which a receipt is expected (see `timeoutBlocks`). More
+ * than 1, because several blocks arrive before a distant node's first answer.
  */
 const EXPECTED_BLOCKS = 3;
 
@@ -256,21 +249,17 @@ const EXPECTED_BLOCKS = 3;
  * with the head saves customers a round trip. Without an announcement, most such requests would be
  * in vain.
  */
-function expectedNow(relayer: RelayerState): Expected[] {
+function expectedNow(relayer: RelayerState): (Held & { readonly hash: Hex })[] {
   const { announced, head } = relayer;
   if (announced === null || head === null || announced <= head.number) return [];
   const blocks = timeoutBlocks(relayer, EXPECTED_BLOCKS);
-  const expected = openOf(relayer).flatMap(({ sender, transaction }): Expected[] => {
+  const expected = openOf(relayer).flatMap(({ sender, transaction }) => {
     if (transaction.phase !== 'broadcast' || transaction.early !== null) return [];
     const hash = transaction.attempts.at(-1)?.hash;
     const isNew = announced - transaction.sentAtBlock <= blocks;
     return isNew && hash !== undefined ? [{ sender, transaction, hash }] : [];
   });
   return expected.slice(0, MOST_EXPECTED);
-}
-
-interface Expected extends Omit<Owing, 'effects'> {
-  readonly hash: Hex;
 }
 
 /** Assumed block interval while it is unknown: that of the fastest chains. */
@@ -284,7 +273,7 @@ function follows(relayer: RelayerState, head: Block, block: Block): boolean {
   if (block.hash === head.hash) return true;
   const more = block.number - head.number;
   // A lagging node: see askAgain.
-  if (more < 0n && -more <= timeoutBlocks(relayer, USUAL_LAG)) return true;
+  if (more < 0n && -more <= usualLag(relayer)) return true;
   if (more === 1n) return block.parentHash === head.hash;
   const sinceMs = performance.now() - (answeredAt ?? Number.NEGATIVE_INFINITY);
   const expected = sinceMs / (blockInterval(rhythm) ?? SHORTEST_INTERVAL_MS);
@@ -292,7 +281,7 @@ function follows(relayer: RelayerState, head: Block, block: Block): boolean {
 }
 
 function settled(relayer: RelayerState, change: Change | null): Change | null {
-  relayer.see({ kind: 'agreed' });
+  relayer.see({ kind: 'known', values: { conflict: null } });
   return change;
 }
 
@@ -300,8 +289,8 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   const again = await relayer.chain.block(known.number);
   if (again?.hash === known.hash) {
     if (block.number <= known.number) {
-      const most = timeoutBlocks(relayer, USUAL_LAG);
-      relayer.see({ kind: 'lagged', blocks: known.number - block.number, most });
+      const blocks = known.number - block.number;
+      relayer.see({ kind: 'lagged', blocks, most: usualLag(relayer) });
       return settled(relayer, null);
     }
     relayer.observeAll({ kind: 'ask_again' });
@@ -316,11 +305,8 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   return settled(relayer, { kind: 'reorganized', block });
 }
 
-/**
- * Returns how long a lower head is attributed to a lagging node. After that, the chain has lost its
- * newest blocks.
- */
+/** Returns how long a lower head is taken for a node that lags and not for a shorter chain. */
 function lagLimit(relayer: RelayerState, blocks: bigint): number {
-  const mayLag = blocks <= timeoutBlocks(relayer, USUAL_LAG);
+  const mayLag = blocks <= usualLag(relayer);
   return mayLag || relayer.chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;
 }

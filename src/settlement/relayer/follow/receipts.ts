@@ -7,7 +7,12 @@ import { ancestorOf } from '#settlement/relayer/follow/head.ts';
 import { countingNow, type Mined } from '#settlement/relayer/follow/resolve.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
-import { type Owing, openOf, type RelayerState } from '#settlement/relayer/machine/memory.ts';
+import {
+  type Held,
+  type Owing,
+  openOf,
+  type RelayerState,
+} from '#settlement/relayer/machine/memory.ts';
 import { earlyReceiptAt, receiptsToAsk } from '#settlement/relayer/machine/step.ts';
 import type { EarlyReceipt, Observation } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -26,16 +31,13 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
     await finish(relayer, await countingNow(relayer, portion, head));
   }
-  // Results are stored first, because customers wait for them; transactions without a receipt
-  // follow.
+  // Customers wait for results, so they are written first.
   await carryOutAll(relayer, observeMissing(answers, head));
   return mined.length;
 }
 
-interface Asked extends Omit<Owing, 'effects'> {
-  /** Hashes of its broadcasts whose receipts are requested. */
-  readonly hashes: readonly Hex[];
-}
+/** A transaction, and the hashes of its broadcasts whose receipts are requested. */
+type Asked = Held & { readonly hashes: readonly Hex[] };
 
 function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
   const { confirmations, confirmationsMs } = relayer.chain.config;
@@ -117,7 +119,7 @@ async function readFinality(relayer: RelayerState, head: Block): Promise<void> {
   });
   if (!isWaiting) return;
   const read = { ...(await finalityOf(chain, head.number)), readAt: performance.now() };
-  relayer.see({ kind: 'read', values: { finality: read } });
+  relayer.see({ kind: 'known', values: { finality: read } });
 }
 
 /**
@@ -144,7 +146,7 @@ async function withBlocks(
   for (const block of await chain.blocks([...missing])) {
     if (block) known.set(block.hash, block);
   }
-  // A receipt in an unknown block belongs to a fork that is being abandoned. The next poll decides.
+  // An unknown block belongs to a fork that is being abandoned: the next poll decides.
   return found.flatMap(({ sender, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     if (block === undefined) return [];
@@ -153,13 +155,12 @@ async function withBlocks(
   });
 }
 
-/** Shorter blocks share timestamps, which then do not show when a customer has paid. */
+/** Shorter blocks share a timestamp with others, so it says little about when a customer paid. */
 const SHORT_BLOCK_MS = 1_000;
 
 /**
- * Requests whose results are stored together: the payments domain processes the first portion while
- * the next is read. Portions grow: the first must not wait for the last, but each costs a
- * transaction here and one in the domain.
+ * Number of requests whose results are stored together: the payments domain processes the first
+ * portion while the next one is read. Portions grow, because each costs two transactions.
  */
 export const FIRST_PORTION = 64;
 const PORTION_GROWTH = 2;

@@ -16,15 +16,8 @@ import {
   reviveDeclined,
   selectKnownOutcomes,
 } from '#settlement/relayer/rows/outcome-queries.ts';
-import type { OutcomeFacts, RequestKind } from '#settlement/requests.ts';
+import type { OutcomeFacts } from '#settlement/requests.ts';
 import { movePayments, selectChainPayments } from '#settlement/settled/settled-queries.ts';
-
-/** What was written and what already existed; see `finish`. */
-interface Written {
-  readonly resolutions: readonly Resolution[];
-  /** Requests whose result was stored now. */
-  readonly taken: ReadonlySet<bigint>;
-}
 
 type Network = Pick<NetworkConfig, 'livemode' | 'chainId'>;
 
@@ -36,19 +29,24 @@ interface Followed {
   readonly isQueued: boolean;
 }
 
-/** Applies what a reorganization has changed in results that the ledger already has. */
+/**
+ * Applies the changes that a reorganization has made to results that the ledger already had.
+ * `taken`: the requests whose result `finish` has written just now.
+ */
 export async function followReorganization(
   tx: Tx,
-  network: Network,
-  written: Written,
+  { livemode, chainId }: Network,
+  resolutions: readonly Resolution[],
+  taken: ReadonlySet<bigint>,
 ): Promise<Followed> {
-  const { resolutions, taken } = written;
   const answered = resolutions.flatMap((one) => one.answered);
   const late = answered.filter(({ requestId }) => !taken.has(requestId));
   const compared = await compareLate(tx, late);
-  await followPlaces(tx, network.livemode, [...settledAgain(answered, taken), ...compared.moved]);
+  // What a reorganization undid, other bytes have achieved again.
+  const again = answered.filter(({ request }) => request.owed && taken.has(request.id));
+  await followPlaces(tx, livemode, [...again, ...compared.moved]);
   const numbers = unexplained(resolutions, taken);
-  const revived = await reviveSettled(tx, { ...network, numbers });
+  const revived = await reviveSettled(tx, { livemode, chainId, numbers });
   return {
     alarms: [...compared.alarms, ...revived],
     isRevived: revived.length > 0,
@@ -76,27 +74,14 @@ function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigi
   return [...numbers];
 }
 
-/** A booked result that the chain now has in another transaction or block. */
-interface Moved {
-  readonly kind: RequestKind;
-  readonly subjectId: string;
-  readonly result: Result & { readonly succeeded: true };
-}
-
-/** Returns results that a reorganization undid and another transaction has achieved again. */
-function settledAgain(answered: readonly Answered[], taken: ReadonlySet<bigint>): Moved[] {
-  return answered.flatMap(({ request, result }) => {
-    if (!request.owed || !result.succeeded || !taken.has(request.id)) return [];
-    return [{ kind: request.kind, subjectId: request.subjectId, result }];
-  });
-}
-
-async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Moved[]): Promise<void> {
+/** Updates the places of booked results that the chain now has in another transaction or block. */
+async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Answered[]): Promise<void> {
   const numbers: bigint[] = [];
   const transfers: MovedTransfer[] = [];
-  for (const { kind, subjectId, result } of moved) {
+  for (const { request, result } of moved) {
+    if (!result.succeeded) continue;
     const { facts } = result;
-    if (kind !== 'payment') transfers.push({ id: subjectId, txHash: facts.txHash });
+    if (request.kind !== 'payment') transfers.push({ id: request.subjectId, txHash: facts.txHash });
     else numbers.push(BigInt((facts as OutcomeFacts['payment']).settlementNumber));
   }
   await movePayments(tx, { livemode, numbers });
@@ -112,16 +97,14 @@ async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Moved[]):
  */
 async function compareLate(tx: Tx, late: readonly Answered[]) {
   const alarms: Alarm[] = [];
-  const moved: Moved[] = [];
+  const moved: Answered[] = [];
   const again: Requeued[] = [];
   if (late.length === 0) return { alarms, moved, isQueued: false };
-  const known = await selectKnownOutcomes(
-    tx,
-    late.map((one) => one.requestId),
-  );
-  const byId = new Map(known.map((row) => [row.id, row]));
+  const ids = late.map((one) => one.requestId);
+  const known = new Map((await selectKnownOutcomes(tx, ids)).map((row) => [row.id, row]));
   for (const one of late) {
-    const before = byId.get(one.requestId);
+    const { kind, subjectId: subject } = one.request;
+    const before = known.get(one.requestId);
     // Queued again after its block was lost. Its next transaction finds the event.
     if (before === undefined || before.outcome === null) continue;
     if (before.transaction_id !== one.transactionId) continue;
@@ -131,28 +114,24 @@ async function compareLate(tx: Tx, late: readonly Answered[]) {
       await replaceOutcome(tx, one);
       continue;
     }
-    const booked = { kind: before.kind, owed: before.status !== 'failed' };
+    const booked = { kind, owed: before.status !== 'failed' };
     const isOwed = isStillOwed(booked, one.result);
-    if (isOwed) again.push({ ...one, isRefused: before.kind === 'payment' });
-    const isOther = !sameOutcome(before.outcome as Result, one.result);
+    if (isOwed) again.push({ ...one, isRefused: kind === 'payment' });
+    const isOther = withoutPlace(before.outcome as Result) !== withoutPlace(one.result);
     if (isOwed ? isReportedUndone(booked, one.result) : isOther) {
       const details = { before: before.outcome, after: one.result };
-      alarms.push({ kind: 'outcome_changed', subject: before.subject_id, details });
+      alarms.push({ kind: 'outcome_changed', subject, details });
     } else if (one.result.succeeded) {
       await replaceOutcome(tx, one);
-      moved.push({ kind: before.kind, subjectId: before.subject_id, result: one.result });
+      moved.push(one);
     }
   }
   await requeue(tx, again);
   return { alarms, moved, isQueued: again.length > 0 };
 }
 
-/** Fields that may change if a transaction is mined in another block. */
+/** Fields that may change when a transaction, or other bytes, are mined in another block. */
 const PLACE_FIELDS = ['txHash', 'blockNumber', 'logIndex', 'blockTime', 'seenAt', 'batchNumber'];
-
-function sameOutcome(before: Result, after: Result): boolean {
-  return withoutPlace(before) === withoutPlace(after);
-}
 
 function withoutPlace(result: Result): string {
   if (!result.succeeded) return JSON.stringify({ reason: result.reason });
@@ -177,7 +156,7 @@ async function reviveSettled(
   for (const event of await selectChainPayments(tx, { livemode, numbers })) {
     const match = declined.find((one) => one.number === event.number && answers(event, one));
     if (match === undefined) continue;
-    const result = eventResult(event, event.blockTime, chainId);
+    const result = eventResult(event, { time: event.blockTime }, chainId);
     const { attempt = null } = match.payload as { attempt?: unknown };
     await reviveDeclined(tx, match.id, { ...result, afterDecline: attempt });
     const details = { number: event.number, txHash: event.txHash, block: event.blockNumber };

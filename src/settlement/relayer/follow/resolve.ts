@@ -11,7 +11,7 @@ import {
 } from '#settlement/contract/contract-events.ts';
 import type { CountsRule } from '#settlement/networks.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { Held, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type {
   Observation,
   OpenRequest,
@@ -27,7 +27,6 @@ import {
   KINDS,
   placeOf,
   type Result,
-  seenResult,
   strictestRule,
   whyItWaits,
 } from '#settlement/relayer/rows/kinds.ts';
@@ -50,12 +49,10 @@ export interface Answered {
   readonly result: Result;
 }
 
-export interface Mined {
-  readonly sender: HeldSender;
-  readonly transaction: OpenTransaction;
+export interface Mined extends Held {
   readonly receipt: Receipt;
   readonly block: Pick<Block, 'time'>;
-  /** When this process first saw it, if blocks are shorter than a second; otherwise `null`. */
+  /** The time at which this process first saw it; `null` unless blocks last under a second. */
   readonly seenAt: Date | null;
 }
 
@@ -134,7 +131,10 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
   for (const request of transaction.requests) {
     const ids = { requestId: request.id, transactionId: transaction.id };
     const answer = await answerOf(relayer, mined, byNumber, request);
-    if (answer.status === 'answered' && isAnswer(request, answer)) {
+    // A number that another payment has taken (the alarm says so) does not become free by waiting.
+    const isFinal =
+      answer.status === 'answered' && (answer.alarm || !isStillOwed(request, answer.result));
+    if (isFinal) {
       answered.push({ ...ids, request, result: answer.result });
       alarms.push(...(answer.alarm ? [answer.alarm] : undone(request, answer.result)));
     } else if (mayTryAgain(request, answer)) {
@@ -164,16 +164,9 @@ export function isStillOwed(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'alert' && !result.succeeded;
 }
 
-/**
- * True if operators must be alerted, because the ledger has booked it and the chain refuses it now.
- */
+/** True if operators must be alerted: the ledger has booked it, and the chain refuses it now. */
 export function isReportedUndone(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'send_again' && !result.succeeded;
-}
-
-/** True if the answer is final: a number that another payment has used never becomes free. */
-function isAnswer(request: OpenRequest, answer: Answer & { status: 'answered' }): boolean {
-  return Boolean(answer.alarm) || !isStillOwed(request, answer.result);
 }
 
 function undone(request: OpenRequest, result: Result): Alarm[] {
@@ -205,8 +198,11 @@ async function answerOf(
   const events = index.get(kind.batched ? request.number : null) ?? [];
   const event = events.find((one) => answers(one, request));
   if (event !== undefined) {
-    const result = eventResult(event, block.time, chainId);
-    return { status: 'answered', result: kind.batched ? seenResult(result, mined.seenAt) : result };
+    const { time } = block;
+    return {
+      status: 'answered',
+      result: eventResult(event, { time, seenAt: mined.seenAt }, chainId),
+    };
   }
   if (kind.batched) return paymentAnswer(relayer, receipt, events, request);
   if (kind.event !== null) return { status: 'again' };
@@ -273,8 +269,7 @@ async function afterRevert(
   const answer = await replay(relayer.chain, call, receipt.blockNumber);
   if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);
-  // The refusal is temporary, so it is sent with another proof or sum (`sendUnbatched` stops that
-  // after some time).
+  // Send it with another proof or sum; `sendUnbatched` ends that after a while.
   if (revert.kind === 'passing') return again;
   if (whyItWaits(revert, request.kind) !== null) return { status: 'again', waits: true };
   if (revert.kind !== 'done_before') {

@@ -2,6 +2,7 @@ import { assertNever, present } from '#core/assert.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
+  type Held,
   type HeldSender,
   inNonceOrder,
   type Owing,
@@ -9,21 +10,14 @@ import {
   stillOpen,
 } from '#settlement/relayer/machine/memory.ts';
 import { firstEffects, isDue, isOnItsWay } from '#settlement/relayer/machine/step.ts';
-import type {
-  Effect,
-  Observation,
-  OpenTransaction,
-} from '#settlement/relayer/machine/transaction.ts';
+import type { Effect, Observation } from '#settlement/relayer/machine/transaction.ts';
 import { updateIncluded } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { askElsewhere, storeOffer } from '#settlement/relayer/send/sign.ts';
 import { lookAtNonce } from '#settlement/relayer/senders/foreign-key.ts';
 import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/nonces.ts';
 
-/**
- * Handles transactions that should have been mined by now. Call it after reading the receipts of a
- * new head.
- */
+/** Takes care of transactions that should have been mined. Call it after a head's receipts. */
 export async function tendSenders(relayer: RelayerState, head: Block): Promise<void> {
   relayer.observeAll({ kind: 'head', number: head.number }, head);
   const now = nowOf(relayer, head);
@@ -66,10 +60,7 @@ async function tend(
   await carryOutAll(relayer, owing);
 }
 
-/**
- * Handles transactions with earlier nonces that the chain has lost: they are sent again, or their
- * nonces are filled.
- */
+/** Sends again, or fills, nonces whose transactions the chain has lost. */
 async function closeGap(
   relayer: RelayerState,
   sender: HeldSender,
@@ -82,41 +73,36 @@ async function closeGap(
   return loaded.map((transaction) => ({ sender, transaction, effects: firstEffects(transaction) }));
 }
 
-/** Transactions to send, by nonce. */
-interface GoingOut {
-  readonly bytes: Set<bigint>;
-  readonly questions: Set<bigint>;
-}
-
 /**
  * Carries out the effects of observations. Database commits come first, and observing them may
  * cause more effects. Then signers are asked, and transactions are broadcast per sender in nonce
  * order. After a crash, work continues from the rows.
  */
 export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]): Promise<void> {
-  const going = new Map<HeldSender, GoingOut>();
+  const outside: (Held & { readonly kind: Effect['kind'] })[] = [];
   for (const { sender, transaction, effects } of all) {
-    const goingOut = going.get(sender) ?? { bytes: new Set(), questions: new Set() };
-    going.set(sender, goingOut);
     const owed = [...effects];
     for (let effect = owed.shift(); effect !== undefined; effect = owed.shift()) {
-      if (effect.kind === 'broadcast') goingOut.bytes.add(transaction.nonce);
-      else if (effect.kind === 'ask_signer') goingOut.questions.add(transaction.nonce);
+      const { kind } = effect;
+      if (kind === 'broadcast' || kind === 'ask_signer')
+        outside.push({ sender, transaction, kind });
       else owed.push(...(await carryOut(relayer, { sender, transaction }, effect)));
     }
   }
-  for (const [sender, { bytes, questions }] of going) {
-    const open = inNonceOrder(sender);
-    const openAt = (nonces: Set<bigint>) => open.filter(({ nonce }) => nonces.has(nonce));
-    askElsewhere(relayer, sender, openAt(questions));
-    await broadcast(relayer, sender, openAt(bytes));
+  for (const [sender, owing] of Map.groupBy(outside, (one) => one.sender)) {
+    const owes = (kind: Effect['kind']) => {
+      const nonces = owing.flatMap((one) => (one.kind === kind ? [one.transaction.nonce] : []));
+      return inNonceOrder(sender).filter(({ nonce }) => nonces.includes(nonce));
+    };
+    askElsewhere(relayer, sender, owes('ask_signer'));
+    await broadcast(relayer, sender, owes('broadcast'));
   }
 }
 
 /** @returns the effects that follow. */
 async function carryOut(
   relayer: RelayerState,
-  { sender, transaction: known }: Pick<Owing, 'sender' | 'transaction'>,
+  { sender, transaction: known }: Held,
   effect: Exclude<Effect, { readonly kind: 'broadcast' | 'ask_signer' }>,
 ): Promise<readonly Effect[]> {
   const [transaction] = stillOpen(sender, [known]);
@@ -152,7 +138,7 @@ async function carryOut(
 
 async function offerInstead(
   relayer: RelayerState,
-  { sender, transaction }: { readonly sender: HeldSender; readonly transaction: OpenTransaction },
+  { sender, transaction }: Held,
   effect: Extract<Effect, { readonly kind: 'replace' | 'cancel' }>,
 ): Promise<readonly Effect[]> {
   const { offer } = effect;

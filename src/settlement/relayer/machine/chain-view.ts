@@ -16,12 +16,9 @@ import type { Fees, Now } from '#settlement/relayer/machine/transaction.ts';
 export interface ChainView {
   /** The newest block whose receipts are known. */
   readonly head: Block | null;
-  /** A contradiction of the head; `null` if there is none. */
-  readonly conflict: HeadConflict | null;
-  /**
-   * The most blocks by which nodes behind one address were seen to differ. A block missing within
-   * that distance is not lost.
-   */
+  /** A contradiction of the head, and its start (process time); `null` if there is none. */
+  readonly conflict: { readonly since: number; readonly polls: number } | null;
+  /** The most blocks by which nodes behind one address were seen to differ. */
   readonly spread: bigint;
   /** The fees to offer now; `null` until a block was seen. */
   readonly fees: Fees | null;
@@ -46,15 +43,9 @@ export interface ChainView {
   readonly alerts: { readonly [Kind in HourlyAlarm]?: string };
 }
 
-/** A contradiction of the known head, and since when (process time). */
-export interface HeadConflict {
-  readonly since: number;
-  readonly polls: number;
-}
-
 export type HourlyAlarm = 'ceiling_near' | 'outflow_near';
 
-type ReadValues = Pick<ChainView, 'tips' | 'fees' | 'finality' | 'paused' | 'nearCeiling'>;
+type Replaced = Omit<ChainView, 'spread' | 'announced' | 'rhythm' | 'answeredAt' | 'failedPolls'>;
 
 export type ChainObservation =
   | {
@@ -65,13 +56,10 @@ export type ChainObservation =
     }
   | { readonly kind: 'poll_failed' }
   | { readonly kind: 'announced'; readonly head: AnnouncedHead; readonly at: number }
-  | { readonly kind: 'followed'; readonly block: Block }
   | { readonly kind: 'contradicted'; readonly at: number }
-  | { readonly kind: 'agreed' }
   | { readonly kind: 'lagged'; readonly blocks: bigint; readonly most: bigint }
-  /** Values read from a node. */
-  | { readonly kind: 'read'; readonly values: Partial<ReadValues> }
-  | { readonly kind: 'alerted'; readonly about: HourlyAlarm; readonly subject: string };
+  /** Values that replace the present ones. */
+  | { readonly kind: 'known'; readonly values: Partial<Replaced> };
 
 export const NOTHING_SEEN: ChainView = {
   head: null,
@@ -105,24 +93,16 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
       const rhythm = withArrival(view.rhythm, { ...head, at });
       return { ...view, announced: head.number, rhythm };
     }
-    case 'followed':
-      return { ...view, head: observation.block };
     case 'contradicted': {
       const { since, polls } = view.conflict ?? { since: observation.at, polls: 0 };
       return { ...view, conflict: { since, polls: polls + 1 } };
     }
-    case 'agreed':
-      return { ...view, conflict: null };
     case 'lagged': {
       const { blocks, most } = observation;
       return { ...view, spread: blocks > view.spread && blocks <= most ? blocks : view.spread };
     }
-    case 'read':
+    case 'known':
       return { ...view, ...observation.values };
-    case 'alerted': {
-      const { about, subject } = observation;
-      return { ...view, alerts: { ...view.alerts, [about]: subject } };
-    }
     default:
       return assertNever(observation);
   }
@@ -130,14 +110,14 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
 
 /** Blocks after which a broadcast transaction is overdue (see `timeoutBlocks`). */
 const OVERDUE_AFTER = 2;
-/** Heads after which nodes are asked, repeatedly, which transaction has used a nonce. */
+/** After this many heads, and each time again, nodes are asked what has used a nonce. */
 const FOREIGN_AFTER = 5;
-/** Polls of an unreadable result after which operators are alerted. Polling continues. */
+/** Polls of an unreadable result after which operators are alerted; polling continues. */
 const UNREADABLE_AFTER = 8;
 
 /**
- * Returns how many blocks last as long as this many would at `minBlockMs`; never fewer. What is
- * waited for (pools, providers, lagging nodes) takes the same time however fast blocks are.
+ * Returns how many blocks last as long as `blocks` at `minBlockMs` each; never fewer. Pools,
+ * providers and nodes that lag take the same time however fast blocks come.
  */
 export function timeoutBlocks(
   { rhythm, chain }: Pick<NowSource, 'rhythm' | 'chain'>,
@@ -146,6 +126,15 @@ export function timeoutBlocks(
   const intervalMs = blockInterval(rhythm);
   return blocksLasting(chain.config, { blocks, intervalMs });
 }
+
+/**
+ * The most blocks by which nodes behind one address usually differ: a node that lags lacks the
+ * newest ones.
+ */
+export function usualLag(relayer: Pick<NowSource, 'rhythm' | 'chain'>): bigint {
+  return timeoutBlocks(relayer, USUAL_LAG);
+}
+const USUAL_LAG = 3;
 
 /** Returns the fees to offer now; before the first block, as if there were no tips. */
 export function feesNow({ fees, head, chain }: Pick<NowSource, 'fees' | 'head' | 'chain'>): Fees {
@@ -168,10 +157,7 @@ export function nowOf(relayer: NowSource, head: Block | null = relayer.head): No
     fees: feesNow(relayer),
     feeCeiling: maxFeePerGasCeiling,
     finality: relayer.finality,
-    depth: {
-      blocks: confirmationsMs > 0 ? 1n : BigInt(confirmations),
-      ms: confirmationsMs,
-    },
+    depth: { blocks: confirmationsMs > 0 ? 1n : BigInt(confirmations), ms: confirmationsMs },
     // Computed lazily, because most observations do not need them.
     get timeouts() {
       return {
@@ -184,10 +170,7 @@ export function nowOf(relayer: NowSource, head: Block | null = relayer.head): No
   };
 }
 
-/**
- * Returns the head's time plus the time since that poll, because an idle chain is polled at long
- * intervals.
- */
+/** The head's time plus the time since that poll, because an idle chain is polled rarely. */
 export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
   const head = present(view.head, 'head: no block was seen yet');
   const { answeredAt } = view;
@@ -195,14 +178,11 @@ export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
   return new Date(head.time.getTime() + sinceMs);
 }
 
-/**
- * Estimates the chain's current height from its block times, so that counts from it do not begin
- * too early.
- */
+/** Estimates the present height from block times, so that counts do not begin too early. */
 export function heightNow(view: Pick<ChainView, 'head' | 'answeredAt' | 'rhythm'>): bigint {
-  const { head, answeredAt, rhythm } = view;
-  const known = head?.number ?? 0n;
-  const intervalMs = blockInterval(rhythm);
+  const { answeredAt } = view;
+  const known = view.head?.number ?? 0n;
+  const intervalMs = blockInterval(view.rhythm);
   if (intervalMs === null || answeredAt === null) return known;
   return known + BigInt(Math.floor((performance.now() - answeredAt) / intervalMs));
 }

@@ -6,10 +6,7 @@ export const TIP_PERCENTILE = 60;
 export const TIP_BLOCKS = 10;
 /** The lowest tip, so that a replacement can offer more: 0.001 gwei. */
 const MIN_TIP = 1_000_000n;
-/**
- * The base fee rises by at most 12.5 % per block, so twice the current one suffices for five full
- * blocks.
- */
+/** The base fee rises by at most 12.5 % a block: twice the present one lasts five full blocks. */
 const BASE_FEE_HEADROOM = 2n;
 /** Nodes accept a replacement if both fees are at least a tenth higher; an eighth is safe. */
 const BUMP_NUMERATOR = 9n;
@@ -30,30 +27,26 @@ export function suggestFees(now: {
   );
 }
 
-/** Returns the lowest tips that the nodes report for recent blocks; null if none reported any. */
+/** Returns the lowest tips that nodes report for recent blocks; `null` if none reported any. */
 export function lowerTips(reported: readonly (readonly bigint[])[]): readonly bigint[] | null {
   const known = reported.filter((tips) => tips.length > 0);
   return known.toSorted((a, b) => compare(median(a), median(b)))[0] ?? reported[0] ?? null;
 }
 
 /**
- * Returns the fees of a replacement for the same nonce: an eighth more, or the suggested fees if
- * higher. `null` if no acceptable offer is below the ceiling; then the sender waits until the chain
- * is cheaper.
+ * Returns the fees for a replacement at the same nonce: an eighth more than before, or the
+ * suggested fees if those are higher. `null` if no offer below the ceiling would be accepted as a
+ * replacement, so the sender waits until the chain is cheaper.
  */
 export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees | null {
-  const bumped = {
-    maxFeePerGas: atLeast(bump(before.maxFeePerGas), suggested.maxFeePerGas),
-    maxPriorityFeePerGas: atLeast(
-      bump(before.maxPriorityFeePerGas),
-      suggested.maxPriorityFeePerGas,
-    ),
+  const fee = bump(before.maxFeePerGas);
+  const tip = bump(before.maxPriorityFeePerGas);
+  const higher = {
+    maxFeePerGas: atLeast(fee, suggested.maxFeePerGas),
+    maxPriorityFeePerGas: atLeast(tip, suggested.maxPriorityFeePerGas),
   };
-  const offer = capped(bumped, ceiling);
-  const taken =
-    offer.maxFeePerGas >= bump(before.maxFeePerGas) &&
-    offer.maxPriorityFeePerGas >= bump(before.maxPriorityFeePerGas);
-  return taken ? offer : null;
+  const offer = capped(higher, ceiling);
+  return offer.maxFeePerGas >= fee && offer.maxPriorityFeePerGas >= tip ? offer : null;
 }
 
 /** Rounded up, so that small numbers grow, too. */
@@ -71,9 +64,9 @@ function median(values: readonly bigint[]): bigint {
   return sorted[Math.floor(sorted.length / 2)] ?? 0n;
 }
 
-function compare(a: bigint, b: bigint): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+/** Orders for `sort`. */
+export function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function atLeast(value: bigint, floor: bigint): bigint {

@@ -14,12 +14,11 @@ import {
   seeChain,
 } from '#settlement/relayer/machine/chain-view.ts';
 import {
-  newSender,
+  NEW_SENDER,
+  type SenderChange,
   type SenderFacts,
-  type SenderObservation,
   type SenderStatus,
   statusOf,
-  stepSender,
 } from '#settlement/relayer/machine/sender.ts';
 import { step } from '#settlement/relayer/machine/step.ts';
 import type {
@@ -35,11 +34,10 @@ export const steps = channel('tapline.relayer.steps');
 
 export interface RelayerDeps extends LoopDeps {
   readonly chain: Chain;
-  /** How long a dead worker's senders are left alone. Leases are renewed four times as often. */
+  /** How long a dead worker's senders stay untouched. */
   readonly leaseMs?: number;
 }
 
-/** Handles a fault in one of the relayer's loops. */
 export type OnError = (name: string, error: unknown) => void;
 
 /** Long enough for a pause of the process, short enough for customers at a counter. */
@@ -71,7 +69,7 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   wakeSenders(): void;
   /** The newest blocks that a node returned or announced, by hash. */
   readonly recentBlocks: Map<string, RecentBlock>;
-  /** Requests about which no node answered, and the process time until which they are skipped. */
+  /** Requests that wait for a node's answer, and the process time until which they are skipped. */
   readonly deferred: Map<bigint, number>;
   /** By sender: transactions shown by nodes at a nonce that should be unused. */
   readonly sightings: Map<number, readonly Sighting[]>;
@@ -84,20 +82,21 @@ export interface RecentBlock extends Pick<Block, 'number' | 'time'> {
   readonly seenAt: Date;
 }
 
-/** A transaction, and the effects that an observation of it caused. */
-export interface Owing {
+/** An open transaction, as it was when it was read, and its sender. */
+export interface Held {
   readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
+}
+
+/** A transaction with the effects that an observation has had. */
+export interface Owing extends Held {
   readonly effects: readonly Effect[];
 }
 
 /** Identifies a transaction; its sender holds the newest value. */
 export type TransactionRef = Pick<OpenTransaction, 'id' | 'nonce'>;
 
-/**
- * A sender is identified by its address, because nonces belong to the address rather than to an
- * index in the settings.
- */
+/** Its address identifies a sender, because nonces belong to it and not to an index. */
 export interface ConfiguredSender {
   readonly address: Hex;
   readonly role: SenderRole;
@@ -120,11 +119,11 @@ export interface HeldSender extends ConfiguredSender, SenderFacts {
    * @returns the effects; none if the transaction is no longer open.
    */
   observe(which: TransactionRef, observation: Observation, head?: Block): readonly Effect[];
-  see(observation: SenderObservation): void;
+  see(change: SenderChange): void;
 }
 
 /** Returns all open transactions of this process. */
-export function openOf({ senders }: Pick<RelayerState, 'senders'>): Omit<Owing, 'effects'>[] {
+export function openOf({ senders }: Pick<RelayerState, 'senders'>): Held[] {
   return [...senders.values()].flatMap((sender) =>
     [...sender.open.values()].map((transaction) => ({ sender, transaction })),
   );
@@ -199,17 +198,15 @@ export function createSender(
   relayer: NowSource,
   leased: ConfiguredSender & Pick<HeldSender, 'sender' | 'fencingToken' | 'isStopped'>,
 ): HeldSender {
-  let sender = newSender(leased.isStopped);
   const held: Writable<HeldSender> = {
+    ...NEW_SENDER,
     ...leased,
-    ...sender,
     open: new Map(),
     get status() {
-      return statusOf(sender, held.open);
+      return statusOf(held, held.open);
     },
-    see: (observation) => {
-      sender = stepSender(sender, observation);
-      Object.assign(held, sender);
+    see: (change) => {
+      Object.assign(held, change);
     },
     add: (transactions) => {
       held.open = new Map([...held.open, ...transactions.map((one) => [one.nonce, one] as const)]);

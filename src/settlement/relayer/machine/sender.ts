@@ -1,4 +1,3 @@
-import { assertNever } from '#core/assert.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 
 /**
@@ -11,7 +10,7 @@ import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts
  * | `asking_signer` | no         | Its signer owes bytes: other senders take the payments.      |
  * | `starved`       | no         | It cannot pay for a full batch until it is funded.           |
  * | `draining`      | no         | It belongs to another worker as soon as nothing is under way.|
- * | `stopped`       | no         | Its key was used elsewhere (`relayer_senders.stopped_at`).     |
+ * | `stopped`       | no         | Its key was used elsewhere (`relayer_senders.stopped_at`).   |
  *
  * The last one that applies is the status. All but `stopped` are found out again after a crash.
  */
@@ -23,9 +22,10 @@ export type SenderStatus =
   | 'draining'
   | 'stopped';
 
-/** What was observed about a sender, besides its transactions. */
+/** What this process knows of a sender beside its transactions. */
 export interface SenderFacts {
   readonly isStopped: boolean;
+  /** True if the sender is beyond this worker's share. */
   readonly isDraining: boolean;
   readonly isStarved: boolean;
   /** Payments that its balance covers at the last fees; `null` if unknown. */
@@ -34,44 +34,17 @@ export interface SenderFacts {
   readonly isSignerAsked: boolean;
 }
 
-export type SenderObservation =
-  /** True if the sender is beyond this worker's share. */
-  | { readonly kind: 'shared'; readonly isBeyondShare: boolean }
-  | {
-      readonly kind: 'balance';
-      readonly isStarved: boolean;
-      readonly paymentsLeft: bigint | null;
-    }
-  /** The sender's row is committed as stopped. */
-  | { readonly kind: 'foreign_key' }
-  | { readonly kind: 'signer_asked' }
-  | { readonly kind: 'signer_answered' };
+/** A sender that was just leased, as far as its row does not say otherwise. */
+export const NEW_SENDER: SenderFacts = {
+  isStopped: false,
+  isDraining: false,
+  isStarved: false,
+  paymentsLeft: null,
+  isSignerAsked: false,
+};
 
-export function newSender(isStopped: boolean): SenderFacts {
-  return {
-    isStopped,
-    ...{ isDraining: false, isStarved: false, paymentsLeft: null, isSignerAsked: false },
-  };
-}
-
-export function stepSender(sender: SenderFacts, observation: SenderObservation): SenderFacts {
-  switch (observation.kind) {
-    case 'shared':
-      return { ...sender, isDraining: observation.isBeyondShare };
-    case 'balance': {
-      const { isStarved, paymentsLeft } = observation;
-      return { ...sender, isStarved, paymentsLeft };
-    }
-    case 'foreign_key':
-      return { ...sender, isStopped: true };
-    case 'signer_asked':
-      return { ...sender, isSignerAsked: true };
-    case 'signer_answered':
-      return { ...sender, isSignerAsked: false };
-    default:
-      return assertNever(observation);
-  }
-}
+/** A sender that is stopped never starts again. */
+export type SenderChange = Partial<Omit<SenderFacts, 'isStopped'>> | { readonly isStopped: true };
 
 export function statusOf(
   { isStopped, isDraining, isStarved }: SenderFacts,

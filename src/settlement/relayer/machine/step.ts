@@ -3,7 +3,6 @@ import type { CountsRule } from '#settlement/networks.ts';
 import { bumpFees } from '#settlement/relayer/machine/fees.ts';
 import {
   type Attempt,
-  type Done,
   type EarlyReceipt,
   type Effect,
   factsOf,
@@ -76,9 +75,10 @@ export function step(transaction: Transaction, observation: Observation, now: No
     case 'signature_stored':
       return signatureStored(transaction, observation);
     case 'result_written':
-      return { transaction: ended(transaction, 'result_written'), effects: [{ kind: 'drop' }] };
-    case 'foreign':
-      return { transaction: ended(transaction, 'foreign'), effects: [{ kind: 'drop' }] };
+    case 'foreign': {
+      const end = observation.kind;
+      return stay({ ...factsOf(transaction), phase: 'done', end }, [{ kind: 'drop' }]);
+    }
     default:
       return assertNever(observation);
   }
@@ -86,10 +86,6 @@ export function step(transaction: Transaction, observation: Observation, now: No
 
 function stay(transaction: Transaction, effects: readonly Effect[] = []): Step {
   return { transaction, effects };
-}
-
-function ended(transaction: OpenTransaction, end: Done['end']): Done {
-  return { ...factsOf(transaction), phase: 'done', end };
 }
 
 /** True if, as far as known, it is in no block and its nonce is unused. */
@@ -150,18 +146,15 @@ function refused(
   return { ...facts, phase: 'signed', wanted, overdue, query };
 }
 
-/**
- * Keeps the early receipt although the transaction was not sent yet, or sent again. The receipts of
- * the next head decide.
- */
+/** The receipts at the next head say more of what was not sent, or is in a block already. */
 function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTransaction {
   return transaction.phase === 'broadcast' ? { ...transaction, early } : askingAlways(transaction);
 }
 
 /**
- * Decides which receipts to request after skipped blocks. A transaction sent before them may be in
- * any of them. One sent once, within the head's own interval, can be only in the head, which then
- * lists it. If the noted height was wrong, the used nonce shows it.
+ * A transaction sent before the skipped blocks may be in any of them. One sent once, no earlier
+ * than in the head's own interval, can only be in the head itself, which lists it then. If the
+ * noted height was wrong, the use of its nonce shows it.
  */
 function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return askingAlways(transaction);
@@ -172,10 +165,7 @@ function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransa
   return isNew && isFirst ? transaction : askingAlways(transaction);
 }
 
-/**
- * Corrects a height that was estimated from block times and is far ahead; it then counts from this
- * head.
- */
+/** Corrects a height that was estimated too high: it counts from this head then. */
 function headFollowed(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return transaction;
   const { sentAtBlock, seenAtBlock } = transaction;
@@ -236,11 +226,11 @@ function receiptUnanswered(transaction: OpenTransaction, now: Now): OpenTransact
  * Drops an early receipt after one head. If that head did not decide, the next one requests it
  * again.
  */
-function withoutUsedReceipt(transaction: Sending, { head }: Now): Sending {
-  if (transaction.phase !== 'broadcast') return transaction;
-  const { early } = transaction;
-  if (early === null || head === null) return transaction;
-  return early.receipt.blockNumber <= head.number ? { ...transaction, early: null } : transaction;
+function withoutUsedReceipt(transaction: Sending, now: Now): Sending {
+  const isUsed = earlyReceiptAt(transaction, now) !== null;
+  return isUsed && transaction.phase === 'broadcast'
+    ? { ...transaction, early: null }
+    : transaction;
 }
 
 function resultRead(transaction: OpenTransaction, rule: CountsRule | null, now: Now): Step {
@@ -280,10 +270,7 @@ function reorganized(transaction: OpenTransaction): Step {
   return stay(askingAlways(transaction));
 }
 
-/**
- * Handles a used nonce: the transaction seems mined although no node has a receipt, so its receipt
- * is requested at every head.
- */
+/** It seems mined although no node has a receipt, so receipts are requested at every head. */
 function nonceUsed(transaction: OpenTransaction, now: Now): Step {
   if (isInBlock(transaction)) return stay(transaction);
   // A receipt may exist that no node could return.
@@ -304,8 +291,7 @@ function nonceUnused(
   now: Now,
 ): Step {
   const { isNext, isOverdue } = observation;
-  // A receipt at this head names a block, so nodes disagree. Sending the same bytes again is
-  // harmless.
+  // Nodes disagree. Sending the same bytes again is harmless.
   if (isInBlock(transaction)) {
     return stay(transaction, isOverdue && isSendable(transaction) ? [{ kind: 'broadcast' }] : []);
   }
@@ -314,8 +300,7 @@ function nonceUnused(
   }
   const isRefused = isExpired(transaction, now.head) && newestOffer(transaction)?.cancels !== true;
   if (isRefused || isBarred(transaction)) {
-    // The contract would refuse these bytes, so cancel them, and send the jobs again while there is
-    // time.
+    // The contract would refuse these bytes: the jobs are sent again while they have time left.
     const offer = cancellation(transaction, now);
     return stay(again(transaction, transaction.query, true), [
       { kind: 'cancel', offer, requeue: true },
@@ -405,13 +390,10 @@ function requireLastOffer(transaction: OpenTransaction, offer: Offer): void {
   );
 }
 
-function isSame(a: Offer, b: Offer): boolean {
-  const { maxFeePerGas, maxPriorityFeePerGas } = a.fees;
-  return (
-    a.cancels === b.cancels &&
-    maxFeePerGas === b.fees.maxFeePerGas &&
-    maxPriorityFeePerGas === b.fees.maxPriorityFeePerGas
-  );
+function isSame({ cancels, fees }: Offer, other: Offer): boolean {
+  const isSameFee = fees.maxFeePerGas === other.fees.maxFeePerGas;
+  const isSameTip = fees.maxPriorityFeePerGas === other.fees.maxPriorityFeePerGas;
+  return cancels === other.cancels && isSameFee && isSameTip;
 }
 
 function owesNothing(transaction: OpenTransaction): OpenTransaction {
@@ -476,10 +458,7 @@ export function isDue(transaction: OpenTransaction, { head, timeouts }: Now): bo
   return head.number - transaction.sentAtBlock >= timeouts.overdueBlocks;
 }
 
-/**
- * True if the chain had no time for it yet: no head was followed when it was sent, so the noted
- * height was too low. Checking its nonce was right anyway.
- */
+/** True if the chain has not had time for it: the noted height was too low when it was sent. */
 export function isOnItsWay(transaction: OpenTransaction, { head, timeouts }: Now): boolean {
   if (transaction.phase !== 'broadcast' || head === null) return false;
   const { seenAtBlock } = transaction;

@@ -131,7 +131,8 @@ interface NonceTaken extends Used {
 
 interface InBlock extends Used {
   readonly block: IncludingBlock;
-  readonly unread: UnreadResult;
+  /** Number of polls at which the result could not be read, and whether operators were alerted. */
+  readonly unread: { readonly polls: number; readonly isAlerted: boolean };
 }
 
 interface Included extends InBlock {
@@ -161,15 +162,7 @@ export interface IncludingBlock {
   readonly sinceMs: number;
 }
 
-/** How often the result could not be read, and whether operators were alerted. */
-export interface UnreadResult {
-  readonly polls: number;
-  readonly isAlerted: boolean;
-}
-
-/**
- * A receipt that arrived before it was requested. It is used at one head, as if requested there.
- */
+/** A receipt that arrived before it was requested: used at one head, as if requested there. */
 export interface EarlyReceipt {
   readonly receipt: Receipt;
   /** The second provider's report on it, requested at the same time. */
@@ -202,10 +195,7 @@ export interface OpenRequest {
   readonly payload: unknown;
   readonly tries: number;
   readonly created: Date;
-  /**
-   * It succeeded once, and the ledger says so, but a reorganization has undone it. It is never
-   * given up, and operators are not alerted again.
-   */
+  /** The ledger has booked it, and a reorganization has undone it: it is never given up. */
   readonly owed: boolean;
   /** For a payment: when it must have settled; `null` if it has no deadline. */
   readonly deadline: Date | null;
@@ -257,10 +247,7 @@ export type Observation =
   /** The signer returned the requested bytes. */
   | { readonly kind: 'signature_stored'; readonly attempt: Attempt; readonly offer: Offer }
   | { readonly kind: 'result_written' }
-  /**
-   * Nodes have shown a foreign transaction at its nonce. Its row records that, and its jobs are
-   * queued again.
-   */
+  /** Nodes have shown a foreign transaction at its nonce, and its jobs are queued again. */
   | { readonly kind: 'foreign' };
 
 export type Refusal =
@@ -271,7 +258,7 @@ export type Refusal =
   /** No node will ever take these bytes. */
   | 'unsendable';
 
-/** An action that must follow. If it commits something, the commit is observed next. */
+/** An action that must follow. If it commits something, the observation of the commit follows. */
 export type Effect =
   /** Send the newest bytes. */
   | { readonly kind: 'broadcast' }
@@ -310,18 +297,14 @@ export interface Now {
   readonly finality: { readonly safe: bigint; readonly finalized: bigint };
   /** The confirmations that a result needs: blocks on top of its own, and time. */
   readonly depth: { readonly blocks: bigint; readonly ms: number };
-  readonly timeouts: Timeouts;
-}
-
-export interface Timeouts {
-  /** Blocks after which a broadcast transaction is overdue. */
-  readonly overdueBlocks: bigint;
-  /**
-   * Heads with a used nonce and no receipt, after which nodes are asked which transaction used it.
-   */
-  readonly foreignHeads: number;
-  /** Polls of an unreadable result, after which operators are alerted. */
-  readonly unreadablePolls: number;
+  readonly timeouts: {
+    /** Blocks after which a broadcast transaction is overdue. */
+    readonly overdueBlocks: bigint;
+    /** Heads without a receipt after which nodes are asked which transaction used the nonce. */
+    readonly foreignHeads: number;
+    /** Polls of an unreadable result after which operators are alerted. */
+    readonly unreadablePolls: number;
+  };
 }
 
 export interface Step {
@@ -347,14 +330,13 @@ export function fromRows(
   return { ...facts, phase: 'signed', wanted, overdue: 0, query };
 }
 
-/** Returns the transaction without its phase and the phase's data. */
 export function factsOf(transaction: Transaction): TransactionFacts {
   const { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs } = transaction;
   const { attempts, requests } = transaction;
   return { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs, attempts, requests };
 }
 
-/** Returns the current offer for the nonce: the one to be signed, or that of the newest bytes. */
+/** Returns the offer that the signer is to sign, or that of the newest bytes. */
 export function newestOffer(transaction: OpenTransaction): Offer | null {
   return transaction.wanted ?? transaction.attempts.at(-1) ?? null;
 }

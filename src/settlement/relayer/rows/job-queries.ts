@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
-import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
+import type { Alarm } from '#settlement/alarms.ts';
+import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { RequestKind } from '#settlement/requests.ts';
 
@@ -11,10 +12,7 @@ const OWED = `(applied_at is not null and status <> 'failed')`;
 /** Seconds to simulate, sign, send and mine. A payment with less time left is not sent. */
 export const MIN_LEFT_S = 10;
 
-/**
- * SQL columns of an {@link OpenRequest}. A request that must be resent gets a new deadline each
- * time.
- */
+/** SQL: an {@link OpenRequest}. What must be resent gets a new deadline each time. */
 const REQUEST = `id, kind, subject_id as "subjectId", number, payload, tries, created,
   ${OWED} as owed, settle_within as "settleWithinS",
   case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline`;
@@ -22,8 +20,8 @@ const IN_TIME = `(deadline is null or ${OWED}
   or deadline >= now() + ${MIN_LEFT_S} * interval '1 second')`;
 
 /**
- * Locks waiting payments that can still settle in time, oldest first, except those locked by
- * another worker. Takes either payments with their payer's authorization, or those without.
+ * Locks waiting payments that can still settle in time, oldest first, with an authorization of
+ * their payer or without; skips those that another worker has locked.
  */
 export async function claimPayments(
   tx: Tx,
@@ -123,16 +121,18 @@ export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint
 export interface Requeued {
   readonly requestId: bigint;
   readonly transactionId: bigint;
-  /**
-   * True if the ledger counts on it and the chain has refused it. Then it pauses before it is sent
-   * again.
-   */
+  /** True if the chain has refused what the ledger relies on: it pauses before the next try. */
   readonly isRefused?: boolean;
 }
 
+/** Returns all jobs of a transaction, to be queued again. */
+export function jobsOf({ id, requests }: Pick<OpenTransaction, 'id' | 'requests'>): Requeued[] {
+  return requests.map((request) => ({ requestId: request.id, transactionId: id }));
+}
+
 /**
- * Queues requests again, because their nonce was used without an answer to them, or a
- * reorganization has undone the answer. Their transactions are retired: see loadOpen.
+ * Queues requests again: their nonce was used without an answer to them, or a reorganization has
+ * undone the answer. Their transactions are retired: see `loadOpen`.
  */
 export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<void> {
   if (requests.length === 0) return;
@@ -156,19 +156,17 @@ export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<vo
   );
 }
 
-// A booked sale that a reorganization undid may be refused by the chain now. Because the ledger
-// counts on it, it is sent again, after increasing pauses, until its time has passed.
-
 /** Seconds: the longest pause between two attempts. */
 const MAX_PAUSE_S = 60;
 /** Pauses stop doubling here: 2^6 s is more than the longest pause. */
 const MAX_DOUBLINGS = 6;
 
 /**
- * Returns the SQL update that counts another try. If `refused` is true, the first pause is a
- * second, and each further one twice as long.
+ * SQL: an update that counts one more try. If `refused` holds, the chain refuses a booked sale that
+ * a reorganization undid. The ledger relies on it, so it is sent again until its time is over, at
+ * first after a second; each further pause is twice as long.
  */
-export function backOff(refused: string): string {
+function backOff(refused: string): string {
   const earlier = 'case when r.owed_since is null then 0 else r.tries end';
   return `tries = case when ${refused} and r.owed_since is null then 1 else r.tries + 1 end,
     owed_since = case when ${refused} then coalesce(r.owed_since, now()) else r.owed_since end,
@@ -176,14 +174,11 @@ export function backOff(refused: string): string {
       * least(${MAX_PAUSE_S}, power(2, least(${MAX_DOUBLINGS}, ${earlier}))) end`;
 }
 
-/**
- * For how many hours a sale by pass is sent again. A sale by authorization ends with the
- * authorization.
- */
+/** A sale by authorization ends with the authorization; a sale by pass, after this long. */
 const OWED_HOURS = 24;
 
-/** SQL: when a booked sale is no longer sent; null if it was not refused. */
-export const OWED_UNTIL = `case
+/** SQL: the time at which a sale that the ledger relies on is no longer sent, if it was refused. */
+const OWED_UNTIL = `case
   when applied_at is null or kind <> 'payment' then null
   when payload ? 'authorization' then to_timestamp(
     -- As a number, because a wallet may name a time that is no date.
@@ -193,29 +188,21 @@ export const OWED_UNTIL = `case
 /** Postpones requests that the chain would refuse, according to the simulation. */
 export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
   if (ids.length === 0) return;
-  await tx.query(`update chain_requests r set ${backOff('true')} where id = any($1::bigint[])`, [
-    ids.map(String),
-  ]);
-}
-
-export interface UnsettledSaleRow {
-  readonly intent: string;
-  readonly payment: string | null;
-  readonly account: string | null;
-  readonly merchant: string | null;
-  readonly payer: string;
-  readonly amount: string;
-  readonly order_id: string;
-  readonly since: Date | null;
+  const update = `update chain_requests r set ${backOff('true')}`;
+  await tx.query(`${update} where id = any($1::bigint[])`, [ids.map(String)]);
 }
 
 /**
- * Ends the attempts of requests whose time has passed. They stay in the queue without being sent,
- * so that their refunds wait.
+ * Ends the attempts of sales whose time is over. They stay in the queue, so that their refunds
+ * wait, and are not sent.
+ * @returns each intent, with what an operator needs to settle the sale with payer and merchant.
  */
-export async function endAttempts(tx: Tx, ids: readonly bigint[]): Promise<UnsettledSaleRow[]> {
+export async function endAttempts(
+  tx: Tx,
+  ids: readonly bigint[],
+): Promise<(Alarm['details'] & { readonly intent: string })[]> {
   if (ids.length === 0) return [];
-  return tx.query<UnsettledSaleRow>(
+  return tx.query(
     `with ended as (
        update chain_requests set next_attempt = 'infinity' where id = any($1::bigint[])
        returning subject_id, payload, owed_since

@@ -75,17 +75,14 @@ function withdrawalOf(request: OpenRequest) {
   };
 }
 
-/** Returns what the payer signed for this payment alone; `null` for a payment under a policy. */
+/** Returns what the payer signed for this payment; `null` if it is paid under a policy. */
 export function authorizationOf(request: OpenRequest): PaymentAuthorization | null {
   return payloadOf(request, 'payment').authorization ?? null;
 }
 
-/** The reference of refunds that an earlier release requested. */
-const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
-
-/** Returns the refund's identifier in the contract's event. */
+/** Returns the refund's identifier in its event; zero if an earlier release requested it. */
 function referenceOf(request: OpenRequest): Hex {
-  return payloadOf(request, 'refund').reference ?? NO_REFERENCE;
+  return payloadOf(request, 'refund').reference ?? `0x${'0'.repeat(32)}`;
 }
 
 export function refundTarget(
@@ -94,9 +91,8 @@ export function refundTarget(
   config: NetworkConfig,
 ): TargetCall {
   const amount = BigInt(payloadOf(request, 'refund').amount);
-  const reference = referenceOf(request);
-  const to = contractOf(config, proven.payment.merchantNumber);
-  return { to, data: refundCall({ ...proven, amount, reference }) };
+  const data = refundCall({ ...proven, amount, reference: referenceOf(request) });
+  return { to: contractOf(config, proven.payment.merchantNumber), data };
 }
 
 /**
@@ -111,29 +107,24 @@ interface KindRecord {
   /** Encodes the call if the request alone determines it; `null` if `send-jobs.ts` prepares it. */
   readonly data: ((request: OpenRequest, config: NetworkConfig) => Hex) | null;
   /**
-   * Returns the fields of its success event on which money depends. `null` if it has no event: its
-   * transaction contains nothing else, so the receipt's status is the answer.
+   * Returns the fields of its success event on which money depends. `null` if it has no event: then
+   * the receipt's success is the answer.
    */
   readonly event: ((request: OpenRequest) => ExpectedEvent) | null;
-  /** True if one call carries many, and skips those that fail. Events answer them by number. */
+  /** True if one call carries many and skips those that fail: events answer by number. */
   readonly batched: boolean;
   /**
    * What follows if the ledger has booked it, a reorganization has undone it, and the chain refuses
-   * it now. Booked money is sent until the chain accepts it. A refund or withdrawal may be refused
-   * only because of the new order: its proof names a batch with another number now, or the balance
-   * comes later. For a payment, operators are alerted, because the payer's money may be gone.
+   * it now. A refund or withdrawal may be refused only because of the new order: its proof names a
+   * batch that has another number now, or the balance comes later. For a payment, operators are
+   * alerted, because the payer's money may be gone.
    */
   readonly whenUndone: 'send_again' | 'send_again_and_alert' | 'alert';
   /** True if it is not given up while the token or its proof prevents it. */
   readonly waits: boolean;
-  /**
-   * True if anyone who has seen what the payer signed can send it. Then a revert decides nothing.
-   */
+  /** True if any account that has seen it can send it: then a revert decides nothing. */
   readonly anybodySends: boolean;
-  /**
-   * The only reason for which it can fail, whether refused or given up; `null` for the contract's
-   * reason.
-   */
+  /** The only reason for which it can fail; `null` if the contract names it. */
   readonly failsFor: FailureReason | null;
 }
 
@@ -252,7 +243,6 @@ export function contractOfRequest(request: AnyRequest, config: NetworkConfig): H
   return KINDS[request.kind].contract(request, config);
 }
 
-/** Returns the call of a request, if the request alone determines it. */
 export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall {
   const write = present(KINDS[request.kind].data, 'what writes a request');
   return { to: contractOfRequest(request, config), data: write(request, config) };
@@ -260,22 +250,18 @@ export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall 
 
 const ALL = Object.keys(KINDS) as RequestKind[];
 
-/**
- * Returns the kinds that senders of this role send. Without a sponsor's key, operators send the
- * transfers that were accepted while there was one.
- */
+/** Returns the kinds that senders of this role send. Operators replace a sponsor without a key. */
 export function kindsOf(
   role: SenderRole,
   { sponsorKey }: Pick<NetworkConfig, 'sponsorKey'>,
 ): readonly RequestKind[] {
-  const isMine = (sender: SenderRole) =>
-    sender === role || (sender === 'sponsor' && role === 'operator' && sponsorKey === null);
-  return ALL.filter((kind) => isMine(KINDS[kind].sender));
+  const replaced = role === 'operator' && sponsorKey === null ? 'sponsor' : role;
+  return ALL.filter((kind) => [role, replaced].includes(KINDS[kind].sender));
 }
 
 /**
  * Throws for a request that can never become a call, whatever the chain's state: a payload of
- * another kind, or values too large for the contract. Makes no call.
+ * another kind, or numbers and texts that are too large for the contract.
  */
 export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
   if (request.kind === 'payment') {
@@ -288,9 +274,8 @@ export function requireWritable(request: OpenRequest, config: NetworkConfig): vo
 }
 
 /**
- * Returns why a request of this kind stays `pending` after this refusal; `null` if it does not. A
- * full hour passes by itself, so withdrawals wait for the next; a proposed wallet is applied,
- * canceled or lapses.
+ * Returns why a request stays `pending` after this refusal; `null` if it does not. A full hour
+ * passes by itself; a proposed wallet is applied, canceled or lapses.
  */
 export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   if (revert.kind === 'hour_full' || revert.kind === 'wallet_pending') return revert.words;
@@ -328,13 +313,6 @@ export function failed(reason: FailureReason, txHash: Hex | null): Failure {
   return { succeeded: false, reason, txHash };
 }
 
-/** Returns the result, with the time at which its block was first seen. */
-export function seenResult(result: Result, seenAt: Date | null): Result {
-  if (!result.succeeded || seenAt === null) return result;
-  return { ...result, facts: { ...result.facts, seenAt: seenAt.toISOString() } };
-}
-
-/** Returns an event's transaction and block in the form of results. */
 export function placeOf(
   { txHash, blockNumber, logIndex }: Pick<SettlementEvent, 'txHash' | 'blockNumber' | 'logIndex'>,
   blockTime: Date,
@@ -343,8 +321,12 @@ export function placeOf(
   return { txHash, blockNumber: blockText, logIndex, blockTime: blockTime.toISOString() };
 }
 
-/** Returns the result of a request that succeeded by this event. */
-export function eventResult(event: SettlementEvent, blockTime: Date, chainId: number): Result {
+/** Returns the result of a request that succeeded by this event. `seenAt`: see `Mined`. */
+export function eventResult(
+  event: SettlementEvent,
+  { time: blockTime, seenAt = null }: { readonly time: Date; readonly seenAt?: Date | null },
+  chainId: number,
+): Result {
   const place = placeOf(event, blockTime);
   if (event.event === 'MerchantRegistered') {
     const merchantNumber = event.merchantNumber.toString();
@@ -359,16 +341,14 @@ export function eventResult(event: SettlementEvent, blockTime: Date, chainId: nu
     feeProtocol: event.feeProtocol.toString(),
     cashback: event.cashback.toString(),
     chainId,
+    ...(seenAt === null ? {} : { seenAt: seenAt.toISOString() }),
   };
   return { succeeded: true, facts };
 }
 
 type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;
 
-/**
- * Returns the tier for which a payment in a block must wait; `null` if only the general wait
- * applies.
- */
+/** Returns what a payment in a block must wait for; `null` if no more than every payment. */
 export function countsRuleOf(
   { countsFrom, profile }: Rules,
   { kind, payload }: AnyRequest,

@@ -1,7 +1,7 @@
 import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Tx } from '#db/database.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
-import type { Hex, RequestKind } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Lets this transaction commit without waiting for the disk. If the database crashes, its contents
@@ -54,9 +54,7 @@ export async function writeOutcomes(
 
 export interface KnownOutcomeRow {
   id: bigint;
-  kind: RequestKind;
   transaction_id: bigint | null;
-  subject_id: string;
   status: string;
   outcome: unknown;
   applied: boolean;
@@ -67,8 +65,7 @@ export async function selectKnownOutcomes(
   ids: readonly bigint[],
 ): Promise<KnownOutcomeRow[]> {
   return tx.query(
-    `select id, kind, transaction_id, subject_id, status, outcome,
-       applied_at is not null as applied
+    `select id, transaction_id, status, outcome, applied_at is not null as applied
      from chain_requests where id = any($1) for update`,
     [ids.map(String)],
   );
@@ -80,20 +77,16 @@ export async function selectKnownOutcomes(
  */
 export async function replaceOutcome(
   tx: Tx,
-  outcome: { readonly requestId: bigint; readonly result: { readonly succeeded: boolean } },
+  { requestId, result }: Pick<RequestOutcome, 'requestId' | 'result'>,
 ): Promise<void> {
   await tx.query(
     `update chain_requests set status = $2, outcome = $3::text::jsonb
      where id = $1 and (applied_at is null or status = $2) and status in ('succeeded', 'failed')`,
-    [
-      outcome.requestId,
-      outcome.result.succeeded ? 'succeeded' : 'failed',
-      JSON.stringify(outcome.result),
-    ],
+    [requestId, result.succeeded ? 'succeeded' : 'failed', JSON.stringify(result)],
   );
 }
 
-/** Replaces a result that proved wrong after it was applied; it must be applied again. */
+/** Replaces an announced result that was wrong: it must be applied once more. */
 export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
   await tx.query(
     `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null
@@ -102,17 +95,16 @@ export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Prom
   );
 }
 
-// A booked transfer that a reorganization has moved to another transaction, block or log index. The
-// ledger's rows are updated to the new place. Nothing else changes, neither money nor `settled_at`,
-// because the customer paid when it first settled.
-
 export interface MovedTransfer {
   /** The id of the refund or withdrawal. */
   readonly id: string;
   readonly txHash: Hex;
 }
 
-/** Updates refunds and withdrawals that were paid and are now paid in another transaction. */
+/**
+ * Updates refunds and withdrawals that a reorganization has put into another transaction. Neither
+ * money nor times change, because it was paid when it first settled.
+ */
 export async function moveTransfers(tx: Tx, moved: readonly MovedTransfer[]): Promise<void> {
   if (moved.length === 0) return;
   await tx.query(

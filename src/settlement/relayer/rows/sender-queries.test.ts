@@ -6,6 +6,7 @@ import {
   lockHeldSender,
   releaseSenders,
   renewLeases,
+  SenderLost,
   takeSenders,
 } from '#settlement/relayer/rows/sender-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -79,7 +80,7 @@ const HELD = { livemode: false, sender: 1, owner: 'worker', fencingToken: 0n };
 
 test('a sender is locked for as long as the transaction that works it lasts', async () => {
   const { db } = database;
-  const working = await underWay(db, (tx) => lockHeldSender(tx, HELD));
+  const working = await underWay(db, (tx) => lockHeldSender(tx, HELD, HELD));
   const free = await db.query('select sender from relayer_senders for share skip locked');
   await working.commit();
   assert.deepEqual(free.map((row) => Object(row).sender).sort(), [2, 3]);
@@ -87,10 +88,10 @@ test('a sender is locked for as long as the transaction that works it lasts', as
 
 test('no sender is worked while nobody knows whether the ledger is complete', async () => {
   const { db } = database;
-  const lock = () => db.transaction((tx) => lockHeldSender(tx, HELD));
+  const lock = () => db.transaction((tx) => lockHeldSender(tx, HELD, HELD));
   assert.equal(await lock(), 0n);
   const release = db.watch.guard(false, () => {});
-  assert.equal(await lock(), null);
+  await assert.rejects(lock(), SenderLost);
   release();
 });
 

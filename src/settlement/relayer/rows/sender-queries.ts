@@ -6,7 +6,6 @@ import type { SenderRow } from '#settlement/senders.ts';
 
 // Leases use the database's clock, which all workers share.
 
-/** A worker of a network. */
 interface Worker {
   readonly livemode: boolean;
   readonly owner: string;
@@ -50,8 +49,8 @@ export async function upsertWorker(
 }
 
 /**
- * Removes the worker, which holds no senders any more, from their sharing. Its report is kept until
- * it expires, so that payments accepted meanwhile wait for the next worker.
+ * Removes the worker from the sharing of senders. Its report on the network is kept until it
+ * expires, so payments accepted meanwhile wait for the next worker.
  */
 export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
   await sql.query(
@@ -83,10 +82,7 @@ export async function upsertSender(
   );
 }
 
-/**
- * Counts transactions that are signed, or in a block that may leave the chain: only the sender's
- * own key can send them again.
- */
+/** Counts transactions that are not final: only the sender's own key can send them again. */
 export async function countUnfinished(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly sender: number },
@@ -124,7 +120,7 @@ export async function renewLeases(
   return rows.map((row) => row.sender);
 }
 
-/** Takes up to `limit` senders that have work and no worker. Each gets a new fencing token. */
+/** Takes senders that no worker holds and that have something to do, with a new fencing token. */
 export async function takeSenders(
   sql: Sql,
   wanted: Worker & {
@@ -171,21 +167,24 @@ export async function releaseSenders(
 }
 
 /**
- * Locks the sender until the transaction ends, and returns its next nonce; `null` if the lease was
- * lost, or if this process no longer knows that its ledger is complete. The fencing token decides
- * rather than the time: a worker that took over has raised it.
+ * Locks the sender until the transaction ends and returns its next nonce. The fencing token
+ * decides, not the time: a worker that took the sender over has raised it.
+ * @throws SenderLost when the lease was lost, or if this process no longer knows whether its ledger
+ * is complete.
  */
 export async function lockHeldSender(
   tx: Tx,
-  held: Worker & Pick<HeldSender, 'sender' | 'fencingToken'>,
-): Promise<bigint | null> {
-  if (!tx.watch.signs(held.livemode)) return null;
-  const rows = await tx.query<{ next_nonce: bigint }>(
+  { livemode, owner }: Worker,
+  { sender, fencingToken }: Pick<HeldSender, 'sender' | 'fencingToken'>,
+): Promise<bigint> {
+  if (!tx.watch.signs(livemode)) throw new SenderLost(sender);
+  const [row] = await tx.query<{ next_nonce: bigint }>(
     `select next_nonce from relayer_senders
      where livemode = $1 and sender = $2 and lease_owner = $3 and fencing_token = $4 for update`,
-    [held.livemode, held.sender, held.owner, held.fencingToken],
+    [livemode, sender, owner, fencingToken],
   );
-  return rows[0]?.next_nonce ?? null;
+  if (row === undefined) throw new SenderLost(sender);
+  return row.next_nonce;
 }
 
 /** Locks the leases of these senders against changes until the transaction ends. */
@@ -213,17 +212,15 @@ export class SenderLost extends Error {
 }
 
 /**
- * Writes while this process holds the sender, all or nothing. `nonce` is the sender's next.
- * @throws SenderLost if another worker has it.
+ * Writes while this process holds the sender, all or nothing. `nonce` is the sender's next one.
+ * @throws SenderLost
  */
 export async function inSender<T>(
-  { livemode, db, owner }: RelayerState,
-  { sender, fencingToken }: HeldSender,
+  relayer: RelayerState,
+  sender: HeldSender,
   work: (tx: Tx, nonce: bigint) => Promise<T>,
 ): Promise<T> {
-  return db.transaction(async (tx) => {
-    const nonce = await lockHeldSender(tx, { livemode, sender, owner, fencingToken });
-    if (nonce === null) throw new SenderLost(sender);
-    return work(tx, nonce);
+  return relayer.db.transaction(async (tx) => {
+    return work(tx, await lockHeldSender(tx, relayer, sender));
   });
 }

@@ -1,4 +1,4 @@
-import { columnsFrom, type RowOf } from '#db/columns.ts';
+import { columnsFrom, type Sent } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import type {
@@ -14,7 +14,6 @@ import type { Hex } from '#settlement/requests.ts';
 /** A transaction to store. Without bytes, an external signer is asked after the commit. */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;
 
-/** Identifies a sender of a network. */
 interface OfSender {
   readonly livemode: boolean;
   readonly sender: number;
@@ -23,11 +22,6 @@ interface OfSender {
 interface OfSenders {
   readonly livemode: boolean;
   readonly senders: readonly number[];
-}
-
-export interface NewTransactions {
-  readonly transactions: readonly NewTransaction[];
-  readonly offer: Offer;
 }
 
 const SIGNED = columnsFrom(7, {
@@ -77,14 +71,17 @@ const INSERT_TRANSACTIONS = `
     (select count(*)::int from submitted s where s.transaction_id = a.id) as requests
   from added a order by a.nonce`;
 
-/**
- * Stores transactions with this offer, their jobs, and the sender's next nonce. Locks the sender
- * and the jobs. Stores nothing if the fencing token is outdated.
- */
+/** Stores transactions that make this offer, with their jobs and the sender's next nonce. */
 export async function insertTransactions(
   tx: Tx,
   sender: OfSender & { readonly nextNonce: bigint },
-  { transactions, offer }: NewTransactions,
+  {
+    transactions,
+    offer,
+  }: {
+    readonly transactions: readonly NewTransaction[];
+    readonly offer: Offer;
+  },
   now: Date,
 ): Promise<{ readonly id: bigint; readonly nonce: bigint; readonly requests: number }[]> {
   const carried = transactions.flatMap(({ nonce, requests }) =>
@@ -146,10 +143,7 @@ export async function upsertUnsigned(
   );
 }
 
-/**
- * Ends the signing request for this offer, because it was answered or replaced.
- * @returns `false` if the signer is meanwhile asked for something else, or for nothing.
- */
+/** @returns `false` if the signer is not asked for this offer any more. */
 export async function endUnsigned(
   tx: Tx,
   transactionId: bigint,
@@ -164,12 +158,11 @@ export async function endUnsigned(
   return asked.length > 0;
 }
 
-/** Converts fees to text, because they have up to 256 bits. */
 function textsOf({ maxFeePerGas, maxPriorityFeePerGas }: Fees): string[] {
   return [maxFeePerGas.toString(), maxPriorityFeePerGas.toString()];
 }
 
-/** Fees in text, because they have up to 256 bits, more than JSON's numbers. */
+/** The fees are text, because JSON's numbers have fewer than 256 bits. */
 export interface OfferRow {
   readonly cancels: boolean;
   readonly maxFee: string;
@@ -191,8 +184,8 @@ export interface OpenTransactionRow
 }
 
 /**
- * Returns a sender's signed but unmined transactions with all broadcasts, in nonce order. A
- * cancellation counts as the newest broadcast, because nothing is sent after it.
+ * Returns a sender's signed but unmined transactions with all of their broadcasts, in nonce order.
+ * A cancellation is the newest broadcast whatever it offers: nothing is sent after it.
  */
 export async function selectOpenTransactions(
   sql: Sql,
@@ -236,13 +229,12 @@ export async function selectOpenNonces(
   );
 }
 
-const MINED_COLUMNS = {
+const MINED = columnsFrom(1, {
   id: 'bigint',
   tx_hash: 'text',
   block_number: 'bigint',
   block_hash: 'text',
-} as const;
-const MINED = columnsFrom(1, MINED_COLUMNS);
+});
 
 const MARK_MINED = `
   update chain_transactions t
@@ -251,20 +243,14 @@ const MARK_MINED = `
   from ${MINED.table('i')}
   where t.id = any(${MINED.all('id')}) and t.id = i.id and ${checked("t.status = 'signed'")}`;
 
-export async function markMined(
-  tx: Tx,
-  rows: readonly RowOf<typeof MINED_COLUMNS>[],
-): Promise<void> {
+export async function markMined(tx: Tx, rows: readonly Sent<typeof MINED>[]): Promise<void> {
   await MINED.run(tx, MARK_MINED, { rows });
 }
 
-/**
- * Marks transactions from this nonce on as not mined, because the chain was reorganized to before
- * them.
- */
+/** Marks transactions from this nonce on as not mined, because a reorganization undid them. */
 export async function reopenFromNonce(
   tx: Tx,
-  which: OfSender & { readonly nonce: bigint },
+  which: OfSender & { readonly from: bigint },
 ): Promise<number> {
   const rows = await tx.query(
     `update chain_transactions
@@ -272,7 +258,7 @@ export async function reopenFromNonce(
        finalized_at = null
      where livemode = $1 and sender = $2 and nonce >= $3 and status in ('mined', 'finalized')
      returning id`,
-    [which.livemode, which.sender, which.nonce],
+    [which.livemode, which.sender, which.from],
   );
   return rows.length;
 }
@@ -318,8 +304,8 @@ export interface MinedBlockRow {
 }
 
 /**
- * Returns blocks with our transactions that are not marked final: the oldest up to `final`, which
- * can be marked, and the newest, which a reorganization may have removed.
+ * Returns blocks with transactions of ours that are not marked final: the oldest up to `final`, to
+ * be marked, and the newest, which a reorganization may have removed.
  */
 export async function selectMinedBlocks(
   sql: Sql,
@@ -346,8 +332,8 @@ export interface AnsweredRow {
 }
 
 /**
- * Returns foreign transactions in blocks above this one that have answered requests whose results
- * are applied. Few blocks hold few of them.
+ * Returns transactions above this block that are not ours and have answered requests whose results
+ * are applied. Few blocks hold only few of them.
  */
 export async function selectAnswered(
   sql: Sql,
@@ -365,10 +351,7 @@ export async function selectAnswered(
   );
 }
 
-/**
- * Queues requests again that must be resent, each alone. Skips those that another worker has
- * meanwhile found in another block.
- */
+/** Queues them again, unless another worker has found them in another block meanwhile. */
 export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: AnsweredRow) {
   await sql.query(
     `update chain_requests set status = 'queued', outcome = null, tries = tries + 1
@@ -378,9 +361,7 @@ export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: 
   );
 }
 
-/**
- * Stores if it is in a block. `waitsFor` is what its result still needs; `null` if it is in none.
- */
+/** Stores what the result still needs (`null`: it is in no block), and since when. */
 export async function updateIncluded(
   sql: Sql,
   { id, waitsFor }: { readonly id: bigint; readonly waitsFor: string | null },

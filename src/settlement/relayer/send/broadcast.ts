@@ -52,19 +52,10 @@ type Verdict = 'waiting' | Refusal;
 
 const UNDERPRICED = /less than block base fee|underpriced|fee too low|below base fee/i;
 const UNFUNDED = /insufficient funds|insufficient balance/i;
-const UNSENDABLE = new RegExp(
-  [
-    'exceeds (block |transaction )?gas limit',
-    'gas limit too high',
-    'tx gas limit',
-    'intrinsic gas',
-    'out of gas',
-    'gas too low',
-    'oversized',
-    'invalid sender',
-  ].join('|'),
-  'i',
-);
+const UNSENDABLE = [
+  /(exceeds (block |transaction )?|tx )gas limit|gas limit too high/i,
+  /intrinsic gas|out of gas|gas too low|oversized|invalid sender/i,
+];
 
 /**
  * Interprets a node's answer to a broadcast. Nodes have no codes for it, only texts. Anything
@@ -74,7 +65,7 @@ export function readBroadcastError(message: string): Verdict {
   if (/replacement/i.test(message)) return 'waiting';
   if (UNDERPRICED.test(message)) return 'underpriced';
   if (UNFUNDED.test(message)) return 'unfunded';
-  if (UNSENDABLE.test(message)) return 'unsendable';
+  if (UNSENDABLE.some((text) => text.test(message))) return 'unsendable';
   return 'waiting';
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decodeEventLog, pad, zeroHash } from 'viem';
+import { getAbiItem, pad, toEventSelector } from 'viem';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
@@ -7,7 +7,6 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import {
   eventTopics,
-  type RawLog,
   readEvents,
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
@@ -27,10 +26,7 @@ import {
 import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
-/**
- * Returns the result of a request that the contract says was done before: by the request itself, or
- * by something else, which raises an alarm.
- */
+/** Returns the result of what the contract says was done before; an alarm if by another request. */
 export async function doneBefore(
   chain: Chain,
   request: OpenRequest,
@@ -79,30 +75,23 @@ export async function findRefund(
 }
 
 async function resultOf(chain: Chain, event: SettlementEvent): Promise<Result> {
-  return eventResult(event, await timeOfBlock(chain, event.blockNumber), chain.config.chainId);
+  return eventResult(event, await blockOf(chain, event.blockNumber), chain.config.chainId);
 }
 
-async function timeOfBlock(chain: Chain, number: bigint): Promise<Date> {
+async function blockOf(chain: Chain, number: bigint): Promise<{ readonly time: Date }> {
   const block = await chain.block(number);
   if (block === null) throw new RpcUnavailable('the block of an event was reorganized');
-  return block.time;
+  return block;
 }
 
-/**
- * Nodes behind one address differ by fewer blocks than this, and by less time than this many
- * one-second blocks.
- */
+/** Nodes behind one address differ by fewer blocks, and by less time than so many seconds. */
 const NEAR_BLOCKS = 64;
-/**
- * How often the newest blocks are read: different nodes may answer the calls of one batch, and
- * lagging ones omit logs.
- */
 const NEAR_LOOKS = 3;
 const NEAR_LOOK_MS = 200;
 
 /**
- * Yields the events of the newest blocks several times, then those of older ones, on which all
- * nodes agree.
+ * Yields the events of the newest blocks several times, because nodes that lag omit logs, and then
+ * those of the older ones, on which all nodes agree.
  */
 async function* eventsBackwards(
   chain: Chain,
@@ -138,6 +127,11 @@ const DEAD_AFTER_MS = 60_000;
 
 type Transfer = RequestPayloads['transfer'];
 
+const selectorOf = (name: 'AuthorizationUsed' | 'AuthorizationCanceled') =>
+  toEventSelector(getAbiItem({ abi: testUsdcAbi, name }));
+const USED = selectorOf('AuthorizationUsed');
+const CANCELED = selectorOf('AuthorizationCanceled');
+
 /**
  * Finds the result of a payer's transfer that the token refuses now. Anyone who saw the
  * authorization may have sent it, or this service before the database was restored. So it has
@@ -170,24 +164,14 @@ async function resultOfTransfer(
   const wanted = { address, fromBlock, toBlock, topics, newestFirst: true };
   for await (const { logs } of chain.logPortions(wanted)) {
     for (const log of logs) {
-      const name = nameOf(log);
+      const [event] = log.topics;
       const txHash = log.transactionHash;
-      if (name === 'AuthorizationCanceled') return failed('transaction_reverted', txHash);
-      if (name !== 'AuthorizationUsed') continue;
+      if (event === CANCELED) return failed('transaction_reverted', txHash);
+      if (event !== USED) continue;
       const blockNumber = BigInt(log.blockNumber);
       const place = { txHash, blockNumber, logIndex: Number(log.logIndex) };
-      return { succeeded: true, facts: placeOf(place, await timeOfBlock(chain, blockNumber)) };
+      return { succeeded: true, facts: placeOf(place, (await blockOf(chain, blockNumber)).time) };
     }
   }
   throw new RpcUnavailable('no node returned the event of a used authorization');
-}
-
-/** Returns the event's name; `null` if it is unknown. */
-function nameOf({ topics, data }: RawLog): string | null {
-  const [selector = zeroHash, ...indexed] = topics;
-  try {
-    return decodeEventLog({ abi: testUsdcAbi, topics: [selector, ...indexed], data }).eventName;
-  } catch {
-    return null;
-  }
 }

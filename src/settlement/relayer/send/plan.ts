@@ -9,6 +9,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { contractOf, contractVersionOf } from '#settlement/contract-versions.ts';
 import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
+import { compare } from '#settlement/relayer/machine/fees.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';
@@ -87,19 +88,14 @@ function bySlot(a: PaymentCall, b: PaymentCall): number {
   );
 }
 
-function compare(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
 /** Seconds assumed for payments from the previous release, which stored no deadline. */
 const LEFT_WITHOUT_DEADLINE_S = 60;
 
 type Timed = Pick<OpenRequest, 'deadline' | 'settleWithinS'>;
 
 function leftMs({ deadline }: Timed, now: Date): number {
-  return deadline === null
-    ? LEFT_WITHOUT_DEADLINE_S * SECOND_MS
-    : deadline.getTime() - now.getTime();
+  if (deadline === null) return LEFT_WITHOUT_DEADLINE_S * SECOND_MS;
+  return deadline.getTime() - now.getTime();
 }
 
 /** True if it may still be signed. */
@@ -109,9 +105,8 @@ export function hasTimeLeft(request: Timed, now: Date): boolean {
 
 /**
  * Returns the last block time at which these payments may settle, in whole seconds: the head's time
- * plus the shortest time that any of them has left. Only the chain's clock counts, so a deviation
- * of ours has no effect. If the head has not advanced, the period is shorter; the chain may then
- * refuse the call, and the payments are sent once more.
+ * plus the least time that any of them has left. Only the chain's clock counts. If the head has not
+ * moved, the period is shorter; then the chain may refuse the call, and they are sent once more.
  */
 export function validUntil(
   payments: readonly Timed[],
@@ -140,18 +135,13 @@ export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Da
   return groups;
 }
 
-/**
- * Gas limits from measurements (contracts/README.md). Unused gas is not paid, so they are generous.
- * Estimating each batch would cost a simulation, and the estimate could be too low if another batch
- * is mined meanwhile.
- */
+// Gas limits from measurements (contracts/README.md). Unused gas is not paid, so they are generous.
+// An estimate of each batch would cost a simulation, and be too low if another batch comes first.
 
 /** EIP-7825: the highest gas limit of a transaction. */
 const TRANSACTION_GAS_CAP = 16_777_216n;
 
-/**
- * One payment costs 21,500 on a plain token, and below 60,000 on Circle's token behind its proxy.
- */
+/** One payment costs 21,500 on a plain token, and below 60,000 on Circle's behind its proxy. */
 const GAS_PER_PAYMENT = 75_000n;
 
 /**
@@ -162,9 +152,8 @@ const GAS_PER_PAYMENT = 75_000n;
 const GAS_PER_BATCH = 21_000n + 100_000n + 215_000n;
 
 /**
- * The most payments in a transaction. Beyond a hundred, the gas per payment hardly falls, while
- * signing, storing and reading take longer; and two such transactions fit into a block of 30
- * million.
+ * Beyond a hundred the gas per payment hardly falls, while the time to sign, store and read the
+ * transaction keeps growing; and two such transactions fit into a block of 30 million.
  */
 export const MAX_BATCH_PAYMENTS = 100;
 
@@ -177,7 +166,7 @@ export function batchGasLimit(payments: number): bigint {
  * EIP-150.
  */
 const SIGNATURE_GAS = 510_000n;
-/** Gas per byte of call data at the higher of two prices (EIP-7623), and its copies in memory. */
+/** For a byte of call data at the higher of its two prices (EIP-7623), and its copies. */
 const GAS_PER_BYTE = 60n;
 
 /** Returns the limit for a payment whose authorization has a signature of this many bytes. */
@@ -185,10 +174,7 @@ function authorizedGasLimit(signatureBytes: number): bigint {
   return capped(batchGasLimit(1) + SIGNATURE_GAS + BigInt(signatureBytes) * GAS_PER_BYTE);
 }
 
-/**
- * Returns the gas limit of one call: its estimate plus a reserve, because the state may change
- * before it is mined.
- */
+/** Returns the limit for one call, with a reserve because state may change until it is mined. */
 export function singleGasLimit(estimate: bigint): bigint {
   return capped((estimate * 3n) / 2n + 30_000n);
 }

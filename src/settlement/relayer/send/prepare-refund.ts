@@ -1,5 +1,5 @@
 import { present } from '#core/assert.ts';
-import type { Tx } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -12,13 +12,7 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import {
-  failed,
-  payloadOf,
-  type Result,
-  refundTarget,
-  type TargetCall,
-} from '#settlement/relayer/rows/kinds.ts';
+import { failed, payloadOf, type Result, refundTarget } from '#settlement/relayer/rows/kinds.ts';
 import {
   isBeingPaidAgain,
   type RefundSums,
@@ -54,7 +48,7 @@ export async function prepareRefund(
     if (isReread && !(await rereadPayment(relayer, paid))) return unknownPayment(relayer, request);
     const block = isReread ? 'latest' : (relayer.head?.number ?? 'latest');
     const { refunded, batches } = await contractAt(relayer, payment, block);
-    const before = await paidBefore(relayer, { sender, request, payment, refunded });
+    const before = await paidBefore(relayer, sender, request, { payment, refunded });
     if (before !== null) return { status: 'decided', result: before, alarm: null };
     const proof = await storedProof(relayer, { ...paid, batches });
     const tried = proof && (await tryRefund(relayer, sender, request, { proof, refunded }));
@@ -69,25 +63,18 @@ interface SettledPlace {
   readonly address: Hex;
 }
 
-/**
- * It was sent before in another transaction, because the chain has refunded more than the ledger
- * explains without it.
- */
+/** Returns its result if it was paid under other bytes: the ledger cannot explain the sum then. */
 async function paidBefore(
-  { chain, db, livemode }: RelayerState,
-  asked: {
-    readonly sender: HeldSender;
-    readonly request: OpenRequest;
-    readonly payment: SettledPlace;
-    readonly refunded: bigint;
-  },
+  relayer: RelayerState,
+  sender: HeldSender,
+  request: OpenRequest,
+  { payment, refunded }: { readonly payment: SettledPlace; readonly refunded: bigint },
 ): Promise<Result | null> {
-  const { request, payment, refunded } = asked;
   if (refunded === 0n || (!request.owed && request.tries === 0)) return null;
-  const paymentIds = [payloadOf(request, 'refund').paymentId];
-  const [sums] = await selectRefundSums(db, { livemode, sender: asked.sender.sender, paymentIds });
+  const { paymentId } = payloadOf(request, 'refund');
+  const sums = (await sumsOf(relayer.db, { relayer, sender }, [paymentId])).get(paymentId);
   if (sums !== undefined && refunded <= sums.settled) return null;
-  return findRefund(chain, request, payment);
+  return findRefund(relayer.chain, request, payment);
 }
 
 /** Simulates the refund; `null` if the contract does not accept the proof. */
@@ -97,7 +84,8 @@ async function tryRefund(
   request: OpenRequest,
   refund: PreparedRefund,
 ): Promise<Prepared | null> {
-  const call = refundCallAt(relayer, request, refund, refund.refunded);
+  const proven = { ...refund.proof, refundedBefore: refund.refunded };
+  const call = refundTarget(request, proven, relayer.chain.config);
   const estimate = await estimateGas(relayer, sender, call);
   if (estimate.ok) {
     const { gasLimit } = estimate;
@@ -108,10 +96,7 @@ async function tryRefund(
   return refusedBy(relayer, request, estimate.revertData);
 }
 
-/**
- * Handles a payment that the contract lacks: a reorganization may have undone its block, and its
- * bytes are mined again soon.
- */
+/** The contract lacks the payment. A reorganization may have undone it; it is mined again soon. */
 async function unknownPayment(relayer: RelayerState, request: OpenRequest): Promise<Prepared> {
   const askedMs = relayer.clock.now().getTime() - request.created.getTime();
   const { paymentId } = payloadOf(request, 'refund');
@@ -124,9 +109,6 @@ async function unknownPayment(relayer: RelayerState, request: OpenRequest): Prom
   const alarm = { kind: 'payment_missing', subject: request.subjectId, details };
   return { status: 'decided', result: failed('transaction_reverted', null), alarm };
 }
-
-// Each refund states how much of its payment was refunded before, and the contract refuses a wrong
-// sum. So refunds of one payment are sent in order, and none can be paid twice.
 
 /** Reads how much of a payment the contract has refunded, and how many batches it has settled. */
 async function contractAt(
@@ -142,23 +124,6 @@ async function contractAt(
   return { refunded: decodeView(refunded, BigInt), batches: decodeView(batches, BigInt) };
 }
 
-function refundCallAt(
-  relayer: RelayerState,
-  request: OpenRequest,
-  { proof }: PreparedRefund,
-  refundedBefore: bigint,
-): TargetCall {
-  return refundTarget(request, { ...proof, refundedBefore }, relayer.chain.config);
-}
-
-interface InOrder {
-  readonly planned: readonly Planned[];
-  /** Refunds that must wait for an earlier one. */
-  readonly waiting: readonly OpenRequest[];
-  /** Alarms about refunds that wait although ledger and chain had time to agree. */
-  readonly alarms: readonly Alarm[];
-}
-
 /**
  * Reconciliation runs once a minute and books what the ledger lacks. If the sums still differ after
  * two runs, the reason is not temporary.
@@ -166,28 +131,25 @@ interface InOrder {
 const EXPLAINED_WITHIN_MS = 120_000;
 
 /**
- * Assigns to each planned refund the sum before it: what the ledger has as refunded, what this
- * sender has in progress, and the planned ones before it. A refund waits while another one of its
- * payment is in progress on another sender, because it is unknown which is mined first. It also
- * waits while ledger and chain disagree, after a reorganization, or about refunds that a restored
- * database has lost.
+ * Gives each planned refund the sum before it: what the ledger says is refunded, what this sender
+ * has under way, and the planned ones ahead of it. The contract refuses a wrong sum, so none is
+ * paid twice. A refund waits while another one of its payment is under way on another sender,
+ * because it is unknown which is mined first. It also waits while ledger and chain disagree (after
+ * a reorganization, or about refunds that a restored database has lost).
  */
 export async function inOrder(
   tx: Tx,
   { relayer, sender }: { readonly relayer: RelayerState; readonly sender: HeldSender },
   planned: readonly Planned[],
-): Promise<InOrder> {
-  const ids = planned.flatMap(({ requests, refund }) =>
-    refund === undefined ? [] : requests.map((one) => payloadOf(one, 'refund').paymentId),
-  );
-  if (ids.length === 0) return { planned, waiting: [], alarms: [] };
-  const { livemode } = relayer;
-  const sums = await selectRefundSums(tx, { livemode, sender: sender.sender, paymentIds: ids });
-  const byId = new Map(sums.map((row) => [row.payment_id, row]));
-  const ahead = new Map<string, bigint>();
+) {
   const ready: Planned[] = [];
   const waiting: OpenRequest[] = [];
   const alarms: Alarm[] = [];
+  const paymentIds = planned.flatMap(({ requests, refund }) =>
+    refund === undefined ? [] : requests.map((one) => payloadOf(one, 'refund').paymentId),
+  );
+  const sums = await sumsOf(tx, { relayer, sender }, paymentIds);
+  const ahead = new Map<string, bigint>();
   for (const plan of planned) {
     const { refund } = plan;
     if (refund === undefined) {
@@ -196,18 +158,30 @@ export async function inOrder(
     }
     const request = present(plan.requests[0], 'request of a refund');
     const { paymentId, amount } = payloadOf(request, 'refund');
-    const known = present(byId.get(paymentId), 'sums of a payment');
+    const known = present(sums.get(paymentId), 'sums of a payment');
     if (agrees(known, refund)) {
       const planned = ahead.get(paymentId) ?? 0n;
       ahead.set(paymentId, planned + BigInt(amount));
       const refundedBefore = known.settled + known.under_way + planned;
-      ready.push({ ...plan, call: refundCallAt(relayer, request, refund, refundedBefore) });
+      const proven = { ...refund.proof, refundedBefore };
+      ready.push({ ...plan, call: refundTarget(request, proven, relayer.chain.config) });
     } else {
       waiting.push(request);
       alarms.push(...unexplained(relayer, request, { known, refund }));
     }
   }
-  return { planned: ready, waiting, alarms };
+  return { ready, waiting, alarms };
+}
+
+async function sumsOf(
+  sql: Sql,
+  { relayer, sender }: { readonly relayer: RelayerState; readonly sender: HeldSender },
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, RefundSums>> {
+  if (paymentIds.length === 0) return new Map();
+  const { livemode } = relayer;
+  const rows = await selectRefundSums(sql, { livemode, sender: sender.sender, paymentIds });
+  return new Map(rows.map((row) => [row.payment_id, row]));
 }
 
 /**

@@ -1,7 +1,6 @@
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable, type Tx } from '#db/database.ts';
-import type { Alarm } from '#settlement/alarms.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
@@ -12,7 +11,6 @@ import {
   lockQueued,
   postpone,
   selectUnbatched,
-  type UnsettledSaleRow,
 } from '#settlement/relayer/rows/job-queries.ts';
 import {
   callOf,
@@ -24,7 +22,7 @@ import {
   requireWritable,
 } from '#settlement/relayer/rows/kinds.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
-import { inSender, lockHeldSender, SenderLost } from '#settlement/relayer/rows/sender-queries.ts';
+import { inSender, lockHeldSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   groupByContract,
   groupByDeadline,
@@ -55,15 +53,13 @@ export async function sendPayments(
   relayer: RelayerState,
   sender: HeldSender,
 ): Promise<SentPayments> {
-  const { chain, db, owner, livemode } = relayer;
+  const { chain, db, livemode } = relayer;
   const { stored, refused } = await db.transaction(async (tx) => {
-    const held = { livemode, sender: sender.sender, owner, fencingToken: sender.fencingToken };
     const [nonce, batched, authorized] = await Promise.all([
-      lockHeldSender(tx, held),
+      lockHeldSender(tx, relayer, sender),
       claimPayments(tx, { livemode, authorized: false, limit: MAX_BATCH_PAYMENTS }),
-      claimPayments(tx, { livemode, authorized: true, limit: MAX_AUTHORIZED }),
+      claimPayments(tx, { livemode, authorized: true, limit: MAX_ALONE }),
     ]);
-    if (nonce === null) throw new SenderLost(sender.sender);
     if (batched.length + authorized.length === 0) return { stored: [], refused: [] };
     failpoint('settlement.sender_taken');
     const broken = [...batched, ...authorized].flatMap((one) => whatIsBroken(relayer, one));
@@ -85,16 +81,10 @@ export async function sendPayments(
   return { payments, sent: sendStored(relayer, sender, stored) };
 }
 
-/**
- * Each is a transaction of its own. This many at once are below the number that nodes keep per
- * sender.
- */
-const MAX_AUTHORIZED = 8;
+/** Requests sent alone at once: nodes keep only some transactions of one sender. */
+const MAX_ALONE = 8;
 
-/**
- * Filters out requests for a contract that this worker's settings lack, which wait for a worker
- * with newer settings.
- */
+/** Leaves requests to a contract that the settings lack to a worker with newer settings. */
 function sendable(
   { chain }: RelayerState,
   claimed: readonly OpenRequest[],
@@ -107,9 +97,6 @@ function sendable(
   );
 }
 
-/** How many are simulated and signed together. Each is a transaction of its own. */
-const MAX_UNBATCHED = 8;
-
 /**
  * Sends what must be sent alone: refunds, withdrawals, registrations and similar, and payments
  * whose batch was mined without an answer for them. Each is simulated first, so that a request that
@@ -121,7 +108,7 @@ export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): 
   const { chain, db, wakeups, livemode } = relayer;
   const kinds = kindsOf(sender.role, chain.config);
   const except = stillDeferred(relayer);
-  const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_UNBATCHED });
+  const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_ALONE });
   if (requests.length === 0) return 0;
   // They are independent, so a distant node is asked about all of them at once.
   const all = await Promise.all(requests.map((request) => prepareOne(relayer, sender, request)));
@@ -136,9 +123,11 @@ export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): 
     for (const request of ordered.waiting) deferRequest(relayer, request);
     const decided = await writeDecided(tx, relayer, mine);
     await postpone(tx, idsOf(mine, 'postponed'));
-    const ended = await endAttempts(tx, idsOf(mine, 'ended'));
-    await relayer.raise(tx, [...ended.map(alarmOfSale), ...ordered.alarms]);
-    const stored = await signAndStore(tx, { relayer, sender, nonce }, ordered.planned);
+    const ended = (await endAttempts(tx, idsOf(mine, 'ended'))).map(
+      ({ intent: subject, ...details }) => ({ kind: 'sale_not_settled', subject, details }),
+    );
+    await relayer.raise(tx, [...ended, ...ordered.alarms]);
+    const stored = await signAndStore(tx, { relayer, sender, nonce }, ordered.ready);
     return { stored, decided };
   });
   if (done.stored.length > 0) failpoint('settlement.signed_committed');
@@ -169,21 +158,15 @@ async function writeDecided(
   relayer: RelayerState,
   work: readonly Work[],
 ): Promise<OpenRequest['kind'][]> {
-  const decided = work.flatMap(({ request, next }) =>
-    next.status === 'decided' ? [{ request, result: next.result }] : [],
+  const decided = work.flatMap(({ request: { id, kind }, next }) =>
+    next.status === 'decided'
+      ? [{ kind, requestId: id, transactionId: null, result: next.result }]
+      : [],
   );
-  const outcomes = decided.map(({ request, result }) => {
-    return { requestId: request.id, transactionId: null, result };
-  });
-  await writeOutcomes(tx, outcomes);
+  await writeOutcomes(tx, decided);
   const alarms = work.flatMap(({ next }) => ('alarm' in next ? (next.alarm ?? []) : []));
   await relayer.raise(tx, alarms);
-  return decided.map(({ request }) => request.kind);
-}
-
-/** Returns an alarm with what an operator needs to resolve the sale with payer and merchant. */
-function alarmOfSale({ intent, ...sale }: UnsettledSaleRow): Alarm {
-  return { kind: 'sale_not_settled', subject: intent, details: sale };
+  return decided.map(({ kind }) => kind);
 }
 
 /** When a request about which no node answered is tried again; others go first. */
@@ -225,11 +208,7 @@ async function prepareOne(
 
 /** True for faults of the chain or the database, which are temporary. */
 function passes(error: unknown): boolean {
-  return (
-    error instanceof RpcUnavailable ||
-    error instanceof RpcRefusal ||
-    error instanceof DatabaseUnavailable
-  );
+  return [RpcUnavailable, RpcRefusal, DatabaseUnavailable].some((fault) => error instanceof fault);
 }
 
 /** Fails a request that cannot be encoded, so that it does not delay others forever. */
@@ -237,6 +216,7 @@ function whatIsBroken({ chain }: RelayerState, request: OpenRequest): Work[] {
   const { kind, subjectId: subject } = request;
   try {
     requireWritable(request, chain.config);
+    return [];
   } catch (error) {
     if (passes(error)) return [];
     const details = { kind, error: describeError(error) };
@@ -244,7 +224,6 @@ function whatIsBroken({ chain }: RelayerState, request: OpenRequest): Work[] {
     const result = failed(failureOf(kind, null), null);
     return [{ request, next: { status: 'decided', result, alarm } }];
   }
-  return [];
 }
 
 function deferRequest(relayer: RelayerState, request: OpenRequest, ms = DEFER_MS): void {

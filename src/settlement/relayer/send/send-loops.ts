@@ -73,7 +73,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
  * a query that finds nothing.
  */
 export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let lookedAt = NEVER;
   return startLoop({
     name: 'relayer unbatched jobs',
     pollMs: REQUEST_POLL_MS,
@@ -82,7 +82,7 @@ export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
       const waitMs = lookedAt + UNBATCHED_MS - performance.now();
       if (waitMs > 0) return waitMs;
       const sent = await sendOthers(relayer);
-      lookedAt = sent > 0 ? Number.NEGATIVE_INFINITY : performance.now();
+      lookedAt = sent > 0 ? NEVER : performance.now();
       return sent > 0;
     },
   });
@@ -145,31 +145,21 @@ export interface LastBatch {
   readonly tookMs: number;
 }
 
-export const NO_BATCH: LastBatch = {
-  at: Number.NEGATIVE_INFINITY,
-  payments: 0,
-  delayMs: 0,
-  tookMs: 0,
-};
+const NEVER = Number.NEGATIVE_INFINITY;
+export const NO_BATCH: LastBatch = { at: NEVER, payments: 0, delayMs: 0, tookMs: 0 };
 
-/**
- * Delay while block times are unknown: short for waiting customers, long enough that a block holds
- * few batches.
- */
+/** Short for customers who wait, and long enough that a block holds few batches. */
 const BATCHING_DELAY_MS = 40;
-/**
- * On a fast chain, the delay is at most this share of a block's time: 40 of 200 ms would miss many
- * blocks.
- */
+/** At most this share of a block's time: on a fast chain, 40 ms of 200 would miss many blocks. */
 const BATCHING_DELAY_SHARE = 1 / 10;
 /** A batch is sent this long before its block, plus twice the time that sending takes. */
 const MARGIN_MS = 80;
 
 /**
- * Returns when waiting payments are sent while every sender is busy. Sending a batch early gains
- * nothing, because it waits for the block anyway, and large batches cost a third of the gas per
- * payment. So with steady block times they wait until shortly before the block, or until a batch is
- * probably full; otherwise for BATCHING_DELAY_MS, or less on a fast chain.
+ * When payments are sent that wait while every sender is busy. Sending early gains nothing, because
+ * a batch waits for its block anyway, while large batches cost a third of the gas per payment. So
+ * with a steady chain they wait until shortly before the block, or until a batch is probably full;
+ * otherwise for BATCHING_DELAY_MS, or less on a fast chain.
  */
 export function batchDueAt(last: LastBatch, rhythm: BlockRhythm, now: number): number {
   const intervalMs = blockInterval(rhythm) ?? Number.POSITIVE_INFINITY;

@@ -5,7 +5,7 @@ import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import { feesNow } from '#settlement/relayer/machine/chain-view.ts';
 import { bumpFees } from '#settlement/relayer/machine/fees.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { Held, HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import {
   type Attempt,
   fromRows,
@@ -13,7 +13,7 @@ import {
   type Offer,
   type OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
-import { requeue } from '#settlement/relayer/rows/job-queries.ts';
+import { jobsOf, requeue } from '#settlement/relayer/rows/job-queries.ts';
 import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   endUnsigned,
@@ -46,31 +46,27 @@ export async function signAndStore(
   return storeCalls(tx, { relayer, sender, nextNonce }, { calls, offer: { cancels: false, fees } });
 }
 
-/**
- * Stores cancellation transactions for nonces before the sender's next one that have no stored
- * transaction.
- */
+/** Stores cancellations for earlier nonces of the sender at which nothing is stored. */
 export async function storeCancellations(
   tx: Tx,
   { relayer, sender, nonce: nextNonce }: LockedSender,
   nonces: readonly bigint[],
 ): Promise<void> {
   if (nonces.length === 0) return;
-  const nothing = { kind: 'cancellation', requests: [], gasLimit: CANCELLATION_GAS_LIMIT } as const;
   const call = { to: sender.address, data: '0x' } as const;
-  const calls = nonces.map((nonce) => ({ ...nothing, call, nonce }));
+  const same = { kind: 'cancellation', call, gasLimit: CANCELLATION_GAS_LIMIT, requests: [] };
   const offer = { cancels: true, fees: feesNow(relayer) };
+  const calls = nonces.map((nonce) => ({ ...same, nonce }));
   await storeCalls(tx, { relayer, sender, nextNonce }, { calls, offer });
-}
-
-interface Numbered extends Planned {
-  readonly nonce: bigint;
 }
 
 async function storeCalls(
   tx: Tx,
   { relayer, sender, nextNonce }: Omit<LockedSender, 'nonce'> & { readonly nextNonce: bigint },
-  { calls, offer }: { readonly calls: readonly Numbered[]; readonly offer: Offer },
+  {
+    calls,
+    offer,
+  }: { readonly calls: readonly (Planned & { readonly nonce: bigint })[]; readonly offer: Offer },
 ): Promise<OpenTransaction[]> {
   const { clock, livemode } = relayer;
   const transactions = await Promise.all(
@@ -127,12 +123,11 @@ async function signElsewhere(
   sender: HeldSender,
   transactions: readonly OpenTransaction[],
 ): Promise<void> {
-  await Promise.all(
-    transactions.map(async (transaction) => {
-      const { wanted: offer } = transaction;
-      if (offer !== null) await askFor(relayer, { sender, transaction, offer });
-    }),
-  );
+  const asked = transactions.map(async (transaction) => {
+    const { wanted: offer } = transaction;
+    if (offer !== null) await askFor(relayer, { sender, transaction, offer });
+  });
+  await Promise.all(asked);
 }
 
 /** Broadcasts stored bytes; for an external signer, once it has returned them. */
@@ -158,7 +153,7 @@ export function askElsewhere(
 ): void {
   const waiting = transactions.filter(({ wanted }) => wanted !== null);
   if (waiting.length === 0 || sender.isSignerAsked) return;
-  sender.see({ kind: 'signer_asked' });
+  sender.see({ isSignerAsked: true });
   signElsewhere(relayer, sender, waiting)
     .then(() => broadcast(relayer, sender, waiting))
     .catch((error) => {
@@ -168,18 +163,13 @@ export function askElsewhere(
       if (relayer.senders.get(sender.sender) === sender) relayer.letGo(sender.sender);
     })
     .finally(() => {
-      sender.see({ kind: 'signer_answered' });
+      sender.see({ isSignerAsked: false });
     });
 }
 
-interface Asked extends Signing {
-  readonly transaction: OpenTransaction;
-}
+type Asked = Held & { readonly offer: Offer };
 
-/**
- * Replaces a signing request.
- * @returns `false` if it was already replaced.
- */
+/** Replaces a signing request. @returns `false` if it was replaced already. */
 function endQuestion(
   relayer: RelayerState,
   { sender, transaction, offer }: Asked,
@@ -231,11 +221,8 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
     if (isStored) sender.observe(transaction, observation);
     return;
   }
-  const alarm = {
-    kind: 'signer_refused',
-    subject: `sender ${sender.sender}`,
-    details: { error: why },
-  };
+  const subject = `sender ${sender.sender}`;
+  const alarm = { kind: 'signer_refused', subject, details: { error: why } };
   await inSender(relayer, sender, (tx) => relayer.raise(tx, [alarm]));
 }
 
@@ -255,15 +242,12 @@ export async function storeOffer(
 ): Promise<Observation> {
   const { sender, transaction, offer } = asked;
   const now = relayer.clock.now();
-  const { id: transactionId, requests } = transaction;
-  const carried = requeued
-    ? requests.map(({ id: requestId }) => ({ requestId, transactionId }))
-    : [];
+  const carried = requeued ? jobsOf(transaction) : [];
   const isAsked = sender.signsElsewhere || transaction.wanted !== null;
   const attempt = isAsked ? null : await sign(relayer, asked);
   await inSender(relayer, sender, async (tx) => {
-    if (attempt === null) await upsertUnsigned(tx, transactionId, offer, now);
-    else await insertAttempt(tx, transactionId, attempt, now);
+    if (attempt === null) await upsertUnsigned(tx, transaction.id, offer, now);
+    else await insertAttempt(tx, transaction.id, attempt, now);
     await requeue(tx, carried);
   });
   if (carried.length > 0) relayer.wakeSenders();

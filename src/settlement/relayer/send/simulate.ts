@@ -53,18 +53,19 @@ export async function estimateGas(
   const { answeredAt, spread } = relayer;
   const isFresh = answeredAt !== null && performance.now() - answeredAt < FRESH_MS;
   const height = await heightAfter(relayer, isFresh ? 0 : 1);
-  const first = await estimateAt(relayer, { sender, call, height });
+  const first = await estimateAt(relayer, sender, call, height);
   if (first.ok) return first;
   const newest = await heightAfter(relayer, spread > 0n ? SPREAD_LOOKS : 1);
-  return newest > height ? estimateAt(relayer, { sender, call, height: newest }) : first;
+  return newest > height ? estimateAt(relayer, sender, call, newest) : first;
 }
 
 async function estimateAt(
   { chain }: RelayerState,
-  asked: { readonly sender: HeldSender; readonly call: TargetCall; readonly height: bigint },
+  { address: from }: HeldSender,
+  { to, data }: TargetCall,
+  height: bigint,
 ): Promise<Estimate> {
-  const { to, data } = asked.call;
-  const params = [{ from: asked.sender.address, to, data }, quantity(asked.height)];
+  const params = [{ from, to, data }, quantity(height)];
   const [answer] = await chain.rpc.batch([{ method: 'eth_estimateGas', params }]);
   if (answer?.ok === true) {
     return { ok: true, gasLimit: singleGasLimit(BigInt(answer.result as Hex)) };
@@ -89,38 +90,29 @@ export type Prepared =
   | { readonly status: 'stuck'; readonly alarm: Alarm }
   | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
 
-/** After this time the refund fails (behavior.md 7.7). */
-const BLOCKED_MAX_MS = DAY_MS;
-
-/**
- * Retry interval, so that a withdrawal is paid or fails within seconds of the end of a wallet
- * change.
- */
-const WALLET_RETRY_MS = 5_000;
-
-/** How often the token is checked again (behavior.md 7.7). */
+/** behavior.md 7.7: how often the token is checked again, and after how long the refund fails. */
 const BLOCKED_RETRY_MS = 60_000;
+const BLOCKED_MAX_MS = DAY_MS;
+/** A withdrawal is paid or fails within a few seconds after the wallet change has ended. */
+const WALLET_RETRY_MS = 5_000;
 
 /** Postpones a payout that is refused for now. Its amount stays reserved. */
 async function holdBack(
   relayer: RelayerState,
   request: OpenRequest,
-  { words, kind }: { readonly words: string; readonly kind: string },
+  by: string,
+  isForWallet: boolean,
 ): Promise<Prepared> {
   const now = relayer.clock.now();
-  const isForWallet = kind === 'wallet_pending';
   const waitedMs = now.getTime() - request.created.getTime();
   if (!isForWallet && waitedMs >= BLOCKED_MAX_MS) {
     return { status: 'decided', result: failed('transfer_blocked', null), alarm: null };
   }
-  await markBlocked(relayer.db, { id: request.id, by: words }, now);
+  await markBlocked(relayer.db, { id: request.id, by }, now);
   return { status: 'blocked', retryMs: isForWallet ? WALLET_RETRY_MS : BLOCKED_RETRY_MS };
 }
 
-/**
- * Handles a reverted simulation: nothing is sent, because it was done before, or fails with its
- * reason.
- */
+/** Handles a reverted simulation: nothing is sent. */
 export async function refusedBy(
   relayer: RelayerState,
   request: OpenRequest,
@@ -134,17 +126,14 @@ export async function refusedBy(
   if (revert.kind === 'passing') throw new RpcUnavailable(`not now: ${revert.error}`);
   const waits = whyItWaits(revert, request.kind);
   if (waits !== null && !request.owed) {
-    return holdBack(relayer, request, { words: waits, kind: revert.kind });
+    return holdBack(relayer, request, waits, revert.kind === 'wallet_pending');
   }
   if (revert.kind !== 'done_before') {
     if (request.owed && request.kind === 'payment') return { status: 'postponed' };
     if (request.owed)
       throw new RpcUnavailable(`a job that must be resent is refused: ${revert.error}`);
-    relayer.log.warn('the contract would refuse a settlement job', {
-      kind: request.kind,
-      subject: request.subjectId,
-      error: revert.error,
-    });
+    const fields = { kind: request.kind, subject: request.subjectId, error: revert.error };
+    relayer.log.warn('the contract would refuse a settlement job', fields);
     const reason = failureOf(request.kind, revert.reason);
     return { status: 'decided', result: failed(reason, null), alarm: null };
   }

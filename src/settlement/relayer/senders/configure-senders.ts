@@ -29,7 +29,7 @@ export function configuredSenders(config: NetworkConfig): ConfiguredSender[] {
   ];
 }
 
-/** True if the network has a sender; {@link configuredSenders} derives an address from each key. */
+/** Like {@link configuredSenders}, without deriving an address from each key. */
 export function hasSenders({ relayerKeys, registrarKey, sponsorKey }: NetworkConfig): boolean {
   return relayerKeys.length > 0 || registrarKey !== null || sponsorKey !== null;
 }
@@ -40,9 +40,9 @@ interface SendersDeps {
 }
 
 /**
- * Stores the senders, and checks that their keys have their roles. Called at the start of a
- * process, which continues even if the chain is unreachable; the relayer then repeats the check.
- * @throws StartError if senders and keys contradict each other.
+ * Stores the senders and checks that their keys have their roles. The service starts even if the
+ * chain cannot be reached: the relayer repeats the check once it answers.
+ * @throws StartError when senders and keys contradict each other.
  */
 export async function prepareSenders(deps: SendersDeps & { readonly log: Log }): Promise<void> {
   if (!hasSenders(deps.chain.config)) return;
@@ -91,10 +91,7 @@ export async function configureSenders({ db, chain }: SendersDeps): Promise<void
   });
 }
 
-/**
- * The contract role that each sender needs; `null` if token or contract accept its calls from any
- * account.
- */
+/** The contract role that each sender needs; `null` if any account may make its calls. */
 const ROLES: Record<SenderRole, string | null> = {
   operator: 'OPERATOR_ROLE',
   registrar: 'REGISTRAR_ROLE',

@@ -134,7 +134,7 @@ describe('a sender whose key somebody else has', () => {
     await steal(world.network.config.relayerKeys[sender.sender], 0);
     await world.network.mine();
     const block = present(await world.network.chain.block('latest'), 'head');
-    worker.see({ kind: 'followed', block });
+    worker.see({ kind: 'known', values: { head: block } });
     // Only one address reports it, so it must not be believed at once.
     second.behavior = {
       answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),

@@ -4,26 +4,23 @@ import { independentProviders } from '#settlement/chain/second-provider.ts';
 import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
 import type { HeldSender, RelayerState, Sighting } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { requeue } from '#settlement/relayer/rows/job-queries.ts';
+import { jobsOf, requeue } from '#settlement/relayer/rows/job-queries.ts';
 import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import { markForeign } from '#settlement/relayer/rows/transaction-queries.ts';
 import { selectSenders, stopSender } from '#settlement/senders.ts';
-
-type ShownTransaction = Pick<Sighting, 'hash' | 'nonce'>;
 
 /** After this time, a single address must show it again. */
 const TWICE_MS = 30_000;
 
 /**
- * Returns the transaction that used a nonce of the sender. It counts only if two addresses show it,
- * or one shows it twice, half a minute apart; otherwise `null`. That there is no receipt for ours
- * proves nothing.
+ * Returns the transaction that has used a nonce of the sender; `null` until two addresses show it,
+ * or one shows it twice, half a minute apart. A missing receipt for ours proves nothing.
  */
 export async function showUsedNonce(
   relayer: RelayerState,
   sender: Pick<HeldSender, 'sender' | 'address'>,
   nonce: bigint,
-): Promise<ShownTransaction | null> {
+): Promise<Sighting | null> {
   const head = relayer.head?.number ?? (await relayer.chain.newest()).number;
   const wanted = { address: sender.address, nonce, head };
   const nodes = independentProviders(relayer.chain.rpc.inOrder());
@@ -40,8 +37,7 @@ export async function showUsedNonce(
   );
   const fresh = seen.filter((one) => known.every(({ host }) => host !== one.host));
   relayer.sightings.set(sender.sender, [...known, ...fresh]);
-  const shown = seen.find((one) => isShown(one, [...known, ...seen]));
-  return shown === undefined ? null : { hash: shown.hash, nonce };
+  return seen.find((one) => isShown(one, [...known, ...seen])) ?? null;
 }
 
 function isShown(one: Sighting, all: readonly Sighting[]): boolean {
@@ -73,24 +69,21 @@ export async function stopIfShown(
 }
 
 /**
- * Asks nodes which transaction has used one of our nonces. If it is not ours, the key was used
- * elsewhere: the sender stops, and its jobs go to other senders. The contract's replay guard makes
- * that safe: if the foreign transaction has settled a job, its event is the answer.
+ * Asks nodes which transaction has used one of our nonces. If it is not ours, the sender stops, and
+ * its jobs go to other senders. That is safe because of the contract's replay guard: if the foreign
+ * transaction has settled a job, its event is the answer.
  */
 export async function lookAtNonce(
   relayer: RelayerState,
   sender: HeldSender,
   transaction: OpenTransaction,
 ): Promise<void> {
-  const { id: transactionId, nonce, attempts, requests } = transaction;
+  const { id, nonce, attempts } = transaction;
   const shown = await showUsedNonce(relayer, sender, nonce);
   if (shown === null || attempts.some(({ hash }) => hash === shown.hash)) return;
   await stopForForeignKey(relayer, sender, { ...shown, nextNonce: nonce + 1n }, async (tx) => {
-    await markForeign(tx, transactionId);
-    await requeue(
-      tx,
-      requests.map(({ id: requestId }) => ({ requestId, transactionId })),
-    );
+    await markForeign(tx, id);
+    await requeue(tx, jobsOf(transaction));
   });
   sender.observe(transaction, { kind: 'foreign' });
   relayer.wakeSenders();
@@ -103,7 +96,7 @@ export async function lookAtNonce(
 async function stopForForeignKey(
   relayer: RelayerState,
   sender: HeldSender,
-  { hash, nonce, nextNonce }: ShownTransaction & { readonly nextNonce: bigint },
+  { hash, nonce, nextNonce }: Sighting & { readonly nextNonce: bigint },
   also: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<void> {
   const { sender: number, address } = sender;
@@ -114,7 +107,7 @@ async function stopForForeignKey(
     await stopSender(tx, { livemode: relayer.livemode, address, nextNonce }, relayer.clock.now());
     await relayer.raise(tx, [alarm]);
   });
-  sender.see({ kind: 'foreign_key' });
+  sender.see({ isStopped: true });
   const fields = { sender: number, address, nonce, txHash: hash };
   relayer.log.error(
     'the key of a sender was used outside this service: the sender is stopped',

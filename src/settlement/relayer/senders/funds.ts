@@ -16,13 +16,10 @@ import {
   weeklyRate,
 } from '#settlement/status/gas-balance.ts';
 
-/**
- * How long the tips of recent blocks are reused, because they change little and each read is a
- * request.
- */
+/** How long tips are reused: they change little, and each read is a request. */
 const TIPS_MS = 30_000;
 
-/** Computes the fees to offer, from the head's base fee and the tips of recent blocks. */
+/** Computes the fees to offer from the head's base fee and the tips of recent blocks. */
 export async function readFees(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, senders } = relayer;
   const isIdle = [...senders.values()].every((sender) => sender.open.size === 0);
@@ -30,13 +27,10 @@ export async function readFees(relayer: RelayerState, head: Block): Promise<void
   const tips = await recentTips(chain, { blocks, maxAgeMs: isIdle ? IDLE_TIPS_MS : TIPS_MS });
   // Without tips, the base fee and the lowest tip are used until the next read.
   const known = tips ?? relayer.tips;
-  relayer.see({ kind: 'read', values: { tips: known, fees: feesAt(chain, head, known) } });
+  relayer.see({ kind: 'known', values: { tips: known, fees: feesAt(chain, head, known) } });
 }
 
-/**
- * Polls of an idle chain between checks of a sender without gas, and between checks of idle
- * senders.
- */
+/** In polls of an idle chain: intervals for senders without gas, and for the next idle sender. */
 const DRY_LOOKS = 2;
 const ROUND_LOOKS = 8;
 
@@ -97,7 +91,7 @@ export async function checkBalances(
     const { sender: number, address, isStarved: wasStarved } = sender;
     const told = { sender: number, address, balance, paymentsLeft };
     const isStarved = balance < needed;
-    sender.see({ kind: 'balance', isStarved, paymentsLeft });
+    sender.see({ isStarved, paymentsLeft });
     const low = isLow(paymentsLeft, lowBalance);
     const fields = low ? { ...told, daysLeft: await daysOf(relayer, sender) } : told;
     if (isStarved && !wasStarved)
@@ -106,10 +100,7 @@ export async function checkBalances(
   }
 }
 
-/**
- * Returns how many days the balance lasts, if last week's payments are shared evenly among the
- * active senders.
- */
+/** Returns how long the balance lasts if last week's payments are shared evenly. */
 async function daysOf({ db, chain }: RelayerState, sender: HeldSender): Promise<number | null> {
   const senders = await countSendersAtWork(db, chain.config.livemode);
   return daysLeftOf(sender.paymentsLeft, (await weeklyRate(db, chain)) / Math.max(1, senders));

@@ -28,7 +28,7 @@ import type { SenderRow } from '#settlement/senders.ts';
 const RENEWALS_PER_LEASE = 4;
 /** Interval between balance checks of the active senders. */
 const BALANCES_MS = 10_000;
-/** The longest time that a result whose commit a database crash has undone goes unnoticed. */
+/** The longest time for which a commit that a database crash has undone may go unnoticed. */
 const REREAD_MS = 3_000;
 
 export function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
@@ -71,8 +71,7 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
 export async function keepSenders(relayer: RelayerState): Promise<void> {
   const { db, owner, livemode, leaseMs, configured } = relayer;
   if (!db.watch.signs(livemode)) {
-    // This may be another database than the one from which the senders were taken. Their rows will
-    // show.
+    // This may not be the database that the senders were taken from; their rows will show.
     relayer.letGo(...relayer.senders.keys());
     return;
   }
@@ -84,8 +83,8 @@ export async function keepSenders(relayer: RelayerState): Promise<void> {
   const share = Math.ceil(configured.length / workers);
   await release(relayer, share);
   if (relayer.senders.size >= share || relayer.fees === null) return;
-  const held = new Set([...relayer.senders.values()].map((sender) => sender.address));
-  const addresses = configured.map((one) => one.address).filter((one) => !held.has(one));
+  const held = [...relayer.senders.values()].map((sender) => sender.address);
+  const addresses = configured.map((one) => one.address).filter((one) => !held.includes(one));
   const limit = share - relayer.senders.size;
   const taken = await takeSenders(db, { livemode, owner, addresses, limit, leaseMs });
   for (const row of taken) await open(relayer, row);
@@ -115,7 +114,7 @@ async function renew(relayer: RelayerState): Promise<void> {
 async function release(relayer: RelayerState, share: number): Promise<void> {
   const held = [...relayer.senders.values()];
   held.forEach((sender, index) => {
-    sender.see({ kind: 'shared', isBeyondShare: index >= share });
+    sender.see({ isDraining: index >= share });
   });
   const idle = held.filter((sender) => sender.isDraining && sender.open.size === 0);
   if (idle.length === 0) return;
@@ -132,20 +131,19 @@ async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   if (!(await catchUpNonce(relayer, sender, row.next_nonce))) return;
   const open = await loadOpen(relayer, sender);
   const asking = open.filter(({ requests }) => requests.length > 0);
-  const fields = { sender: number };
   if (!asking.every(({ target }) => isKnown(relayer.chain.config, target))) {
     const what = 'a sender has transactions for a contract that the settings omit';
-    relayer.log.error(what, fields);
+    relayer.log.error(what, { sender: number });
     return;
   }
   relayer.hold(sender);
   askElsewhere(relayer, sender, open);
   await broadcast(relayer, sender, open);
   if (sender.open.size === 0) return;
-  relayer.log.info('resumed unfinished transactions', { ...fields, count: sender.open.size });
+  relayer.log.info('resumed unfinished transactions', { sender: number, count: sender.open.size });
 }
 
-/** True if the settings name the contract; otherwise its events cannot be read. */
+/** A contract's events can be read only if the settings name it. */
 function isKnown(config: NetworkConfig, target: Hex): boolean {
   const isToken = target.toLowerCase() === config.usdc.toLowerCase();
   return isToken || contractVersionAt(config, target) !== null;

@@ -1,6 +1,7 @@
 import { assert } from '#core/assert.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
+import { compare } from '#settlement/relayer/machine/fees.ts';
 import {
   type HeldSender,
   inNonceOrder,
@@ -55,10 +56,9 @@ export async function fillGap(
   from: bigint,
   to: bigint,
 ): Promise<void> {
-  const { livemode } = relayer;
-  const gap = { livemode, sender: sender.sender, from, to };
+  const gap = { livemode: relayer.livemode, sender: sender.sender, from, to };
   await inSender(relayer, sender, async (tx, nonce) => {
-    const reopened = await reopenFromNonce(tx, { livemode, sender: sender.sender, nonce: from });
+    const reopened = await reopenFromNonce(tx, gap);
     const missing = await selectMissingNonces(tx, gap);
     await storeCancellations(tx, { relayer, sender, nonce }, missing);
     if (reopened + missing.length === 0) return;
@@ -68,9 +68,9 @@ export async function fillGap(
 }
 
 /**
- * Returns the sender's nonce on the chain. If a node reports less than `known`, it is the highest
- * that any address of this chain reports, up to `known`: a node that lags, or now belongs to
- * another chain, must not reopen what has long been final.
+ * Returns the sender's nonce on the chain. If a node reports fewer than we `know`, returns the
+ * highest that any address of this chain reports, up to that: a node that lags, or belongs to
+ * another chain now, must not reopen what has long been final.
  * @throws RpcUnavailable if no address of this chain answers.
  */
 export async function surestNonce(
@@ -82,13 +82,11 @@ export async function surestNonce(
   await chain.rpc.confirmChain();
   const call = { method: 'eth_getTransactionCount', params: [sender.address, 'latest'] };
   const asked = chain.rpc.inOrder().map((address) => address.ask([call], { urgent: false }));
-  let highest: bigint | null = null;
-  for (const reply of (await Promise.all(asked)).flat()) {
-    if (reply.status !== 'answered') continue;
-    const nonce = BigInt(reply.result as Hex);
-    if (highest === null || nonce > highest) highest = nonce;
-  }
-  if (highest === null) throw new RpcUnavailable('no node returned the nonce of a sender');
+  const nonces = (await Promise.all(asked)).flat().flatMap((reply) => {
+    return reply.status === 'answered' ? [BigInt(reply.result as Hex)] : [];
+  });
+  const highest = nonces.toSorted(compare).at(-1);
+  if (highest === undefined) throw new RpcUnavailable('no node returned the nonce of a sender');
   return highest < known ? highest : known;
 }
 
@@ -101,15 +99,11 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
   const senders = [...relayer.senders.keys()];
   if (senders.length === 0) return;
   const stored = await selectOpenNonces(relayer.db, { livemode, senders });
-  const forgotten = new Set<HeldSender>();
-  for (const row of stored) {
-    const sender = relayer.senders.get(row.sender);
-    if (sender !== undefined && !sender.open.has(row.nonce)) forgotten.add(sender);
-  }
-  for (const sender of forgotten) {
+  for (const sender of relayer.senders.values()) {
+    const ours = stored.filter((row) => row.sender === sender.sender);
+    if (ours.every(({ nonce }) => sender.open.has(nonce))) continue;
     await loadOpen(relayer, sender);
-    const fields = { sender: sender.sender };
-    relayer.log.info('reloaded the open transactions of a sender', fields);
+    relayer.log.info('reloaded the open transactions of a sender', { sender: sender.sender });
   }
 }
 
@@ -147,10 +141,9 @@ async function barOldBytes(
 }
 
 /**
- * True if the bytes may be sent: never sent before, or again after a reorganization has undone
- * their block. Bytes that failed before may succeed now, so they must not be sent once one of their
- * requests has failed (its failure was applied, or soon is), or is in another transaction. Expired
- * bytes would be refused by the contract anyway.
+ * True if stored bytes may be sent again. They may now succeed where they failed before. So they
+ * must not be sent once one of their requests has failed (its failure was or is about to be
+ * announced) or is under way under other bytes. The contract would refuse expired ones anyway.
  */
 function maySendAgain(row: OpenTransactionRow, head: RelayerState['head']): boolean {
   const { attempts, unsigned, requests, retired } = row;
