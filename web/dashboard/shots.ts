@@ -195,7 +195,7 @@ const DEVELOPERS: readonly Shot[] = [
     await change('', PRICED_SHOP);
     await change('/test/catalogue', { data: ITEMS });
     await open('/catalog', 'Catalog');
-    await page.getByRole('button', { name: 'Edit: Flat white' }).click();
+    await page.getByRole('button', { name: 'Edit Flat white' }).click();
     await page.getByRole('dialog').getByRole('textbox', { name: 'Price' }).fill('1,500');
   }),
   emptyShot('Catalog', '/catalog', 'catalogue'),

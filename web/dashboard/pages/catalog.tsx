@@ -10,6 +10,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { rateText } from '../../ui/percent.ts';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
+import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
@@ -116,11 +117,8 @@ function Items({ shop, items, onOpen }: ItemsProps): ReactNode {
               <span className="catalog-actions">
                 <MoveButton item={item} step={-1} isEnd={index === 0} onMove={move} />
                 <MoveButton item={item} step={1} isEnd={index === items.length - 1} onMove={move} />
-                <Button
-                  aria-label={t('dashboard.catalog.edit.label', { name: item.name })}
-                  onClick={() => onOpen({ is: 'edited', item })}
-                >
-                  {t('dashboard.catalog.edit.button')}
+                <Button onClick={() => onOpen({ is: 'edited', item })}>
+                  {rich('dashboard.catalog.edit.button_of', { of: unseen }, { name: item.name })}
                 </Button>
               </span>
             ) : null}
@@ -183,10 +181,10 @@ function MoveButton({ item: { id, name }, step, isEnd, onMove }: MoveButtonProps
       type="button"
       id={moveButtonId(id, step)}
       className="button catalog-move"
-      aria-label={label}
       aria-disabled={isEnd}
       onClick={() => onMove(id, step)}
     >
+      <span className="unseen">{label}</span>
       <CatalogIcon name={step === -1 ? 'up' : 'down'} />
     </button>
   );

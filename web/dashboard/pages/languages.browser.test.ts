@@ -5,6 +5,7 @@ import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../../te
 import { payAt } from '../../testing/desk.ts';
 import { control, openPseudoDashboard } from '../../testing/pseudo-dashboard.ts';
 import { checkPseudoLanguage } from '../../testing/pseudo-language.ts';
+import { addCatalogueItem, setShop } from '../../testing/till.ts';
 
 /** Tests every dashboard page, with its dialogs, in the pseudo-language. */
 
@@ -17,6 +18,8 @@ before(async () => {
   const { terminal } = shared.sandbox.test;
   await payAt(shared.sandbox, { terminal, amount: 2_500_000 });
   await payAt(shared.sandbox, { terminal, amount: 2_500_000, pass: 'insufficient_funds' });
+  await setShop(shared.sandbox, { tax_rates: [{ name: 'Food', rate: 750 }] });
+  await addCatalogueItem(shared.sandbox, { name: 'Soup', unit_amount: 480, tax_rate: 'Food' });
   window = await browser.open(NARROW);
   await openPseudoDashboard(window, shared.sandbox);
 });

@@ -106,7 +106,9 @@ function ReceiptForm({ account }: AccountProps): ReactNode {
             onChange={({ target }) => set({ [name]: target.value })}
             hint={stored(name) ?? (isAddress ? guide : undefined)}
             error={sending.problemAt(name)}
-            {...(isAddress ? { type: 'url', placeholder: 'https://…' } : { maxLength: LONGEST })}
+            {...(isAddress
+              ? { type: 'url', placeholder: 'https://…', translate: 'no' }
+              : { maxLength: LONGEST })}
           />
         );
       })}

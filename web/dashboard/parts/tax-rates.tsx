@@ -10,6 +10,7 @@ import { rateText, readPercent, writePercent } from '../../ui/percent.ts';
 import { PercentField } from '../../ui/percent-field.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { given } from '../../ui/text/fixed.ts';
+import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 import { type Account, type AccountProps, useSaveAccount } from './account-settings.ts';
@@ -80,18 +81,11 @@ function columns(onOpen: ((open: Open) => void) | null): readonly Column<TaxRate
     name: t('dashboard.button.change'),
     cell: (rate) => (
       <span className="row">
-        <Button
-          aria-label={t('dashboard.tax_rates.edit.label', { name: rate.name })}
-          onClick={() => onOpen({ is: 'edited', rate })}
-        >
-          {t('dashboard.tax_rates.edit.button')}
+        <Button onClick={() => onOpen({ is: 'edited', rate })}>
+          {rich('dashboard.tax_rates.edit.button_of', { of: unseen }, { name: rate.name })}
         </Button>
-        <Button
-          kind="danger-quiet"
-          aria-label={t('dashboard.tax_rates.remove.label', { name: rate.name })}
-          onClick={() => onOpen({ is: 'removed', rate })}
-        >
-          {t('dashboard.tax_rates.remove.button')}
+        <Button kind="danger-quiet" onClick={() => onOpen({ is: 'removed', rate })}>
+          {rich('dashboard.tax_rates.remove.button_of', { of: unseen }, { name: rate.name })}
         </Button>
       </span>
     ),

@@ -43,22 +43,24 @@ function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
         )}
       </span>
       <Money units={lineTotal(line)} currency={currency} />
-      <button
-        type="button"
-        className="cart-button"
-        aria-label={t('till.cart.more', { name })}
-        onClick={onMore}
-      >
-        <TillIcon name="more" />
-      </button>
-      <button
-        type="button"
-        className="cart-button"
-        aria-label={t('till.cart.edit', { name })}
-        onClick={onChange}
-      >
-        <TillIcon name="edit" />
-      </button>
+      <span className="cart-buttons">
+        <button
+          type="button"
+          className="cart-button"
+          aria-label={t('till.cart.more', { name })}
+          onClick={onMore}
+        >
+          <TillIcon name="more" />
+        </button>
+        <button
+          type="button"
+          className="cart-button"
+          aria-label={t('till.cart.edit', { name })}
+          onClick={onChange}
+        >
+          <TillIcon name="edit" />
+        </button>
+      </span>
     </li>
   );
 }
