@@ -139,7 +139,7 @@ export const GENERAL_SECTIONS = [
       {
         name: 'REDIS_URL',
         default: '',
-        without: 'each process counts alone',
+        without: 'each process counts its own requests',
         unit: 'URL',
         what: 'A Redis server for rate limits that several processes share.',
       },
@@ -203,8 +203,8 @@ export const GENERAL_SECTIONS = [
         without: 'none; in the sandbox its own chains',
         unit: '`testnet`, `mainnet`, both, or `none`',
         what:
-          'The networks, separated by a comma, where the operator pays the gas of what wallets ' +
-          'send out. Workers of these networks need `CHAIN_<NETWORK>_SPONSOR_KEY`.',
+          'The networks, separated by a comma, where the operator pays the gas of wallets’ ' +
+          'transfers. Workers of these networks need `CHAIN_<NETWORK>_SPONSOR_KEY`.',
       },
       {
         name: 'GASLESS_TRANSFERS_PER_ADDRESS',
@@ -238,8 +238,8 @@ export const GENERAL_SECTIONS = [
         without: 'none: prices in other currencies are refused; in the sandbox, made-up rates',
         unit: 'two URLs, separated by a comma',
         what:
-          'Two independent feeds of exchange rates. A rate counts while both return one that is ' +
-          'not too old, and they agree. See [Rates](configure.md#rates).',
+          'Two independent feeds of exchange rates. A rate is used only while both return a ' +
+          'recent one and they agree. See [Rates](configure.md#rates).',
       },
       {
         name: 'RATES_MAX_AGE',
