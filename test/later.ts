@@ -10,7 +10,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/dashboard/pages/insight.browser.test.ts',
     'web/dashboard/pages/languages.browser.test.ts',
     'web/dashboard/pages/long-list.browser.test.ts',
-    'web/dashboard/pages/outside.browser.test.ts',
+    'web/dashboard/pages/signed-out.browser.test.ts',
     'web/dashboard/pages/owner.browser.test.ts',
     'web/dashboard/pages/roles.browser.test.ts',
     'web/dashboard/pages/shop.browser.test.ts',

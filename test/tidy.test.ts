@@ -217,7 +217,10 @@ const BANS: readonly { readonly pattern: RegExp; readonly instead: string }[] = 
   { pattern: /\b(TODO|FIXME|XXX)\b/, instead: 'do it, or write an issue' },
   { pattern: /\b(test|it|describe)\.(only|skip)\(/, instead: 'run every test' },
   { pattern: /^\s*enum \w/m, instead: 'a union of strings' },
-  { pattern: /AbortSignal\.any\(/, instead: 'a controller with a timer: data/within.ts says why' },
+  {
+    pattern: /AbortSignal\.any\(/,
+    instead: 'a controller with a timer: data/run-within.ts says why',
+  },
 ];
 
 const BANNED_NAMES = /(^|[-/])(utils?|helpers?|common|manager|misc)(\.test)?\.tsx?$/;

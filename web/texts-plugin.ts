@@ -81,7 +81,7 @@ interface ModuleInfo {
   readonly dynamicallyImportedIds: readonly string[];
 }
 
-/** A module's keys, and which of its dynamic imports are parts (`ui/part.ts`). */
+/** A module's keys, and which of its dynamic imports are parts (`ui/lazy-part.ts`). */
 interface ModuleTexts {
   readonly names: readonly string[];
   readonly parts: readonly string[];

@@ -28,7 +28,7 @@ import { notifyOwners } from '#people/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#people/mail.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher, refreshIntervals } from '#prices/refresh-rates.ts';
-import { ringPayers } from '#push/ring.ts';
+import { ringPayers } from '#push/notify-payers.ts';
 import type { VapidKeys } from '#push/vapid.ts';
 import { startRecovery } from '#recovery/recover.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';

@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setImmediate as arrivals, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { PROCESS_ENDS } from '#core/ending.ts';
+import { PROCESS_ENDS } from '#core/abort-reason.ts';
 
 /**
  * Takes a server out of service without cutting off requests, and without waiting for long polls.

@@ -21,7 +21,7 @@ import {
 import type { AnyRoute, Handled, Stream } from '#http/route.ts';
 import { DEFAULT_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
-import type { RunKeyed } from '#idempotency/keys-under-way.ts';
+import type { RunKeyed } from '#idempotency/keys-in-progress.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
 
 /** Turns `webhookEndpoint` into readable words. */

@@ -25,7 +25,7 @@ import type { Surface } from '#http/route.ts';
 import { securityHeaders } from '#http/security-headers.ts';
 import { CHECK_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
-import { createKeysUnderWay } from '#idempotency/keys-under-way.ts';
+import { createKeysUnderWay } from '#idempotency/keys-in-progress.ts';
 
 export interface ServerOptions {
   readonly surfaces: readonly Surface[];

@@ -1,7 +1,7 @@
+import { isClientGone } from '#core/abort-reason.ts';
 import type { Answer } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
-import { isClientGone } from '#core/ending.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
 import { type KeyRow, selectKey, updateCompleted } from '#idempotency/key-queries.ts';

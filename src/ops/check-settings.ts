@@ -7,7 +7,7 @@ import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect, requireSessionSettings } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
-import { describeKeysApart } from '#ops/keys-apart.ts';
+import { describeKeysApart } from '#ops/separate-keys.ts';
 import type { ServiceRole } from '#ops/settings-folder.ts';
 import { checkMailServer } from '#people/mail.ts';
 import { type Config, readConfig } from '#settings/config.ts';

@@ -2,7 +2,7 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { readEmail, readName } from '#core/names.ts';
 import type { Tx } from '#db/database.ts';
-import type { HashCaller } from '#people/hash-shares.ts';
+import type { HashCaller } from '#people/password-hash-limits.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
 import { type Realm, selectUserByEmail, users } from '#people/user-queries.ts';
 

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { emailBucket, forgetAttempts, PER_SECOND_FACTOR, takeAttempt } from '#people/attempts.ts';
-import type { HashCaller } from '#people/hash-shares.ts';
+import type { HashCaller } from '#people/password-hash-limits.ts';
 import { checkPassword, hashPassword, verifyPassword } from '#people/passwords.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { savePassword } from '#people/save-password.ts';

@@ -2,7 +2,7 @@ import { type Algorithm, hash, verify } from '@node-rs/argon2';
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { type HashCaller, HashGate } from '#people/hash-shares.ts';
+import { type HashCaller, HashGate } from '#people/password-hash-limits.ts';
 
 /** NIST SP 800-63B: length matters; rules about characters do not. */
 const MIN_LENGTH = 12;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/secrets.ts';
-import { HashGate } from '#people/hash-shares.ts';
+import { HashGate } from '#people/password-hash-limits.ts';
 import { hashPassword } from '#people/passwords.ts';
 import { addOwner, PASSWORD } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';

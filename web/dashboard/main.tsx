@@ -4,14 +4,14 @@ import type { ReactNode } from 'react';
 import { Link, Redirect, Route, Router, Switch } from 'wouter';
 import { createPeopleApi } from '../data/people.ts';
 import { createQueryClient } from '../data/query-client.ts';
-import { rootPath } from '../data/root.ts';
+import { rootPath } from '../data/root-path.ts';
 import { DeskGate } from '../desk/gate.tsx';
 import { EmptyDrawing } from '../ui/empty-drawing.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { mount } from '../ui/mount.tsx';
 import { Page } from '../ui/shell.tsx';
 import './dashboard.css';
-import { partOf } from '../ui/part.ts';
+import { partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
 import { Frame } from './frame.tsx';
 import { ROUTES } from './pages.ts';
@@ -42,9 +42,11 @@ function Pages(): ReactNode {
   );
 }
 
-const SignUp = partOf(async () => (await import('./pages/outside.tsx')).SignUp);
-const ResetPassword = partOf(async () => (await import('../desk/by-mail.tsx')).ResetPassword);
-const Invitation = partOf(async () => (await import('./pages/outside.tsx')).Invitation);
+const SignUp = partOf(async () => (await import('./pages/signed-out.tsx')).SignUp);
+const ResetPassword = partOf(
+  async () => (await import('../desk/email-link-pages.tsx')).ResetPassword,
+);
+const Invitation = partOf(async () => (await import('./pages/signed-out.tsx')).Invitation);
 
 /** Links below the sign-in form. */
 function OtherWays(): ReactNode {

@@ -1,5 +1,5 @@
 import type { DeskShellPage } from '../desk/page-icon.tsx';
-import { firstPartOf, type Part, partOf } from '../ui/part.ts';
+import { firstPartOf, type Part, partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
 import { OPENS_GROUP, PAGES, type PageKey, type PageName } from './page-names.ts';
 

@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { useDesk } from '../desk/desk-context.ts';
-import { partOf } from '../ui/part.ts';
+import { partOf } from '../ui/lazy-part.ts';
 import { MerchantContext, type Mode } from './merchant.ts';
 
 const NoAccount = partOf(async () => (await import('./parts/no-account.tsx')).NoAccount);

@@ -1,7 +1,7 @@
 import { t } from '../ui/text/t.ts';
 import { refusalText } from './refusal-text.ts';
-import { fromRoot } from './root.ts';
-import { within } from './within.ts';
+import { fromRoot } from './root-path.ts';
+import { within } from './run-within.ts';
 
 /**
  * An API error, in the shape that all APIs share (docs/behavior.md). Branch on `code`, show

@@ -1,6 +1,7 @@
 import { t } from '../ui/text/t.ts';
 import { type Answer, type Api, type ApiError, type ApiRequest, createApi } from './api.ts';
-import { fromRoot } from './root.ts';
+import { fromRoot } from './root-path.ts';
+import { within } from './run-within.ts';
 import type {
   AgentToken,
   AgentTokenList,
@@ -30,7 +31,6 @@ import type {
   UpdatePayerLimitsBody,
   Wallet,
 } from './types/payer.ts';
-import { within } from './within.ts';
 
 export type {
   AgentToken,

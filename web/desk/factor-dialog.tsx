@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
-import { partOf } from '../ui/part.ts';
+import { partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
 import { useDesk } from './desk-context.ts';
 import { FactorForm } from './factor-form.tsx';

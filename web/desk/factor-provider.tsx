@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useRef, useState } from 'react';
-import { partOf } from '../ui/part.ts';
+import { partOf } from '../ui/lazy-part.ts';
 import { useDesk } from './desk-context.ts';
 import { FactorContext } from './factor-context.ts';
 

@@ -3,8 +3,8 @@ import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react
 import type { PeopleApi, Session } from '../data/people.ts';
 import { Button } from '../ui/button.tsx';
 import { fontLooked, showFont } from '../ui/font/font.ts';
+import { firstPartOf, partOf } from '../ui/lazy-part.ts';
 import { Notice } from '../ui/notice.tsx';
-import { firstPartOf, partOf } from '../ui/part.ts';
 import './desk.css';
 import { t } from '../ui/text/t.ts';
 import { type Trouble, wordsOf } from './answers.ts';
@@ -15,7 +15,7 @@ import { Sheet } from './sheet.tsx';
 /** Signed-in users do not need these forms, so they load on demand. */
 const SignInForm = firstPartOf(async () => (await import('./sign-in.tsx')).SignInForm);
 const SecondStep = firstPartOf(async () => (await import('./sign-in.tsx')).SecondStep);
-const ComeBack = partOf(async () => (await import('./come-back.tsx')).ComeBack);
+const ComeBack = partOf(async () => (await import('./sign-in-dialog.tsx')).ComeBack);
 
 export interface DeskGateProps {
   readonly people: PeopleApi;

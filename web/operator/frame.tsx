@@ -6,7 +6,7 @@ import { FactorForm } from '../desk/factor-form.tsx';
 import { withIcon } from '../desk/page-icon.tsx';
 import { PasskeyAddress } from '../desk/passkey-address.tsx';
 import { Button } from '../ui/button.tsx';
-import { partOf } from '../ui/part.ts';
+import { partOf } from '../ui/lazy-part.ts';
 import { Page, Shell } from '../ui/shell.tsx';
 import { PAGES } from './pages.ts';
 import { RecoveryStrip } from './parts/recovery.tsx';

@@ -4,14 +4,14 @@ import type { ReactNode } from 'react';
 import { Link, Redirect, Route, Router, Switch } from 'wouter';
 import { createPeopleApi } from '../data/people.ts';
 import { createQueryClient } from '../data/query-client.ts';
-import { rootPath } from '../data/root.ts';
+import { rootPath } from '../data/root-path.ts';
 import { DeskGate } from '../desk/gate.tsx';
 import { EmptyDrawing } from '../ui/empty-drawing.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { mount } from '../ui/mount.tsx';
 import { Page } from '../ui/shell.tsx';
 import './operator.css';
-import { partOf } from '../ui/part.ts';
+import { partOf } from '../ui/lazy-part.ts';
 import { Frame } from './frame.tsx';
 import { ROUTES } from './pages.ts';
 
@@ -42,7 +42,9 @@ function Pages(): ReactNode {
   );
 }
 
-const ResetPassword = partOf(async () => (await import('../desk/by-mail.tsx')).ResetPassword);
+const ResetPassword = partOf(
+  async () => (await import('../desk/email-link-pages.tsx')).ResetPassword,
+);
 
 /** Links below the sign-in form. */
 function OtherWays(): ReactNode {

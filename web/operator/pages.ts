@@ -1,5 +1,5 @@
 import type { DeskShellPage } from '../desk/page-icon.tsx';
-import { type Part, partOf } from '../ui/part.ts';
+import { type Part, partOf } from '../ui/lazy-part.ts';
 
 /** The pages in navigation order. Their names are guaranteed (behavior.md 21.3). */
 export const PAGES: readonly DeskShellPage[] = [
@@ -19,7 +19,7 @@ export const PAGES: readonly DeskShellPage[] = [
 
 type DeskPage = Part<object>;
 
-const NeedsYou = partOf(async () => (await import('./pages/needs-you.tsx')).NeedsYou);
+const NeedsYou = partOf(async () => (await import('./pages/action-required.tsx')).NeedsYou);
 const Support = partOf(async () => (await import('./pages/support.tsx')).Support);
 const SupportPayment = partOf(
   async () => (await import('./pages/support-payment.tsx')).SupportPayment,

@@ -1,7 +1,7 @@
 import { formatMoney } from '../ui/price.ts';
 import { t } from '../ui/text/t.ts';
-import type { Settings } from './kept.ts';
 import type { Create, Till } from './phases.ts';
+import type { Settings } from './till-storage.ts';
 
 const TIP_PERCENTAGES = [10, 15, 20] as const;
 

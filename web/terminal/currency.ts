@@ -1,6 +1,6 @@
 import type { Device } from '../data/device.ts';
-import type { Settings } from './kept.ts';
 import type { TillView } from './till.ts';
+import type { Settings } from './till-storage.ts';
 
 /**
  * Returns the currency of typed amounts, or `null` for USDC. A split bill keeps its own.

@@ -1,5 +1,5 @@
 import type { Intent } from '../data/device.ts';
-import type { Quoted } from '../ui/quoted.ts';
+import type { Quoted } from '../ui/quoted-price.ts';
 import { tipPercentages } from './machine.ts';
 import type { Outcome, Phase } from './phases.ts';
 

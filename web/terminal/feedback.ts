@@ -1,4 +1,4 @@
-import { playNotes } from '../ui/notes.ts';
+import { playNotes } from '../ui/play-notes.ts';
 
 /** Sounds and vibrations for each result, for cashiers who are not looking at the screen. */
 const SIGNALS = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { Device } from '../data/device.ts';
-import { keepSettings, keptSettings } from './kept.ts';
 import { forgetMerchant, isSameMerchant, type Target } from './pairing.ts';
+import { keepSettings, keptSettings } from './till-storage.ts';
 
 /** Stands in for the page's localStorage. */
 const kept = new Map<string, string>();

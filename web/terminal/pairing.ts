@@ -1,6 +1,6 @@
 import type { Answer } from '../data/api.ts';
 import { createDeviceApi, type Device, pairDevice, previewPairing } from '../data/device.ts';
-import { askToLast } from '../data/lasting.ts';
+import { askToLast } from '../data/persistent-storage.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 import {
@@ -10,7 +10,7 @@ import {
   keptSettings,
   keptTill,
   type Pairing,
-} from './kept.ts';
+} from './till-storage.ts';
 
 /** What the service reveals about a terminal before this device is paired with it. */
 export type ShownDevice = Omit<

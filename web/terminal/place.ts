@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { fromRoot } from '../data/root.ts';
+import { fromRoot } from '../data/root-path.ts';
 
 /** Returns the current page: the path after `/terminal`, without leading or trailing slashes. */
 function currentPlace(): string {

@@ -1,4 +1,4 @@
-import { fromRoot } from '../data/root.ts';
+import { fromRoot } from '../data/root-path.ts';
 
 /**
  * Cookies that the server reads, so that the till's content security policy allows a connection

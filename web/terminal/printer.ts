@@ -4,8 +4,8 @@ import {
   type Raster,
   ticketBytes,
 } from '../../reader/src/printing/escpos.ts';
-import { fromRoot } from '../data/root.ts';
-import type { Settings } from './kept.ts';
+import { fromRoot } from '../data/root-path.ts';
+import type { Settings } from './till-storage.ts';
 
 /** A receipt printer connected to this computer, through Web Serial (Chrome and Edge). */
 

@@ -1,6 +1,6 @@
 import type { DeviceApi, Signed } from '../data/device.ts';
+import { within } from '../data/run-within.ts';
 import type { FiscalReceipt } from '../data/types/device.ts';
-import { within } from '../data/within.ts';
 import { policyCookie, setPolicyCookie } from './policy-cookie.ts';
 
 /**

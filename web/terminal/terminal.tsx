@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { keepApp } from '../ui/installable.ts';
-import { firstPartOf, partOf } from '../ui/part.ts';
+import { firstPartOf, partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
-import { keptPairing } from './kept.ts';
 import { replacePlace } from './place.ts';
+import { keptPairing } from './till-storage.ts';
 import { WORDS } from './words.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { Answer } from '../data/api.ts';
 import type { Device, DeviceApi, Intent } from '../data/device.ts';
-import { keepTill, keptTill } from './kept.ts';
 import { next, type TillEvent } from './machine.ts';
 import type {
   Canceling,
@@ -12,6 +11,7 @@ import type {
   Tapping,
   Till,
 } from './phases.ts';
+import { keepTill, keptTill } from './till-storage.ts';
 
 /** Longest poll, short enough that a dead connection is noticed within seconds. */
 const POLL_S = 10;

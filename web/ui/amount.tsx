@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
+import { firstPartOf } from './lazy-part.ts';
 import { formatAtoms, roundAtoms } from './money.ts';
-import { firstPartOf } from './part.ts';
 import type { Price } from './price.ts';
 import { t } from './text/t.ts';
 

@@ -1,7 +1,7 @@
 import { type ReactNode, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import './ui.css';
-import { LastResort, reloadWhenPartsAreGone } from './last-resort.tsx';
+import { LastResort, reloadWhenPartsAreGone } from './error-boundary.tsx';
 import { ToastProvider } from './toast.tsx';
 
 /** Renders an app into its page. */

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatMoney, formatPrice, sumRules } from './price.ts';
-import { paidPrice, paidTip, priceOf, sharePrice } from './quoted.ts';
-import { atomsOfPrice, tipPrice, tippedPrice } from './tipped.ts';
+import { paidPrice, paidTip, priceOf, sharePrice } from './quoted-price.ts';
+import { atomsOfPrice, tipPrice, tippedPrice } from './tip-price.ts';
 import { readSum, sumIn, writeSum } from './typed-sum.ts';
 
 const BLANK = /\u00a0/g;

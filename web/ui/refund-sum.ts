@@ -1,7 +1,7 @@
 import type { RefundPart } from '../data/refund-part.ts';
 import { nearestCent } from './money.ts';
 import { formatMoney, sumRules } from './price.ts';
-import { type PaidQuoted, paidPrice, sharePrice } from './quoted.ts';
+import { type PaidQuoted, paidPrice, sharePrice } from './quoted-price.ts';
 import { t } from './text/t.ts';
 import { readSum, type TypedSum } from './typed-sum.ts';
 

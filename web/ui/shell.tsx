@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef, useSyncExternalStore } from 'react';
-import { useArrival } from './arrival.ts';
+import { LastResort } from './error-boundary.tsx';
 import { Icon } from './icon.tsx';
-import { LastResort } from './last-resort.tsx';
+import { useArrival } from './restore-scroll.ts';
 import { SheetGrip } from './sheet-grip.tsx';
 import './shell.css';
 import { SkipLink } from './skip-link.tsx';
@@ -176,7 +176,7 @@ export function Page({ title, actions, children }: PageProps): ReactNode {
     <>
       <title>{`${title} · Tapline`}</title>
       <div className="page-head">
-        {/* Receives the focus after navigation: see arrival.ts. */}
+        {/* Receives the focus after navigation: see restore-scroll.ts. */}
         <h1 tabIndex={-1}>{title}</h1>
         <div className="row">{actions}</div>
       </div>

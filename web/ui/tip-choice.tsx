@@ -5,11 +5,11 @@ import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';
 import { formatUsdc, roundAtoms } from './money.ts';
 import { formatPrice, sumRules } from './price.ts';
-import { priceOf, type Quoted } from './quoted.ts';
+import { priceOf, type Quoted } from './quoted-price.ts';
 import { SumField } from './sum-field.tsx';
 import { rich } from './text/rich.ts';
 import { t } from './text/t.ts';
-import { atomsOfPrice, tippedPrice } from './tipped.ts';
+import { atomsOfPrice, tippedPrice } from './tip-price.ts';
 import { readSum, type TypedSum, writeSum } from './typed-sum.ts';
 import './tip-choice.css';
 

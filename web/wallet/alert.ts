@@ -1,6 +1,6 @@
-import { playNotes } from '../ui/notes.ts';
-import { kept } from './kept.ts';
+import { playNotes } from '../ui/play-notes.ts';
 import { ringDevice } from './push.ts';
+import { kept } from './wallet-storage.ts';
 
 /** Rings twice, like a telephone. */
 const NOTES = [880, 1175, 880, 1175];

@@ -1,7 +1,7 @@
 import type { PayerNetwork } from '../data/payer.ts';
 import { changedFields, type Pin, type PinnedField } from './contracts.ts';
-import { keep, kept, type Network } from './kept.ts';
 import { type ChainFacts, factsOf } from './signing.ts';
+import { keep, kept, type Network } from './wallet-storage.ts';
 
 /**
  * The contracts and fees that this browser signs for: from the build (`web/contracts.json`),

@@ -5,7 +5,7 @@ import { refusalText } from '../data/refusal-text.ts';
 import { needsClick, readChipAfterClick } from '../terminal/reader/chip-after-click.ts';
 import { type Chip, readNfc } from '../terminal/reader/nfc.ts';
 import { signDigest } from '../terminal/reader/sign-by-chip.ts';
-import type { ChipAsks } from '../terminal/screens/chip-asks.tsx';
+import type { ChipAsks } from '../terminal/screens/chip-prompts.tsx';
 import { t } from '../ui/text/t.ts';
 
 export interface NewChip {

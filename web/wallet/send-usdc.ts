@@ -11,11 +11,11 @@ import {
   sendUsdc,
   TRANSFER_GAS_LIMIT,
 } from './chain.ts';
-import type { Here } from './here.tsx';
-import { keep, kept, type Network } from './kept.ts';
 import { checkContracts } from './pins.ts';
 import { isGasless, pushToChain, pushToService, type Sending, wrongRecipient } from './sending.ts';
 import { deadlineAt, factsOf, signTransfer } from './signing.ts';
+import type { Here } from './wallet-context.tsx';
+import { keep, kept, type Network } from './wallet-storage.ts';
 
 /** What the user sees before confirming the transfer. */
 export interface Plan {

@@ -1,7 +1,7 @@
 import { valueIn } from '../data/api.ts';
 import { createNonce, listNetworks, signInPayer, signPayerAgain } from '../data/payer.ts';
 import type { Account } from './account.ts';
-import { keep, kept, type Network } from './kept.ts';
+import { keep, kept, type Network } from './wallet-storage.ts';
 
 /**
  * Signs in with an EIP-4361 message that names this site and chain.

@@ -3,8 +3,6 @@ import { useLocation } from 'wouter';
 import { keepApp } from '../ui/installable.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
-import { SignedIn, useSession } from './here.tsx';
-import { kept, useKept } from './kept.ts';
 import { CONTRACTS, ContractsNotice } from './screens/contracts-notice.tsx';
 import { Frame } from './screens/frame.tsx';
 import { HistoryPage } from './screens/history.tsx';
@@ -24,6 +22,8 @@ import { RingSheet } from './screens/ring-sheet.tsx';
 import { SignInScreen } from './screens/unlock.tsx';
 import { Welcome } from './screens/welcome.tsx';
 import { canKeepKeys } from './vault.ts';
+import { SignedIn, useSession } from './wallet-context.tsx';
+import { kept, useKept } from './wallet-storage.ts';
 
 /** Pages by path below the root. Unknown paths show the home page. */
 const PAGES_BY_PATH: Readonly<Record<string, ComponentType>> = {

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { WithdrawalSchema } from '#apis/dashboard/account-schema.ts';
+import { Waiting, waitingOf } from '#apis/dashboard/blocked-transfer.ts';
 import {
   actorOf,
   type DashboardDeps,
@@ -7,7 +8,6 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
-import { Waiting, waitingOf } from '#apis/dashboard/waiting.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { MAX_AMOUNT } from '#core/money.ts';

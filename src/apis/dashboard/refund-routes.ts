@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { Waiting, waitingOf } from '#apis/dashboard/blocked-transfer.ts';
 import { factorRefusal } from '#apis/dashboard/consent.ts';
 import {
   actorOf,
@@ -9,7 +10,6 @@ import {
   personRoute,
   sessionOf,
 } from '#apis/dashboard/person-route.ts';
-import { Waiting, waitingOf } from '#apis/dashboard/waiting.ts';
 import {
   CreateRefundBody,
   REFUND_LIMIT_MS,

@@ -1,4 +1,5 @@
 import { selectTimeZone } from '#accounts/account-queries.ts';
+import { sumParts } from '#apis/dashboard/add-statistics.ts';
 import {
   type DayOf,
   type DayRow,
@@ -13,7 +14,6 @@ import {
   storeDay,
   storeHours,
 } from '#apis/dashboard/statistics-queries.ts';
-import { sumParts } from '#apis/dashboard/sum-parts.ts';
 import { dayIn } from '#core/calendar.ts';
 import { daysBetween } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';

@@ -3,13 +3,13 @@ import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
-import { lookRoutes } from '#apis/operator/look-routes.ts';
 import { operatorAccountRoutes } from '#apis/operator/operator-account-routes.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { operatorKybRoutes } from '#apis/operator/operator-kyb-routes.ts';
 import { operatorNetworkRoutes } from '#apis/operator/operator-network-routes.ts';
 import { operatorPolicyRoutes } from '#apis/operator/operator-policy-routes.ts';
 import { proposalRoutes } from '#apis/operator/proposal-routes.ts';
+import { lookRoutes } from '#apis/operator/support-access-routes.ts';
 import { supportSearchRoute } from '#apis/operator/support-search-routes.ts';
 import type { Surface } from '#http/route.ts';
 

@@ -5,8 +5,11 @@ import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schem
 import { RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { requestFields, requestView } from '#apis/merchant/request-log-routes.ts';
 import { FINDINGS, findingsOf, type SupportFacts } from '#apis/operator/findings.ts';
-import { type ChainRequestRow, selectChainRequests } from '#apis/operator/look-queries.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import {
+  type ChainRequestRow,
+  selectChainRequests,
+} from '#apis/operator/support-access-queries.ts';
 import type { Sql } from '#db/database.ts';
 import { idOf, nullable, objectType, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import type { Payment } from '#payments/payment.ts';

@@ -1,12 +1,12 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
 import { named } from '#core/isolates.ts';
+import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { ShownOnce } from '../../desk/shown-once.tsx';
-import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -1,15 +1,15 @@
 import { type ReactNode, useState } from 'react';
 import type { ListWithdrawalsResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
-import { Arrived } from '../../desk/arrived.tsx';
 import { useFilters } from '../../desk/filters.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { priceOf } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';

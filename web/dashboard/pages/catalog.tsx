@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
-import { Arrived } from '../../desk/arrived.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';

@@ -14,7 +14,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { tipPrice, tippedPrice } from '../../ui/tipped.ts';
+import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/declines.ts';

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { named } from '#core/isolates.ts';
-import { Arrived } from '../../desk/arrived.tsx';
 import { useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { t } from '../../ui/text/t.ts';

@@ -6,7 +6,7 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { priceOf } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';

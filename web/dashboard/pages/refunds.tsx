@@ -6,7 +6,7 @@ import { LongList } from '../../desk/long-list.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { priceOf } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';

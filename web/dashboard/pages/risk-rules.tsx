@@ -4,12 +4,12 @@ import type {
   ReadRiskSettingsResponse,
 } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
-import { Arrived } from '../../desk/arrived.tsx';
+import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
 import { List } from '../../desk/list.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
-import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { SumField } from '../../ui/sum-field.tsx';

@@ -1,12 +1,12 @@
 import { Fragment, type ReactNode, useState } from 'react';
 import { LANGUAGE_NAMES, LANGUAGES } from '#core/languages.ts';
 import type { ReadAccountResponse } from '../../data/types/dashboard.ts';
-import { Arrived } from '../../desk/arrived.tsx';
+import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { OwnAccess } from '../../desk/own-access.tsx';
 import { useSend } from '../../desk/send.ts';
-import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/stored-now.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';

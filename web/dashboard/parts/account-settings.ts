@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { ReadAccountResponse, UpdateAccountBody } from '../../data/types/dashboard.ts';
+import { storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { useSend } from '../../desk/send.ts';
-import { storedNow, useOpened } from '../../desk/stored-now.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { useMerchant } from '../merchant.ts';

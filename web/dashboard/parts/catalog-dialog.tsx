@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
+import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
-import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/stored-now.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';

@@ -3,7 +3,7 @@ import { type Filters, FilterText } from '../../desk/filters.tsx';
 import { SavedFilters } from '../../desk/saved-filters.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
-import { presets } from './presets.ts';
+import { presets } from './day-presets.ts';
 import { useDays } from './time-zone.ts';
 
 /** Fields for the days of a list. */

@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from 'react';
 import type { DashboardWebhookEndpoint } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
+import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
 import { ShownOnce } from '../../desk/shown-once.tsx';
-import { ChangedMeanwhile } from '../../desk/stored-now.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { t } from '../../ui/text/t.ts';

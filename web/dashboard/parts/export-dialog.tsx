@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { withoutIsolates } from '#core/isolates.ts';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';

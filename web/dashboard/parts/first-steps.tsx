@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { firstPartOf, partOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { firstPartOf, partOf } from '../../ui/part.ts';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant, useRead } from '../merchant.ts';

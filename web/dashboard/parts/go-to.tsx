@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { Button } from '../../ui/button.tsx';
-import { partOf } from '../../ui/part.ts';
+import { partOf } from '../../ui/lazy-part.ts';
 import { t } from '../../ui/text/t.ts';
 import { type Mode, useMerchant } from '../merchant.ts';
 import { pages } from '../pages.ts';

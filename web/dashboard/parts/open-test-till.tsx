@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { valueIn } from '../../data/api.ts';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';

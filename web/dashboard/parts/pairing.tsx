@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { buttonClass } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
-import { partOf } from '../../ui/part.ts';
+import { partOf } from '../../ui/lazy-part.ts';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';

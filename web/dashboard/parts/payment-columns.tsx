@@ -1,5 +1,5 @@
 import type { Payment } from '../../data/types/dashboard.ts';
-import { paidPrice, paidTip } from '../../ui/quoted.ts';
+import { paidPrice, paidTip } from '../../ui/quoted-price.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { named } from '#core/isolates.ts';
-import type { Quoted } from '../../ui/quoted.ts';
+import type { Quoted } from '../../ui/quoted-price.ts';
 import { Fact } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';

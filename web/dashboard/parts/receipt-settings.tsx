@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
-import { ChangedMeanwhile } from '../../desk/stored-now.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { given } from '../../ui/text/fixed.ts';

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatMoney, sumRules } from '../../ui/price.ts';
-import { priceOf } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
 import { readRefund, refundLeft, usdcLeft } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { CURRENCIES } from '#core/currencies.ts';
 import { named } from '#core/isolates.ts';
+import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
-import { ChangedMeanwhile } from '../../desk/stored-now.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';

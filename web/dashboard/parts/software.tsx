@@ -3,7 +3,7 @@ import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { Status } from '../../ui/status.tsx';
 import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
-import { isBehind } from './behind.ts';
+import { isBehind } from './outdated-software.ts';
 
 /** The releases that came with the service that serves this page. */
 const RELEASES = {

@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { partOf } from '../../ui/part.ts';
+import { partOf } from '../../ui/lazy-part.ts';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { named } from '#core/isolates.ts';
-import { storedNow } from '../../desk/stored-now.tsx';
+import { storedNow } from '../../desk/concurrent-change.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { Select } from '../../ui/field.tsx';
 import { rateText } from '../../ui/percent.ts';

@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { named } from '#core/isolates.ts';
+import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Form } from '../../desk/form.tsx';
-import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/stored-now.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';

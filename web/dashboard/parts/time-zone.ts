@@ -1,7 +1,7 @@
 import type { Filters } from '../../desk/filters.tsx';
 import { useRead } from '../merchant.ts';
+import { type Days, presetDays } from './day-presets.ts';
 import { dayEnd, dayStart } from './days.ts';
-import { type Days, presetDays } from './presets.ts';
 
 /** Returns the account's time zone for displayed times, or `undefined` while loading. */
 export function useKnownTimeZone(): string | undefined {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
-import { priceOf, type Quoted } from '../../ui/quoted.ts';
+import { priceOf, type Quoted } from '../../ui/quoted-price.ts';
 import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { dayBefore } from './days.ts';

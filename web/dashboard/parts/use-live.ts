@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import { useMerchant } from '../merchant.ts';
 import { EVENT_TYPES } from './event-types.ts';
 

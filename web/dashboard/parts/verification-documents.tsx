@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import type {
   ReadVerificationResponse,
   UploadVerificationDocumentQuery,

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { ListProposalsResponse, ReadContractsResponse } from '../../data/types/operator.ts';
-import { Arrived } from '../../desk/arrived.tsx';
 import { useFilters } from '../../desk/filters.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import type { ListPage } from '../../desk/pagination.ts';

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { ReadQueuesResponse } from '../../data/types/operator.ts';
-import { Arrived } from '../../desk/arrived.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type ChainQueue, useNetworks } from '../networks.ts';
 import { useRead } from '../operator.ts';
-import { Measured } from '../parts/measured.tsx';
+import { Measured } from '../parts/measured-at.tsx';
 
 type Queue = ReadQueuesResponse['data'][number];
 type Request = ChainQueue & { readonly network: string };

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
-import { Arrived } from '../../desk/arrived.tsx';
 import { useFilters } from '../../desk/filters.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -18,7 +18,7 @@ import {
 } from '../differences.ts';
 import { useOperator } from '../operator.ts';
 import { Details } from '../parts/details.tsx';
-import { Measured } from '../parts/measured.tsx';
+import { Measured } from '../parts/measured-at.tsx';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 import { Recoveries } from '../parts/recovery.tsx';
 

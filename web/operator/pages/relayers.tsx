@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Arrived } from '../../desk/arrived.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { CopyAddress } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -7,7 +7,7 @@ import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type Network, type Sender, useNetworks } from '../networks.ts';
-import { Measured } from '../parts/measured.tsx';
+import { Measured } from '../parts/measured-at.tsx';
 
 const WEI_DECIMALS = 18;
 const SHOWN_DECIMALS = 3;

@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import type { ListOperatorsResponse } from '../../data/types/operator.ts';
-import { Arrived } from '../../desk/arrived.tsx';
 import { useDesk } from '../../desk/desk-context.ts';
 import { List } from '../../desk/list.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { OwnAccess } from '../../desk/own-access.tsx';
 import { Button } from '../../ui/button.tsx';

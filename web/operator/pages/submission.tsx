@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { countryName } from '../../dashboard/parts/countries.ts';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import type { ReadSubmissionResponse } from '../../data/types/operator.ts';
 import { useDesk } from '../../desk/desk-context.ts';
 import { Loaded } from '../../desk/loaded.tsx';

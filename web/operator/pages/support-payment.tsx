@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import { courseOf } from '../../dashboard/parts/steps.ts';
+import { courseOf } from '../../dashboard/parts/timeline-steps.ts';
 import { ApiFailure } from '../../data/api.ts';
 import type { ReadAnyPaymentResponse } from '../../data/types/operator.ts';
 import { Form } from '../../desk/form.tsx';

@@ -12,7 +12,7 @@ import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useRead } from '../operator.ts';
-import { Measured } from '../parts/measured.tsx';
+import { Measured } from '../parts/measured-at.tsx';
 
 type Waiting = ListVerificationQueueResponse['data'][number];
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import type { ReadAnyPaymentResponse } from '../../data/types/operator.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Time } from '../../ui/time.tsx';

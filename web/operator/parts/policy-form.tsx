@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import type { ReadPolicyDefaultsResponse } from '../../data/types/operator.ts';
+import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
-import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { readPercent } from '../../ui/percent.ts';
 import { SumField } from '../../ui/sum-field.tsx';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { paragraphOf } from './runbook-paragraph.ts';
 

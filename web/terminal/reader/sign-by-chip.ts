@@ -2,7 +2,7 @@ import { hashTypedData, hexToBytes, recoverAddress, type TypedDataDefinition, to
 import { publicKeyToAddress } from 'viem/accounts';
 import type { ChipSignature, DeviceApi } from '../../data/device.ts';
 import { refusalText } from '../../data/refusal-text.ts';
-import { type Limit, within } from '../../data/within.ts';
+import { type Limit, within } from '../../data/run-within.ts';
 import { formatAtoms } from '../../ui/money.ts';
 import { t } from '../../ui/text/t.ts';
 import { proofOf, refusalIn } from './chip-commands.ts';

@@ -1,6 +1,6 @@
 import type { Credential, DeviceApi, TapToProve } from '../../data/device.ts';
-import { keepUsbReader, type UsbReader } from '../kept.ts';
 import { setPolicyCookie } from '../policy-cookie.ts';
+import { keepUsbReader, type UsbReader } from '../till-storage.ts';
 import type { Read, Unread } from './credential.ts';
 import type { Chip } from './nfc.ts';
 

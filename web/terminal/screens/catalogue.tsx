@@ -10,7 +10,7 @@ import { addItem } from '../cart.ts';
 import { tillCurrency } from '../currency.ts';
 import { goTo } from '../place.ts';
 import { CartPart } from './cart-part.tsx';
-import { Remarked } from './remarked.tsx';
+import { Remarked } from './not-opened.tsx';
 import type { TillContext } from './shift.tsx';
 import './catalogue.css';
 

@@ -3,7 +3,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Qr } from '../../ui/qr.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';
-import { tippedPrice } from '../../ui/tipped.ts';
+import { tippedPrice } from '../../ui/tip-price.ts';
 import {
   type DisplayMessage,
   type DisplayState,

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import type { Payment } from '../../data/device.ts';
-import { leftWallet } from '../../data/left-wallet.ts';
+import { leftWallet } from '../../data/wallet-paid.ts';
 import { endOfAddress } from '../../ui/address.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { paidPrice, paidTip, sharePrice } from '../../ui/quoted.ts';
+import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';

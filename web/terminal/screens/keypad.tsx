@@ -17,7 +17,7 @@ import { WORDS } from '../words.ts';
 import { CatalogueLink } from './catalogue-link.tsx';
 import { FindLink } from './find-link.tsx';
 import { SplitDialog } from './lazy.ts';
-import { Remarked } from './remarked.tsx';
+import { Remarked } from './not-opened.tsx';
 import type { TillContext } from './shift.tsx';
 import { TillIcon } from './till-icon.tsx';
 

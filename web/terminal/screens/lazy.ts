@@ -1,4 +1,4 @@
-import { partOf } from '../../ui/part.ts';
+import { partOf } from '../../ui/lazy-part.ts';
 
 /**
  * Parts that an idle till does not show load later, so that it opens sooner. The service worker

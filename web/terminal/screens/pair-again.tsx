@@ -6,7 +6,6 @@ import { LockScreen } from '../../ui/lock-screen.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
-import { keptSettings } from '../kept.ts';
 import type { ShownDevice } from '../pairing.ts';
 import {
   become,
@@ -18,6 +17,7 @@ import {
   type Proof,
   proofFor,
 } from '../pairing.ts';
+import { keptSettings } from '../till-storage.ts';
 
 function DeviceFacts({ title, device }: { title: string; device: ShownDevice | null }): ReactNode {
   return (

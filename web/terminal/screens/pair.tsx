@@ -1,10 +1,10 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { partOf } from '../../ui/part.ts';
-import type { Pairing } from '../kept.ts';
+import { partOf } from '../../ui/lazy-part.ts';
 import { become, type Change, changeTo, lookAt, pairNew, proofFor } from '../pairing.ts';
 import { hasCamera } from '../reader/camera.ts';
+import type { Pairing } from '../till-storage.ts';
 import './pair.css';
 import { t } from '../../ui/text/t.ts';
 

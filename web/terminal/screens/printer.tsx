@@ -3,8 +3,8 @@ import { Button } from '../../ui/button.tsx';
 import { Choice, Switch } from '../../ui/choice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import type { Settings } from '../kept.ts';
 import { choosePrinter, hasSerial, openDrawer } from '../printer.ts';
+import type { Settings } from '../till-storage.ts';
 
 interface PrinterProps {
   readonly settings: Settings;

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Device, DeviceApi } from '../../data/device.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { keptSettings, keptUsbReader } from '../kept.ts';
 import { takesPasses } from '../machine.ts';
 import type { Open, Phase } from '../phases.ts';
 import { goTo } from '../place.ts';
@@ -11,8 +10,9 @@ import { readKeyboard } from '../reader/keyboard.ts';
 import { type Chip, readNfc } from '../reader/nfc.ts';
 import type { UsbState } from '../reader/usb.ts';
 import type { TillRunner } from '../till.ts';
+import { keptSettings, keptUsbReader } from '../till-storage.ts';
 import { strayWords, unreadWords } from '../words.ts';
-import { type Asked, type ChipAsks, useChipAsks } from './chip-asks.tsx';
+import { type Asked, type ChipAsks, useChipAsks } from './chip-prompts.tsx';
 import type { TillContext } from './shift.tsx';
 
 export interface Readers {

@@ -2,14 +2,14 @@ import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import type { DeviceApi, Payment } from '../../data/device.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { refusalText } from '../../data/refusal-text.ts';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { keptSettings } from '../kept.ts';
+import { keptSettings } from '../till-storage.ts';
 import { Qr } from './lazy.ts';
 
 interface ReceiptProps {

@@ -9,14 +9,14 @@ import { TextField } from '../../ui/field.tsx';
 import { Money } from '../../ui/money-text.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatMoney, sumRules } from '../../ui/price.ts';
-import { priceOf } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
 import { type RefundLeft, readRefund, refundLeft } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t, textLanguage } from '../../ui/text/t.ts';
 import { writeSum } from '../../ui/typed-sum.ts';
-import { keepRefund, keptRefund, type PendingRefund } from '../kept.ts';
+import { keepRefund, keptRefund, type PendingRefund } from '../till-storage.ts';
 import { WORDS } from '../words.ts';
 import type { TillContext } from './shift.tsx';
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { named } from '#core/isolates.ts';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import { Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { LanguageChoice } from '../../ui/language-choice.tsx';

@@ -1,13 +1,13 @@
 import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { createDeviceApi, type Device, type DeviceApi } from '../../data/device.ts';
-import { fromRoot } from '../../data/root.ts';
+import { fromRoot } from '../../data/root-path.ts';
 import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../awake.ts';
-import { keepSettings, keptSettings, type Pairing, type Settings } from '../kept.ts';
 import type { Till } from '../phases.ts';
 import { replacePlace, usePlace } from '../place.ts';
 import { setPolicyCookie } from '../policy-cookie.ts';
 import { TillRunner, type TillView } from '../till.ts';
+import { keepSettings, keptSettings, type Pairing, type Settings } from '../till-storage.ts';
 import { Bar } from './bar.tsx';
 import { KeypadScreen } from './keypad.tsx';
 import {

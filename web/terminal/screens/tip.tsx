@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { priceOf } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { t } from '../../ui/text/t.ts';
 import { TipChoice } from '../../ui/tip-choice.tsx';

@@ -5,7 +5,7 @@ const A_YEAR_S = 31_536_000;
 /** Stores the chosen language in a cookie, which the service reads when it renders the page. */
 export function switchLanguage(language: string): void {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
-  // Does not use `data/root.ts`, which only larger apps load.
+  // Does not use `data/root-path.ts`, which only larger apps load.
   const root = new URL('.', document.baseURI).pathname;
   const place = `Path=${root}; SameSite=Strict; Max-Age=${A_YEAR_S}${secure}`;
   document.cookie = `tapline_language=${language}; ${place}`;

@@ -12,11 +12,11 @@ import { rich } from '../../ui/text/rich.ts';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { readSum, sumIn } from '../../ui/typed-sum.ts';
-import { useHere } from '../here.tsx';
 import { rowsOf, useAgentTokens } from '../queries.ts';
+import { useHere } from '../wallet-context.tsx';
 import { sumProblem } from '../words.ts';
 import { More, Problem, Waiting } from './loading.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 const TIMES = [

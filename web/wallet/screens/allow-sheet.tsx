@@ -10,7 +10,6 @@ import { formatTime } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum } from '../../ui/typed-sum.ts';
 import { formatRate } from '../allowance.ts';
-import { useHere } from '../here.tsx';
 import {
   isRead,
   PERIODS,
@@ -20,8 +19,9 @@ import {
   type TermField,
   type TermProblems,
   type TypedTerms,
-} from '../terms.ts';
+} from '../typed-terms.ts';
 import { useApproval } from '../use-approval.ts';
+import { useHere } from '../wallet-context.tsx';
 import { ApprovalNotice } from './approval-notice.tsx';
 import { OpenerField, openerOf } from './opener.tsx';
 
@@ -101,7 +101,7 @@ export function AllowSheet({ action, wallet, onClose }: AllowSheetProps): ReactN
     if (!isRead(read)) return;
     const opener = openerOf(vault, password);
     void submit(async () => {
-      const { signAgreement } = await import('../agree.ts');
+      const { signAgreement } = await import('../sign-agreement.ts');
       return signAgreement({ here, opener, agreed: read });
     });
   };

@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { partOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { partOf } from '../../ui/part.ts';
 import { t } from '../../ui/text/t.ts';
-import { useKept } from '../kept.ts';
 import { rowsOf, usePayments, useWallet } from '../queries.ts';
+import { useKept } from '../wallet-storage.ts';
 
 const BackupSheet = partOf(async () => (await import('./backup.tsx')).BackupSheet);
 

@@ -7,9 +7,9 @@ import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import type { Hex } from '../bytes.ts';
-import { useHere } from '../here.tsx';
-import { keep } from '../kept.ts';
 import { takeKey } from '../keyring.ts';
+import { useHere } from '../wallet-context.tsx';
+import { keep } from '../wallet-storage.ts';
 import { problemOf } from '../words.ts';
 import { OpenerField, openerOf } from './opener.tsx';
 

@@ -12,12 +12,12 @@ import { SumField } from '../../ui/sum-field.tsx';
 import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
-import { useHere } from '../here.tsx';
 import { rowsOf, useCards } from '../queries.ts';
+import { useHere } from '../wallet-context.tsx';
 import { sumProblem } from '../words.ts';
 import { ChipsPart } from './chips.tsx';
 import { More, Problem, Waiting } from './loading.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { RingsQuestion } from './rings.tsx';
 import { useChange } from './use-change.ts';
 

@@ -7,7 +7,7 @@ import { type TextKey, t } from '../../ui/text/t.ts';
 import type { Hex } from '../bytes.ts';
 import { type ChainNode, type ChainTruth, OtherChain, readableCoin, readChain } from '../chain.ts';
 import type { ChainFacts } from '../signing.ts';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 
 export interface ChainTruthProps {
   readonly node: ChainNode | null;

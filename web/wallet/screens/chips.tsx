@@ -5,7 +5,7 @@ import { chipsOf } from '../../data/payer-chips.ts';
 import type { Chip } from '../../data/types/payer.ts';
 import { needsClick } from '../../terminal/reader/chip-after-click.ts';
 import { hasNfc } from '../../terminal/reader/nfc.ts';
-import { ChipAsksPart, useChipAsks } from '../../terminal/screens/chip-asks.tsx';
+import { ChipAsksPart, useChipAsks } from '../../terminal/screens/chip-prompts.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
@@ -17,11 +17,11 @@ import { SumField } from '../../ui/sum-field.tsx';
 import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
-import { useHere } from '../here.tsx';
 import { keyOf } from '../queries.ts';
 import { type NewChip, registerHeldChip } from '../register-chip.ts';
+import { useHere } from '../wallet-context.tsx';
 import { Problem } from './loading.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 /** Reads a limit. @returns `undefined` for invalid input, `null` for no limit. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { type Network, useKept } from '../kept.ts';
+import { type Network, useKept } from '../wallet-storage.ts';
 import { PageLink } from './frame.tsx';
 
 /** Says on every page that the service names other contracts than the pinned ones. */

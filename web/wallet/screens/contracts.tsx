@@ -9,8 +9,8 @@ import { rich } from '../../ui/text/rich.ts';
 import { type TextKey, t, textLocale } from '../../ui/text/t.ts';
 import { formatRate } from '../allowance.ts';
 import { changedFields, fieldsOf, type Pin, type PinnedField } from '../contracts.ts';
-import { type Network, useKept } from '../kept.ts';
 import { builtIn, pinOf, trustReported } from '../pins.ts';
+import { type Network, useKept } from '../wallet-storage.ts';
 import { PageLink } from './frame.tsx';
 
 const NAMES: Readonly<Record<Network, TextKey>> = {

@@ -6,7 +6,7 @@ import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import { useOnline } from '../../ui/use-online.ts';
-import type { Network } from '../kept.ts';
+import type { Network } from '../wallet-storage.ts';
 
 export interface WalletPage {
   readonly name: TextKey;

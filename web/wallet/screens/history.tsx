@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import { leftWallet } from '../../data/left-wallet.ts';
 import type { PayerPayment } from '../../data/payer.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
+import { leftWallet } from '../../data/wallet-paid.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { paidPrice, paidTip, sharePrice } from '../../ui/quoted.ts';
+import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';

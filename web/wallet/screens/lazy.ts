@@ -1,5 +1,5 @@
 import { createElement } from 'react';
-import { firstPartOf, partOf } from '../../ui/part.ts';
+import { firstPartOf, partOf } from '../../ui/lazy-part.ts';
 import { Waiting } from './loading.tsx';
 
 const waiting = createElement(Waiting);
@@ -22,7 +22,7 @@ export const TakeBackPage = partOf(
   waiting,
 );
 // Every page uses it, so it loads first; later, it would load the texts of all other parts.
-export const Heard = firstPartOf(async () => (await import('./heard.tsx')).Heard);
+export const Heard = firstPartOf(async () => (await import('./static-pass-toasts.tsx')).Heard);
 export const WalletLock = partOf(async () => (await import('./lock.tsx')).WalletLock);
 export const ContractsPage = partOf(
   async () => (await import('./contracts.tsx')).ContractsPage,

@@ -12,16 +12,16 @@ import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { formatRate, walletStatusOf } from '../allowance.ts';
-import { useHere } from '../here.tsx';
 import { useMe, useWallet } from '../queries.ts';
 import { useApproval } from '../use-approval.ts';
+import { useHere } from '../wallet-context.tsx';
 import { AllowSheet } from './allow-sheet.tsx';
 import { ApprovalNotice } from './approval-notice.tsx';
 import { CONTRACTS } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { Problem, Waiting } from './loading.tsx';
 import { OpenerField, openerOf } from './opener.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 /** Signs a permit for zero: no atom can be taken afterwards, whatever the policy says. */
@@ -35,7 +35,7 @@ function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
     event.preventDefault();
     const opener = openerOf(vault, password);
     void submit(async () => {
-      const { signAgreement } = await import('../agree.ts');
+      const { signAgreement } = await import('../sign-agreement.ts');
       return signAgreement({ here, opener, agreed: null });
     });
   };

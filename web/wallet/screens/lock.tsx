@@ -4,10 +4,10 @@ import { Button } from '../../ui/button.tsx';
 import { LockScreen } from '../../ui/lock-screen.tsx';
 import type { SealedPin } from '../../ui/pin.ts';
 import { t } from '../../ui/text/t.ts';
-import { keep } from '../kept.ts';
 import type { Vault } from '../vault.ts';
+import { keep } from '../wallet-storage.ts';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 export interface WalletLockProps {

@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { Switch } from '../../ui/choice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { keep, kept, useKept } from '../kept.ts';
 import { isOpen, unlock } from '../keyring.ts';
 import { signIn } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
+import { keep, kept, useKept } from '../wallet-storage.ts';
 
 /**
  * Switches the network. The same key is a wallet on each network, but one without a session needs a

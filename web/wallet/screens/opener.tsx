@@ -5,7 +5,7 @@ import { t } from '../../ui/text/t.ts';
 import { isOpen } from '../keyring.ts';
 import { canUsePasskeys } from '../passkey.ts';
 import { type Opener, SHORTEST_PASSWORD, type Vault } from '../vault.ts';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 
 export interface NewOpenerProps {
   /** Label of the submit button. Scripts find it by its English name. */

@@ -4,13 +4,13 @@ import type { Pass, PassCode } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { partOf } from '../../ui/part.ts';
+import { partOf } from '../../ui/lazy-part.ts';
 import { t } from '../../ui/text/t.ts';
-import { askOwner, asksEach } from '../each-payment.ts';
-import { useHere } from '../here.tsx';
+import { askOwner, asksEach } from '../passkey-per-payment.ts';
+import { useHere } from '../wallet-context.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
 import { PassFileButtons } from './pass-files.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { RotatingCode } from './rotating-code.tsx';
 import { useChange } from './use-change.ts';
 

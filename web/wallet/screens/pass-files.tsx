@@ -4,8 +4,8 @@ import { valueIn } from '../../data/api.ts';
 import { listNetworks, type Pass } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useHere } from '../here.tsx';
-import { Refused } from './refused.tsx';
+import { useHere } from '../wallet-context.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 /** Saves a file through the browser, which may open it in another app. */

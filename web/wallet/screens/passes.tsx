@@ -9,12 +9,12 @@ import { Status } from '../../ui/status.tsx';
 import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { useHere } from '../here.tsx';
 import { rowsOf, usePasses } from '../queries.ts';
+import { useHere } from '../wallet-context.tsx';
 import { PageLink } from './frame.tsx';
 import { More, Problem, Waiting } from './loading.tsx';
 import { PassCodeSheet } from './pass-code.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { RingsQuestion } from './rings.tsx';
 import { useChange } from './use-change.ts';
 

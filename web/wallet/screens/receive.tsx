@@ -4,7 +4,7 @@ import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Qr } from '../../ui/qr.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useHere } from '../here.tsx';
+import { useHere } from '../wallet-context.tsx';
 
 /** Shows the wallet's address, for a person who sends USDC to it. */
 export function ReceiveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {

@@ -5,19 +5,19 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { paidPrice, paidTip, priceOf } from '../../ui/quoted.ts';
+import { paidPrice, paidTip, priceOf } from '../../ui/quoted-price.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import { endRing, startRing } from '../alert.ts';
 import { type Charge, chargeOf, sumLength } from '../allowance.ts';
 import { Bell } from '../bell.ts';
-import { askOwner, asksEach } from '../each-payment.ts';
-import { useHere } from '../here.tsx';
+import { askOwner, asksEach } from '../passkey-per-payment.ts';
 import { useWallet } from '../queries.ts';
 import { leftMs, type Ring, type RingOutcome } from '../ring-machine.ts';
+import { useHere } from '../wallet-context.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import './ring.css';
 
 const REASONS: Readonly<Record<string, TextKey>> = {

@@ -6,8 +6,6 @@ import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useHere } from '../here.tsx';
-import { keep, useKept } from '../kept.ts';
 import {
   askToRing,
   canPush,
@@ -17,7 +15,9 @@ import {
   subscribedAt,
   unsubscribe,
 } from '../push.ts';
-import { Refused } from './refused.tsx';
+import { useHere } from '../wallet-context.tsx';
+import { keep, useKept } from '../wallet-storage.ts';
+import { Refused } from './problem-notice.tsx';
 
 /** True if Web Push is configured here and this browser has a subscription. */
 function usePush() {

@@ -2,13 +2,13 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { Pass } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
-import { partOf } from '../../ui/part.ts';
+import { partOf } from '../../ui/lazy-part.ts';
 import { t } from '../../ui/text/t.ts';
-import { useHere } from '../here.tsx';
-import { keep, kept, useKept } from '../kept.ts';
 import { codeAt, STEP_MS } from '../rotating-code.ts';
+import { useHere } from '../wallet-context.tsx';
+import { keep, kept, useKept } from '../wallet-storage.ts';
 import { CountdownRing } from './countdown-ring.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);

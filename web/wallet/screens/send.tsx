@@ -12,13 +12,13 @@ import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum } from '../../ui/typed-sum.ts';
 import { readableCoin, TRANSFER_GAS_LIMIT } from '../chain.ts';
-import { useHere } from '../here.tsx';
-import { useKept } from '../kept.ts';
 import { follow, keepSending, type Plan, planSending, signSending } from '../send-usdc.ts';
 import { type Sending, sendable } from '../sending.ts';
+import { useHere } from '../wallet-context.tsx';
+import { useKept } from '../wallet-storage.ts';
 import { problemOf } from '../words.ts';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 /** Splits the address into groups of four characters, so that it can be compared piece by piece. */

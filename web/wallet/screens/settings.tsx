@@ -9,14 +9,14 @@ import { Notice } from '../../ui/notice.tsx';
 import { PinForm } from '../../ui/pin-form.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { askOwner } from '../each-payment.ts';
-import { useHere } from '../here.tsx';
-import { forgetWallet, keep, useKept } from '../kept.ts';
 import { dropKey } from '../keyring.ts';
+import { askOwner } from '../passkey-per-payment.ts';
 import { dropSession } from '../sign-in.ts';
+import { useHere } from '../wallet-context.tsx';
+import { forgetWallet, keep, useKept } from '../wallet-storage.ts';
 import { BackupSheet } from './backup.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { RingsSection } from './rings.tsx';
 
 function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {

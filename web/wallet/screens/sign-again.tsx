@@ -2,11 +2,11 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { Network } from '../kept.ts';
 import { signAgain } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
+import type { Network } from '../wallet-storage.ts';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 export interface SignAgainProps {

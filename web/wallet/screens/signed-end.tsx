@@ -18,7 +18,7 @@ import {
 import type { ChainFacts } from '../signing.ts';
 import type { Vault } from '../vault.ts';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 /** The nonce of a wallet that has never sent a transaction. */

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useKept } from '../kept.ts';
 import { signIn } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
+import { useKept } from '../wallet-storage.ts';
 import { ContractsNotice } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 /** Shown if the wallet is here but has no session. One signature starts a session for a day. */

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Answer } from '../../data/api.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { t } from '../../ui/text/t.ts';
-import { useHere } from '../here.tsx';
+import { useHere } from '../wallet-context.tsx';
 
 export interface Change {
   readonly busy: boolean;

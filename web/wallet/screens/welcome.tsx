@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { askToLast } from '../../data/lasting.ts';
+import { askToLast } from '../../data/persistent-storage.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -7,12 +7,12 @@ import { LanguageChoice } from '../../ui/language-choice.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { Hex } from '../bytes.ts';
-import { heldWallet } from '../held.ts';
-import { keep } from '../kept.ts';
 import { holdKey } from '../keyring.ts';
+import { heldWallet } from '../last-wallet-cookie.ts';
+import { wayBack } from '../return-to-payment.ts';
 import { signIn } from '../sign-in.ts';
 import { type Opener, sealKey } from '../vault.ts';
-import { wayBack } from '../way-back.ts';
+import { keep } from '../wallet-storage.ts';
 import { problemOf } from '../words.ts';
 import { NewOpener } from './opener.tsx';
 

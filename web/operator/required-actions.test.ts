@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Known, needsOf } from './needs.ts';
+import { type Known, needsOf } from './required-actions.ts';
 
 const TESTNET = {
   network: 'testnet',

@@ -1,7 +1,7 @@
 import '../../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { presetDays, presets } from './presets.ts';
+import { presetDays, presets } from './day-presets.ts';
 
 test('each named time is the days that the account counts, today included', () => {
   // In Kiritimati it is already January 1.

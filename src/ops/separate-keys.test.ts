@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generatePrivateKey } from 'viem/accounts';
-import { describeKeysApart } from '#ops/keys-apart.ts';
+import { describeKeysApart } from '#ops/separate-keys.ts';
 
 const [relayerKey, registrarKey] = [generatePrivateKey(), generatePrivateKey()];
 const worker = { relayerKeys: [relayerKey], registrarKey: null };

@@ -1,11 +1,11 @@
 import { type ReactNode, useRef, useState } from 'react';
 import { Button, buttonClass } from '../ui/button.tsx';
+import { partOf } from '../ui/lazy-part.ts';
 import { Notice } from '../ui/notice.tsx';
-import { partOf } from '../ui/part.ts';
 import { t } from '../ui/text/t.ts';
 import { Refused } from './ethereum.ts';
 import type { WayProps } from './injected-wallet.tsx';
-import { inviteWallet, openClient, type RelayClient } from './relay-session.ts';
+import { inviteWallet, openClient, type RelayClient } from './walletconnect-session.ts';
 
 const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
 

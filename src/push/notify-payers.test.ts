@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { addMs, type Clock, FakeClock } from '#core/clock.ts';
-import { ringPayers } from '#push/ring.ts';
+import { ringPayers } from '#push/notify-payers.ts';
 import { vapidAuthorization } from '#push/vapid.ts';
 import { readPushSettings } from '#settings/push-settings.ts';
 import { insertAlarms } from '#settlement/alarms.ts';

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
 import { createPayerApi, type PayerApi } from '../data/payer.ts';
-import { partOf } from '../ui/part.ts';
-import { type Network, useKept } from './kept.ts';
+import { partOf } from '../ui/lazy-part.ts';
 import { dropSession } from './sign-in.ts';
 import type { Vault } from './vault.ts';
+import { type Network, useKept } from './wallet-storage.ts';
 
 /** The current wallet and network, as context for every page. */
 export interface Here {

@@ -1,5 +1,5 @@
-import { kept } from './kept.ts';
 import { openVault, type Vault } from './vault.ts';
+import { kept } from './wallet-storage.ts';
 import { problemOf } from './words.ts';
 
 /** True if the owner has a passkey and wants it required for each payment. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Wallet } from '../data/payer.ts';
 import { chargeOf, walletStatusOf } from './allowance.ts';
-import { isRead, presentTerms, readTerms, USUAL_TERMS } from './terms.ts';
+import { isRead, presentTerms, readTerms, USUAL_TERMS } from './typed-terms.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 

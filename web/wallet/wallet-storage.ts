@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import type { SealedPin } from '../ui/pin.ts';
 import type { Pin } from './contracts.ts';
-import { forgetHeldWallet } from './held.ts';
+import { forgetHeldWallet } from './last-wallet-cookie.ts';
 import type { Sending } from './sending.ts';
 import type { ChainFacts } from './signing.ts';
 import type { Vault } from './vault.ts';

@@ -1,4 +1,4 @@
-import { fromRoot } from '../data/root.ts';
+import { fromRoot } from '../data/root-path.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import { Refused } from './ethereum.ts';
 import type { Message } from './message.ts';

@@ -1,6 +1,6 @@
 import { toAtoms, toMinorUnits } from '#core/exchange.ts';
 import type { Price } from './price.ts';
-import type { Quoted } from './quoted.ts';
+import type { Quoted } from './quoted-price.ts';
 
 /** Returns the price of a tip in atoms, by the rate of the sale; `null` for a sale in USDC. */
 export function tipPrice(quoted: Quoted | null, tip: bigint): Price | null {

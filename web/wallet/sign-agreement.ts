@@ -1,11 +1,11 @@
 import { valueIn } from '../data/api.ts';
 import type { SignedApproval } from './approval-machine.ts';
-import type { Here } from './here.tsx';
 import { unlock } from './keyring.ts';
 import { checkContracts } from './pins.ts';
 import { deadlineAt, factsOf, signPermit, signPolicy } from './signing.ts';
-import type { ReadTerms } from './terms.ts';
+import type { ReadTerms } from './typed-terms.ts';
 import type { Opener } from './vault.ts';
+import type { Here } from './wallet-context.tsx';
 import { problemOf } from './words.ts';
 
 export interface Agreement {

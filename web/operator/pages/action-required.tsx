@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { Arrived } from '../../desk/arrived.tsx';
+import { Arrived } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -9,12 +9,12 @@ import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useReconciled } from '../differences.ts';
-import { type Need, needsOf } from '../needs.ts';
 import { useNetworks } from '../networks.ts';
 import { useRead } from '../operator.ts';
-import { Measured } from '../parts/measured.tsx';
+import { Measured } from '../parts/measured-at.tsx';
 import { NetworkTable } from '../parts/network-table.tsx';
 import { OtherCells } from '../parts/other-cells.tsx';
+import { type Need, needsOf } from '../required-actions.ts';
 
 const WATCH_MS = 10_000;
 /** Polling interval. It is long because each refresh queries every other cell. */

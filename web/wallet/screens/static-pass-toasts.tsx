@@ -1,12 +1,12 @@
 import { useEffect } from 'react';
-import { leftWallet } from '../../data/left-wallet.ts';
 import type { Pass, PayerPayment } from '../../data/payer.ts';
+import { leftWallet } from '../../data/wallet-paid.ts';
 import { roundAtoms } from '../../ui/money.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { keep, kept } from '../kept.ts';
 import { notifyOfPass } from '../push.ts';
 import { rowsOf, usePasses, usePayments } from '../queries.ts';
+import { keep, kept } from '../wallet-storage.ts';
 
 /** How many toasts appear at most. The history marks all of these payments. */
 const MOST = 3;

@@ -6,7 +6,7 @@ import { CodeWords } from '../../ui/code-words.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { pathOf } from './object-link.tsx';
-import { courseOf, deliverySteps, type Step } from './steps.ts';
+import { courseOf, deliverySteps, type Step } from './timeline-steps.ts';
 
 /** Polling interval, short enough to follow a tap until it settles. */
 const WATCH_MS = 2_000;

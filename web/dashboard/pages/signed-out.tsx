@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { PeopleApi } from '../../data/people.ts';
 import { createCall } from '../../data/routes.ts';
 import type { LookUpInvitationResponse, Operations } from '../../data/types/dashboard.ts';
-import { AddressForm, newPassword, Sent, useTokenInLink } from '../../desk/by-mail.tsx';
+import { AddressForm, newPassword, Sent, useTokenInLink } from '../../desk/email-link-pages.tsx';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Sheet } from '../../desk/sheet.tsx';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isBehind } from './behind.ts';
+import { isBehind } from './outdated-software.ts';
 
 const NEWEST = { browser: '0.2.0', reader: '0.1.0' };
 

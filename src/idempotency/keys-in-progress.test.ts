@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createKeysUnderWay } from '#idempotency/keys-under-way.ts';
+import { createKeysUnderWay } from '#idempotency/keys-in-progress.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
 
 const REQUEST: IdempotentRequest = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { sumParts } from '#apis/dashboard/add-statistics.ts';
 import type { PartRow } from '#apis/dashboard/statistics-queries.ts';
-import { sumParts } from '#apis/dashboard/sum-parts.ts';
 
 /** Sums up the hours of a day. */
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
-import { partOf } from './part.ts';
+import { partOf } from './lazy-part.ts';
 
 const Hello = ({ name }: { readonly name: string }) => createElement('p', null, `Hello ${name}`);
 

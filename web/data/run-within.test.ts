@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { within } from './within.ts';
+import { within } from './run-within.ts';
 
 /** Stands in for a request that is never answered. */
 function hang(signal: AbortSignal): Promise<never> {
