@@ -3,6 +3,7 @@ import { createDeviceApi, type Device, type DeviceApi } from '../../data/device.
 import { fromRoot } from '../../data/root-path.ts';
 import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../awake.ts';
+import { ignoreSecondClicks } from '../double-click.ts';
 import type { Till } from '../phases.ts';
 import { replacePlace, usePlace } from '../place.ts';
 import { setPolicyCookie } from '../policy-cookie.ts';
@@ -24,10 +25,10 @@ import {
 import { type Readers, useReaders } from './readers.ts';
 import { useDisplay } from './use-display.ts';
 
-/** The context of every screen of a paired till. */
 /** After a payment that started on the catalog page, the till returns to it. */
 const CATALOGUE = 'catalogue';
 
+/** The context of every screen of a paired till. */
 export interface TillContext {
   readonly api: DeviceApi;
   readonly runner: TillRunner;
@@ -146,6 +147,7 @@ function RunningShift(props: RunningProps): ReactNode {
   useEffect(() => {
     const end = new AbortController();
     loadParts(end.signal);
+    ignoreSecondClicks(end.signal);
     return () => end.abort();
   }, []);
   useEffect(() => {
