@@ -13,9 +13,9 @@ const PROXY = { target: SERVICE, changeOrigin: false };
 
 /** Modules that every app needs. One chunk compresses better than ten. */
 const BASE = new RegExp(
-  'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|result-names|skeleton|' +
-    'status|toast|text/(jsx-runtime|rich))|' +
-    String.raw`data/(api|refusal-text|root|within))\.tsx?$`,
+  'web/(ui/(amount|button|error-boundary|field|icon|lazy-part|money|mount|notice|result-names|' +
+    'skeleton|status|toast|text/(jsx-runtime|rich))|' +
+    String.raw`data/(api|refusal-text|root-path|run-within))\.tsx?$`,
 );
 
 /** Text functions, also used by pages without React. */
@@ -24,8 +24,8 @@ const TEXT =
 
 /** Modules that a till always needs. */
 const TILL = new RegExp(
-  'web/(terminal/(charge|currency|kept|machine|phases|place|split|words|' +
-    'screens/(catalogue-link|find-link|remarked|till-icon))|ui/money-text|' +
+  'web/(terminal/(charge|currency|machine|phases|place|split|till-storage|words|' +
+    'screens/(catalogue-link|find-link|not-opened|till-icon))|ui/money-text|' +
     String.raw`data/device)\.tsx?$`,
 );
 
@@ -34,21 +34,21 @@ const TILL = new RegExp(
  * chunk.
  */
 const DESK = new RegExp(
-  'web/(desk/(action-button|answers|arrived|desk-context|factor-context|factor-provider|filters|' +
-    'gate|list|loaded|page-icon|reads|send|sheet)|' +
-    String.raw`data/(people|routes)|ui/(arrival|empty-drawing|history-entry|numbers|shell))\.tsx?$`,
+  'web/(desk/(action-button|answers|desk-context|factor-context|factor-provider|filters|gate|' +
+    'list|load-together|loaded|page-icon|reads|send|sheet)|' +
+    String.raw`data/(people|routes)|ui/(empty-drawing|history-entry|numbers|restore-scroll|shell))\.tsx?$`,
 );
 
 /** Modules that most of the merchant's dashboard pages share. */
 const MERCHANT = new RegExp(
-  'src/core/calendar|web/dashboard/(merchant|parts/(customer|days|declines|event-types|' +
-    'live-steps|object-link|pairing|payment-columns|presets|sale-sum|terminal-names|time-zone|' +
+  'src/core/calendar|web/dashboard/(merchant|parts/(customer|day-presets|days|declines|' +
+    'event-types|live-steps|object-link|pairing|payment-columns|sale-sum|terminal-names|time-zone|' +
     'use-live))',
 );
 
 /** First screen of the wallet, used by no other app. */
 const WALLET = new RegExp(
-  'web/wallet/screens/(contracts-notice|frame|loading|network-switch|refused|use-change|' +
+  'web/wallet/screens/(contracts-notice|frame|loading|network-switch|problem-notice|use-change|' +
     String.raw`use-unlocking)\.tsx?$`,
 );
 
