@@ -53,7 +53,7 @@ create index refunds_changed on refunds (livemode, updated) where status = 'succ
 create table refund_days (
   account_id text collate "C" primary key references accounts (id),
   day date not null,
-  asked bigint not null
+  requested bigint not null
 );
 
 -- Receipts that the account's fiscal signer signs: a row for each payment and refund that was booked

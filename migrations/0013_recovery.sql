@@ -8,7 +8,7 @@ create table network_recoveries (
   cluster_id text,
   -- Incremented by each request for a recovery, so that a running one does not end before a later
   -- request is served.
-  asked bigint not null default 0,
+  request_count bigint not null default 0,
   -- What started it: cluster, nonce, position, reconciliation, command.
   reason text,
   -- Whether rows are known to be lost, and not only possibly lost.

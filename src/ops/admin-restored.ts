@@ -5,7 +5,7 @@ import type { Database, Tx } from '#db/database.ts';
 import type { AdminInput } from '#ops/admin-input.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
-import { askForRecovery, endDoubt, lockDoubt } from '#settlement/network-recovery-queries.ts';
+import { endDoubt, lockDoubt, requestRecovery } from '#settlement/network-recovery-queries.ts';
 import { stopSender } from '#settlement/senders.ts';
 
 type Outcome = { readonly lines: readonly string[] } | Refusal;
@@ -43,7 +43,7 @@ export async function sayRestored(db: Database, input: AdminInput): Promise<Outc
 async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string> {
   await deleteUndecided(tx, livemode);
   await endDoubt(tx, livemode, now);
-  await askForRecovery(tx, { livemode, asked: null, reason: 'command', lossShown: true });
+  await requestRecovery(tx, { livemode, requestCount: null, reason: 'command', lossShown: true });
   return 'a worker books what the database lacks; until then the network takes no payments';
 }
 

@@ -9,12 +9,12 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
   adoptCluster,
-  askForRecovery,
   endDoubt,
   type LedgerRow,
   type NoncesAhead,
   RECOVERY_TOPIC,
   type RecoveryReason,
+  requestRecovery,
   saveDoubt,
   selectLedger,
 } from '#settlement/network-recovery-queries.ts';
@@ -45,7 +45,7 @@ const DOUBT_LOOK_MS = 2_000;
 /** The facts from which {@link judgeLedger} decides. */
 export interface Findings {
   readonly clusterId: string;
-  readonly ledger: Omit<LedgerRow, 'asked' | 'position'>;
+  readonly ledger: Omit<LedgerRow, 'request_count' | 'position'>;
   /** Nonces on the chain by lower-case address; `null` if no node answered. */
   readonly chainNonces: ReadonlyMap<string, bigint> | null;
   readonly trust: LedgerTrust;
@@ -135,7 +135,9 @@ async function ask(
   const { db, chain, log, wakeups } = deps;
   const { livemode, network } = chain.config;
   const { reason, lossShown } = judgment;
-  if (await askForRecovery(db, { livemode, asked: ledger.asked, reason, lossShown })) {
+  if (
+    await requestRecovery(db, { livemode, requestCount: ledger.request_count, reason, lossShown })
+  ) {
     log.warn('the ledger must be compared with the chain', { network, reason, lossShown });
   }
   db.watch.lossRecorded(livemode);

@@ -275,18 +275,19 @@ export async function updateReceiptNumbers(tx: Tx, ended: readonly Refund[]): Pr
 }
 
 /** Adds a person's request. @returns the sum of the UTC day, including it. */
-export async function addAskedByPeople(
+export async function addToRefundDay(
   tx: Tx,
-  asked: { readonly accountId: string; readonly amount: bigint; readonly now: Date },
+  refund: { readonly accountId: string; readonly amount: bigint; readonly now: Date },
 ): Promise<bigint> {
-  const rows = await tx.query<{ asked: bigint }>(
-    `insert into refund_days as d (account_id, day, asked)
+  const rows = await tx.query<{ requested: bigint }>(
+    `insert into refund_days as d (account_id, day, requested)
      values ($1, ($3::timestamptz at time zone 'UTC')::date, $2)
      on conflict (account_id) do update
-     set asked = case when d.day = excluded.day then d.asked else 0 end + excluded.asked,
+     set requested = case when d.day = excluded.day then d.requested else 0 end
+         + excluded.requested,
        day = excluded.day
-     returning asked`,
-    [asked.accountId, asked.amount, asked.now],
+     returning requested`,
+    [refund.accountId, refund.amount, refund.now],
   );
-  return only(rows, 'sum of refunds').asked;
+  return only(rows, 'sum of refunds').requested;
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
-  askForRecovery,
   finishRecovery,
   holdRecovery,
   noteEnded,
   RecoveryLost,
   type RecoveryRun,
+  requestRecovery,
   takeRecovery,
 } from '#settlement/network-recovery-queries.ts';
 import { selectCompared } from '#settlement/reconciliation/reconcile-queries.ts';
@@ -21,9 +21,9 @@ before(async () => {
 after(() => database.close());
 
 const ask = () =>
-  askForRecovery(database.db, {
+  requestRecovery(database.db, {
     livemode: false,
-    asked: null,
+    requestCount: null,
     reason: 'position',
     lossShown: true,
   });

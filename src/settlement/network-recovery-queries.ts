@@ -13,7 +13,7 @@ export interface LedgerRow {
   readonly status: 'done' | 'recovering';
   /** The database that the last recovery ran on. */
   readonly clusterId: string | null;
-  readonly asked: bigint;
+  readonly request_count: bigint;
   /** True if anything was ever sent or paid on the network. Read only without a cluster id. */
   readonly used: boolean;
   /** Next nonces by lower-case address, except those of stopped senders. */
@@ -26,7 +26,7 @@ export interface LedgerRow {
 
 export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerRow> {
   const rows = await sql.query<LedgerRow>(
-    `select r.status, r.cluster_id as "clusterId", r.asked,
+    `select r.status, r.cluster_id as "clusterId", r.request_count,
        case when r.cluster_id is null then
          exists (select from chain_transactions t where t.livemode = r.livemode)
          or exists (select from payments p where p.livemode = r.livemode)
@@ -43,15 +43,15 @@ export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerR
 }
 
 /**
- * Requests a recovery, unless one was requested since `asked` was read. A running recovery
+ * Requests a recovery, unless one was requested since `requestCount` was read. A running recovery
  * continues, but does not end before it has noticed this request.
  */
-export async function askForRecovery(
+export async function requestRecovery(
   sql: Sql,
   wish: {
     readonly livemode: boolean;
     /** The counter of requests as read before; `null` to request a recovery in any case. */
-    readonly asked: bigint | null;
+    readonly requestCount: bigint | null;
     readonly reason: RecoveryReason;
     readonly lossShown: boolean;
   },
@@ -59,7 +59,7 @@ export async function askForRecovery(
   const rows = await sql.query(
     `with begun as (
        update network_recoveries r
-       set status = 'recovering', asked = asked + 1, reason = $3, doubt = null,
+       set status = 'recovering', request_count = request_count + 1, reason = $3, doubt = null,
          loss_shown = $4 or (r.status = 'recovering' and r.loss_shown),
          started = case when r.status = 'recovering' then r.started else now() end,
          finished = null, read_to = null,
@@ -70,13 +70,13 @@ export async function askForRecovery(
          canceled = case when r.status = 'recovering' then r.canceled else 0 end,
          credentials = case when r.status = 'recovering' then r.credentials else 0 end,
          ended = case when r.status = 'recovering' then r.ended else '{}' end
-       where livemode = $1 and ($2::bigint is null or asked = $2)
+       where livemode = $1 and ($2::bigint is null or request_count = $2)
        returning livemode
      ), reopened as (
        update network_states n set recovering = true from begun b where n.livemode = b.livemode
      )
      select livemode from begun`,
-    [wish.livemode, wish.asked, wish.reason, wish.lossShown],
+    [wish.livemode, wish.requestCount, wish.reason, wish.lossShown],
   );
   return rows.length > 0;
 }
@@ -95,11 +95,11 @@ export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): 
 /** Ends the question, because operators have answered or it is void, and resolves its alarm. */
 export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
-    `with asked as (
+    `with answered as (
        update network_recoveries set doubt = null where livemode = $1 returning livemode
      )
-     update chain_alarms a set resolved_at = $2 from asked
-     where a.livemode = asked.livemode and a.kind = 'restored_or_not' and a.resolved_at is null`,
+     update chain_alarms a set resolved_at = $2 from answered
+     where a.livemode = answered.livemode and a.kind = 'restored_or_not' and a.resolved_at is null`,
     [livemode, now],
   );
 }
@@ -130,7 +130,7 @@ export interface RecoveryRun {
   readonly livemode: boolean;
   readonly owner: string;
   readonly fencing_token: bigint;
-  readonly asked: bigint;
+  readonly request_count: bigint;
   readonly loss_shown: boolean;
   /** The database that the last recovery ran on. */
   readonly clusterId: string | null;
@@ -151,7 +151,7 @@ export async function takeRecovery(
        fencing_token = fencing_token + 1
      where livemode = $1 and status = 'recovering'
        and (lease_owner is null or lease_owner = $2 or lease_until < now())
-     returning livemode, lease_owner as owner, fencing_token, asked, loss_shown,
+     returning livemode, lease_owner as owner, fencing_token, request_count, loss_shown,
        cluster_id as "clusterId", read_to, started`,
     [wanted.livemode, wanted.owner, wanted.leaseMs],
   );
@@ -359,7 +359,7 @@ export async function finishRecovery(
        set status = 'done', cluster_id = $5, finished = $6, lease_owner = null, lease_until = null,
          compared_block = greatest(compared_block, $8),
          lost_to = case when loss_shown then greatest(lost_to, read_to) else lost_to end
-       where livemode = $1 and lease_owner = $2 and fencing_token = $3 and asked = $4
+       where livemode = $1 and lease_owner = $2 and fencing_token = $3 and request_count = $4
          and loss_shown = $7
        returning livemode
      ), reopened as (
@@ -373,7 +373,7 @@ export async function finishRecovery(
       run.livemode,
       run.owner,
       run.fencing_token,
-      run.asked,
+      run.request_count,
       finished.clusterId,
       finished.now,
       run.loss_shown,

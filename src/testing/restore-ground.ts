@@ -26,7 +26,7 @@ export interface RecoveryRow {
   readonly refunds: number;
   readonly withdrawals: number;
   readonly canceled: number;
-  readonly asked: bigint;
+  readonly request_count: bigint;
   readonly fencing_token: bigint;
 }
 
@@ -56,8 +56,8 @@ export interface RestoreGround {
   settledOnChain(order: string): Promise<number>;
   onChain<T>(read: (chain: Chain) => Promise<T>): Promise<T>;
   recovery(): Promise<RecoveryRow>;
-  /** Waits until a recovery requested after `asked` has ended. */
-  recovered(asked: bigint): Promise<RecoveryRow>;
+  /** Waits until a recovery requested after `requestCount` was read has ended. */
+  recovered(requestCount: bigint): Promise<RecoveryRow>;
   /** Checks that payers' payments equal the ledger, per intent. */
   comeToRest(): Promise<void>;
   close(): Promise<void>;
@@ -113,13 +113,13 @@ function watching(ground: ChaosGround, db: Database) {
     assert.ok(row !== undefined);
     return row;
   };
-  const recovered: RestoreGround['recovered'] = async (asked) => {
+  const recovered: RestoreGround['recovered'] = async (requestCount) => {
     let row: RecoveryRow | undefined;
     await waitUntil(async () => {
       row = await recovery().catch(() => undefined);
-      return row !== undefined && row.status === 'done' && row.asked > asked;
+      return row !== undefined && row.status === 'done' && row.request_count > requestCount;
     }, REST_MS);
-    assert.ok(row !== undefined && row.asked > asked, 'no recovery was done');
+    assert.ok(row !== undefined && row.request_count > requestCount, 'no recovery was done');
     return row;
   };
   const settledOnChain: RestoreGround['settledOnChain'] = (order) =>

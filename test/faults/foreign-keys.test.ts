@@ -72,7 +72,7 @@ async function addressOf(label: string): Promise<Hex> {
 
 describe("an operator's key settles, refunds and withdraws without the service", () => {
   let waits: unknown;
-  let asked: bigint;
+  let requestCount: bigint;
   const numbers = [1n, 2n, 3n].map((place) => DRAWN_BY_NOBODY + place);
 
   before(async () => {
@@ -81,7 +81,7 @@ describe("an operator's key settles, refunds and withdraws without the service",
     waits = (await world.create(0, 'WAITS')).body.id;
     const token = await world.node(0).merchant.post('/test_helpers/agent_tokens', { amount: 1 });
     assert.equal(token.status, 201, JSON.stringify(token.body));
-    asked = (await world.recovery()).asked;
+    requestCount = (await world.recovery()).request_count;
     const merchant = { merchantNumber: await merchantNumber(), amount: AMOUNT };
     const [ok, other] = [await addressOf('Demo: ok'), await addressOf('Demo: ok_2')];
     const stolen = { ...merchant, payer: ok, orderId: 'STOLEN-1', number: numbers[0] ?? 0n };
@@ -94,7 +94,7 @@ describe("an operator's key settles, refunds and withdraws without the service",
     await outside.withdraw({ ...merchant, amount: WITHDRAWN, number: DRAWN_BY_NOBODY });
     await waitUntil(async () => {
       const found = await count('select count(*) from foreign_settlements');
-      return found === 5 || (await world.recovery()).asked > asked;
+      return found === 5 || (await world.recovery()).request_count > requestCount;
     }, FOUND_MS);
   });
 
@@ -111,7 +111,7 @@ describe("an operator's key settles, refunds and withdraws without the service",
 
   it('books nothing, closes no network, ends no session', async () => {
     const row = await world.recovery();
-    assert.deepEqual([row.asked, row.status], [asked, 'done']);
+    assert.deepEqual([row.request_count, row.status], [requestCount, 'done']);
     for (const table of ['payments', 'refunds', 'withdrawals']) {
       assert.equal(await count(`select count(*) from ${table} where recovered`), 0, table);
     }
@@ -155,9 +155,9 @@ describe("an operator's key settles, refunds and withdraws without the service",
       admin('foreign-settlements', 'accept', 'testnet', account, `${person}@demo.test`);
     await accept('anna');
     await assert.rejects(accept('anna'), /a colleague must approve it/);
-    assert.equal((await world.recovery()).asked, asked);
+    assert.equal((await world.recovery()).request_count, requestCount);
     await accept('ben');
-    const row = await world.recovered(asked);
+    const row = await world.recovered(requestCount);
     assert.deepEqual([row.loss_shown, row.payments, row.canceled], [false, 3, 0]);
     assert.deepEqual([row.refunds, row.withdrawals], [1, 1]);
     const created = await world.create(0, 'STOLEN-3');
@@ -169,11 +169,11 @@ describe("an operator's key settles, refunds and withdraws without the service",
 });
 
 describe('a start finds a nonce that the database lacks, and cannot know why', () => {
-  let asked: bigint;
+  let requestCount: bigint;
 
   before(async () => {
     await Promise.all(world.nodes.map((node) => node.close()));
-    asked = (await world.recovery()).asked;
+    requestCount = (await world.recovery()).request_count;
     const outside = outsideService(world.ground.testnet.config);
     const payer = await addressOf('Demo: ok_2');
     const sale = { merchantNumber: await merchantNumber(), amount: AMOUNT, payer };
@@ -201,14 +201,14 @@ describe('a start finds a nonce that the database lacks, and cannot know why', (
     // A process without keys learns about the proposal within one or two seconds.
     await waitUntil(async () => (await ask(`closed? ${Date.now()}`)).status === 503, REST_MS);
     assert.equal((await ask('while closed')).status, 503);
-    assert.equal((await world.recovery()).asked, asked);
+    assert.equal((await world.recovery()).request_count, requestCount);
   });
 
   it('stops the sender and continues if they say that nothing was restored', async () => {
     assert.match(await admin('restored', 'no'), /testnet: stopped the senders of 0x/);
     await world.pay('AGAIN');
     const row = await world.recovery();
-    assert.deepEqual([row.asked, row.loss_shown], [asked, false]);
+    assert.deepEqual([row.request_count, row.loss_shown], [requestCount, false]);
     assert.equal(
       await count('select count(*) from relayer_senders where stopped_at is not null'),
       1,
@@ -218,21 +218,21 @@ describe('a start finds a nonce that the database lacks, and cannot know why', (
 
   it('books what was lost if they say that it was restored', async () => {
     assert.match(await admin('restored', 'yes'), /testnet: a worker books/);
-    const row = await world.recovered(asked);
+    const row = await world.recovered(requestCount);
     assert.deepEqual([row.loss_shown, row.payments], [true, 1]);
     await world.comeToRest();
   });
 });
 
 describe('a start finds such a nonce, and its watermark shows that nothing was lost', () => {
-  let asked: bigint;
+  let requestCount: bigint;
   let questions: number;
   const QUESTIONS = `select count(*) from chain_alarms where kind = 'restored_or_not'`;
   const STOPPED = 'select count(*) from relayer_senders where stopped_at is not null';
 
   before(async () => {
     await Promise.all(world.nodes.map((node) => node.close()));
-    asked = (await world.recovery()).asked;
+    requestCount = (await world.recovery()).request_count;
     questions = await count(QUESTIONS);
     const outside = outsideService(world.ground.testnet.config);
     const payer = await addressOf('Demo: ok_2');
@@ -250,7 +250,7 @@ describe('a start finds such a nonce, and its watermark shows that nothing was l
     await world.pay('MORNING');
     assert.equal(await count(QUESTIONS), questions);
     const row = await world.recovery();
-    assert.deepEqual([row.asked, row.status], [asked, 'done']);
+    assert.deepEqual([row.request_count, row.status], [requestCount, 'done']);
   });
 
   it('stops the sender when the node has shown the transaction twice', async () => {

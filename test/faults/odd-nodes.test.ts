@@ -94,8 +94,12 @@ async function whileNode(
   await sleep(odd.ms - (performance.now() - since));
   provider.behavior = null;
   await decidedSoon(asked);
-  const { asked: recoveries, loss_shown: lossShown } = await world.recovery();
-  assert.deepEqual([recoveries, lossShown], [before.asked, before.loss_shown], 'no recovery');
+  const { request_count: recoveries, loss_shown: lossShown } = await world.recovery();
+  assert.deepEqual(
+    [recoveries, lossShown],
+    [before.request_count, before.loss_shown],
+    'no recovery',
+  );
   assert.deepEqual(await alarms(), []);
   const { body } = await world.node(0).merchant.get(`/payment_intents/${open.body.id}`);
   assert.equal(body.status, 'requires_payment_method');

@@ -108,7 +108,7 @@ describe('a restored copy of the database', () => {
     const numbers = new Map<string, bigint>();
     for (const [order, id] of intents) numbers.set(order, await numberOf(id));
     const known = await selectKnown();
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     await ground.database.copy('early');
 
     const [payer] = await db.query<{ address: Hex }>(
@@ -146,7 +146,7 @@ describe('a restored copy of the database', () => {
     ]);
     await ground.database.putBack('early');
     twice = await world.tap(1, intentOf('ONCE'), 'tap ONCE', 'ok_2');
-    row = await world.recovered(asked);
+    row = await world.recovered(requestCount);
     paidByOnce = before - (await outside.usdcOf(address));
   });
 

@@ -23,7 +23,7 @@ describe('a worker that dies at a step of the recovery', () => {
     const skip = point === SHORT || NIGHTLY ? false : 'in the nightly run';
     it(`books once when it died at ${point}`, { skip }, async () => {
       const order = `DIE-${FAILPOINTS.indexOf(point)}`;
-      const { asked } = await world.recovery();
+      const { request_count: requestCount } = await world.recovery();
       await world.ground.database.copy(point);
       await world.pay(order);
       await world.nodes.pop()?.close();
@@ -36,7 +36,7 @@ describe('a worker that dies at a step of the recovery', () => {
       });
       world.nodes.push(worker);
       assert.ok(await waitUntil(() => worker.starts() > 1, REST_MS), 'nothing died');
-      const row = await world.recovered(asked);
+      const row = await world.recovered(requestCount);
       assert.equal(row.payments, 1);
       const booked = await world.db.query('select recovered from payments where order_id = $1', [
         order,

@@ -134,7 +134,7 @@ before(async () => {
   const open = await world.create(0, 'OPEN-QR');
   await sell('CARD-1', { type: 'nfc_sun', value: chip(1) });
   unspentCode = await addCode(demo);
-  const { asked } = await world.recovery();
+  const { request_count: requestCount } = await world.recovery();
   await world.ground.database.copy('early');
 
   keep('OPEN-QR', await persist(() => payByWallet(open.body.id)));
@@ -148,7 +148,7 @@ before(async () => {
   lostCode = await addCode(demo);
   seen = await highestSequence();
   await world.ground.database.putBack('early');
-  row = await world.recovered(asked);
+  row = await world.recovered(requestCount);
 });
 after(() => world?.close());
 

@@ -26,13 +26,13 @@ describe('the only node returns no logs while the database is restored', () => {
     assert.ok(provider !== null);
     provider.behavior = BEHAVIORS['gives no logs']();
     const open = await world.create(0, 'BARE-1');
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     await world.ground.database.copy('bare');
     const paid = await world.tap(0, open.body.id, 'tap BARE-1');
     assert.equal(paid.body.status, 'succeeded', JSON.stringify(paid.body));
     await world.pay('BARE-2');
     await world.ground.database.putBack('bare');
-    const row = await world.recovered(asked);
+    const row = await world.recovered(requestCount);
     assert.deepEqual([row.loss_shown, row.payments], [true, 2]);
     const again = await world.tap(1, open.body.id, 'tap BARE-1');
     assert.equal(again.body.payment, paid.body.payment, JSON.stringify(again.body));
@@ -66,13 +66,13 @@ describe('a wallet has sent USDC in the lost time, and the operator paid the gas
     const funds = await outside.usdcOf(to);
     const known = await send(await sign());
     assert.equal(known.body.status, 'succeeded', JSON.stringify(known.body));
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     await world.ground.database.copy('transfers');
     const signed = await sign();
     assert.equal((await send(signed)).body.status, 'succeeded');
     assert.equal((await send(await sign())).body.status, 'succeeded');
     await world.ground.database.putBack('transfers');
-    assert.ok((await world.recovered(asked)).loss_shown);
+    assert.ok((await world.recovered(requestCount)).loss_shown);
 
     assert.equal((await send(signed)).body.status, 'succeeded');
     assert.equal(await received(), SENT * 3n);

@@ -40,12 +40,12 @@ describe('a copy that is restored while every process is stopped', () => {
   it('shows a loss by its stored watermarks, and assigns no id twice', async () => {
     await world.pay('BEFORE');
     const open = await world.create(0, 'OPEN');
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     await world.ground.database.copy('shown');
     const lost = await world.create(0, 'LOST-A');
     const seen = await newestSequence();
     await putBack('shown');
-    const row = await world.recovered(asked);
+    const row = await world.recovered(requestCount);
     assert.deepEqual([row.reason, row.loss_shown], ['position', true]);
     const created = await world.create(0, 'NEW-0');
     assert.notEqual(created.body.id, lost.body.id);

@@ -17,7 +17,7 @@ describe('the database is restored to an earlier copy while the chain continues'
     const open = await world.create(0, 'OPEN-1');
     const expired = await world.create(0, 'GONE-1');
     const unpaid = await world.create(0, 'WAIT-1');
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     await world.ground.database.copy('early');
     const paid = await world.tap(0, open.body.id, 'tap OPEN-1');
     assert.equal(paid.body.status, 'succeeded');
@@ -35,7 +35,7 @@ describe('the database is restored to an earlier copy while the chain continues'
     assert.equal(again.status, 200, JSON.stringify(again.body));
     assert.equal(again.body.status, 'succeeded');
     assert.equal(again.body.payment, paid.body.payment);
-    const row = await world.recovered(asked);
+    const row = await world.recovered(requestCount);
     assert.ok(row.loss_shown);
     assert.deepEqual([row.payments, row.refunds], [3, 1]);
 
@@ -84,11 +84,11 @@ describe('a sale in euro, with lines', () => {
       `/payment_intents/${open.body.id}`,
     ];
     const sold = await Promise.all(paths.map(soldOf));
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     await world.ground.database.copy('euro');
     const lost = await world.pay('LOST-EUR', { sale });
     await world.ground.database.putBack('euro');
-    await world.recovered(asked);
+    await world.recovered(requestCount);
     await setRate('1.05', -1);
 
     assert.deepEqual(await Promise.all(paths.map(soldOf)), sold);
@@ -110,9 +110,9 @@ describe('a replica takes over', () => {
   it('without lost commits: everything is as before, and payments continue', async () => {
     const open = await world.create(0, 'KEEP-1');
     const paid = await world.pay('KEEP-2');
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     await world.ground.database.failOver();
-    const row = await world.recovered(asked);
+    const row = await world.recovered(requestCount);
     assert.deepEqual([row.loss_shown, row.payments, row.canceled], [false, 0, 0]);
     const tapped = await world.tap(1, open.body.id, 'tap KEEP-1');
     assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));
@@ -123,7 +123,7 @@ describe('a replica takes over', () => {
 
   it('with lost commits: a tap at another node in the first 100 ms charges nothing', async () => {
     const open = await world.create(0, 'TAIL-1');
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     await world.ground.database.copy('replica');
     const paid = await world.tap(0, open.body.id, 'tap TAIL-1');
     assert.equal(paid.body.status, 'succeeded');
@@ -139,7 +139,7 @@ describe('a replica takes over', () => {
       }
     })();
     await over;
-    const row = await world.recovered(asked);
+    const row = await world.recovered(requestCount);
     done = true;
     await hurry;
     assert.ok(row.loss_shown);

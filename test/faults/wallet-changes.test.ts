@@ -281,11 +281,11 @@ describe('the database is restored to before the step', () => {
     await openShops('loss');
     await announce(shops.canceled);
     await until('the row', () => agrees(shops.canceled));
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     await world.ground.database.copy('before');
     await play();
     await world.ground.database.putBack('before');
-    await world.recovered(asked);
+    await world.recovered(requestCount);
   });
 
   tableOf();

@@ -86,7 +86,7 @@ interface Loss {
 async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Promise<void> {
   const { world } = ways;
   const { old, first, plays } = await beginOld(ways, cells, label);
-  const { asked } = await world.recovery();
+  const { request_count: requestCount } = await world.recovery();
   await world.ground.database.copy(label);
   const young = await beginYoung(ways, cells, { old, label });
   const all = [...plays, ...young];
@@ -95,7 +95,7 @@ async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Prom
   await lose(young);
   await world.ground.database.putBack(label, { promote });
   await rest.meanwhile?.();
-  await world.recovered(asked);
+  await world.recovered(requestCount);
   const broken = await checkPlays(ways, all, 1);
   assert.deepEqual([...broken, ...(await ways.judge())], []);
 }
@@ -206,7 +206,7 @@ describe('every way of paying, when nothing is lost', () => {
 describe('every way of paying, when an attacker has the key of a sender', () => {
   it('continues, and books foreign payments only when operators accept them', LONG, async () => {
     const { world } = ways;
-    const { asked } = await world.recovery();
+    const { request_count: requestCount } = await world.recovery();
     const { old, plays } = await beginOld(ways, ONE_EACH, 'thief');
     const paying = payAll(plays);
     const stolen = await steal(ways, present(old[0], 'payer').from);
@@ -215,12 +215,16 @@ describe('every way of paying, when an attacker has the key of a sender', () => 
     await waitUntil(isFound, FOUND_MS);
     assert.deepEqual(await foundForeign(ways), stolen);
     assert.deepEqual(await checkPlays(ways, plays, 1), []);
-    const { asked: askedSince, status } = await world.recovery();
-    assert.deepEqual([askedSince, status], [asked, 'done'], 'nothing was closed or recovered');
+    const { request_count: countSince, status } = await world.recovery();
+    assert.deepEqual(
+      [countSince, status],
+      [requestCount, 'done'],
+      'nothing was closed or recovered',
+    );
     const booked = await world.db.query(`select from payments where order_id like 'STOLEN-%'`);
     assert.equal(booked.length, 0);
     await acceptForeign(ways);
-    await world.recovered(asked);
+    await world.recovered(requestCount);
     assert.deepEqual(await ways.judge(), []);
   });
 });

@@ -23,7 +23,7 @@ import { Abandon, type Tx } from '#db/database.ts';
 import { nullable } from '#http/schema.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { createRefund } from '#refunds/create.ts';
-import { addAskedByPeople, selectRefund } from '#refunds/refund-queries.ts';
+import { addToRefundDay, selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { type AskedAmount, estimate } from '#refunds/share.ts';
 import { endBlockedRefund, selectBlocked } from '#settlement/blocked-requests.ts';
@@ -131,7 +131,7 @@ async function refundRefusal(
   const payment = await selectPayment(tx, tenant, asked.paymentId);
   if (payment === null) return null;
   const amount = estimate(payment, asked.amount);
-  const sum = await addAskedByPeople(tx, { accountId: tenant.accountId, amount, now });
+  const sum = await addToRefundDay(tx, { accountId: tenant.accountId, amount, now });
   if (sum <= FREE_REFUNDS) return null;
   // Access changes allow people without a second factor in a sandbox; refunds do not.
   return factorRefusal(sessionOf(caller), now);

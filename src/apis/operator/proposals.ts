@@ -21,7 +21,7 @@ import { updatePayerBlocked } from '#payers/payer-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { updateStaffRole } from '#people/user-queries.ts';
 import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
-import { askForRecovery } from '#settlement/network-recovery-queries.ts';
+import { requestRecovery } from '#settlement/network-recovery-queries.ts';
 
 /**
  * How long a proposal is open: long enough for a weekend, short enough that its reason is still
@@ -86,7 +86,7 @@ async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const decided = await decideForeign(tx, group, { decision, now });
   if (decision === 'refused' || decided === 0) return null;
   // The recovery books the accepted settlements, as it books lost ones.
-  await askForRecovery(tx, { livemode, asked: null, reason: 'command', lossShown: false });
+  await requestRecovery(tx, { livemode, requestCount: null, reason: 'command', lossShown: false });
   return null;
 }
 

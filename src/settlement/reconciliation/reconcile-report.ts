@@ -1,4 +1,4 @@
-import { askForRecovery } from '#settlement/network-recovery-queries.ts';
+import { requestRecovery } from '#settlement/network-recovery-queries.ts';
 import {
   type ReconcileDeps,
   type ReconcileOptions,
@@ -31,7 +31,7 @@ async function askToBook(
   print: (line: string) => void,
 ): Promise<void> {
   const { livemode, network } = chain.config;
-  await askForRecovery(db, { livemode, asked: null, reason: 'command', lossShown: false });
+  await requestRecovery(db, { livemode, requestCount: null, reason: 'command', lossShown: false });
   print(
     `${network}: a worker books what the ledger lacks; until then the network takes no payments`,
   );

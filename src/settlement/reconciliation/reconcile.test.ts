@@ -13,9 +13,9 @@ import {
   selectNewestForeign,
 } from '#settlement/foreign-settlement-queries.ts';
 import {
-  askForRecovery,
   finishRecovery,
   moveReadTo,
+  requestRecovery,
   selectUnknownHere,
   takeRecovery,
 } from '#settlement/network-recovery-queries.ts';
@@ -28,7 +28,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-const WISH = { livemode: false, asked: null } as const;
+const WISH = { livemode: false, requestCount: null } as const;
 /**
  * A negative grace period: the test mines more than one block a second, so the chain's time is
  * ahead of the test's clock.
@@ -227,7 +227,7 @@ describe('reconciliation', () => {
   /** Records a recovery after a loss that booked nothing, because no payment was booked yet. */
   const readAfterLoss = async (block: bigint) => {
     const { db } = world.database;
-    await askForRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });
+    await requestRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });
     const wanted = { livemode: false, owner: 'test', leaseMs: 60_000 };
     const run = present(await takeRecovery(db, wanted), 'recovery that was asked for');
     const clusterId = present(db.watch.clusterId, 'cluster id');
@@ -265,7 +265,7 @@ describe('reconciliation', () => {
     assert.equal(await world.count(refunds), 0, 'it belongs to the lost time');
     assert.equal((await selectUnknownHere(db, false)).count, 1, 'the next recovery books it');
     // Requests a recovery as the reconciler would. It shows no loss, and reads the refund again.
-    await askForRecovery(db, { ...WISH, reason: 'reconciliation', lossShown: false });
+    await requestRecovery(db, { ...WISH, reason: 'reconciliation', lossShown: false });
     assert.deepEqual(await kinds(), both);
     assert.equal(await world.count(refunds), 0, 'it still belongs to the lost time');
     await query(

@@ -30,17 +30,17 @@ const LATER = { kind: 'payment_unknown_here', subject: '8', details: { chain: {}
 const FOREIGN = { kind: 'withdrawal_unknown_here', subject: '9', details: { chain: {} } };
 
 /** Stores these differences as a reconciliation that finds them would. */
-async function find(...found: DifferenceRow[]): Promise<{ asked: number; alarms: string[] }> {
+async function find(...found: DifferenceRow[]): Promise<{ requests: number; alarms: string[] }> {
   const { db } = database;
   await db.transaction((tx) => saveDifferences(tx, false, found, systemClock.now()));
   await askIfUnknown({ db, chain: network.chain, clock: systemClock, wakeups, log: silentLog });
-  const [row] = await db.query<{ asked: bigint }>(
-    'select asked from network_recoveries where not livemode',
+  const [row] = await db.query<{ request_count: bigint }>(
+    'select request_count from network_recoveries where not livemode',
   );
   const alarms = await db.query<{ alarm: string }>(
     `select kind || ' ' || subject as alarm from chain_alarms where not livemode`,
   );
-  return { asked: Number(row?.asked), alarms: alarms.map(({ alarm }) => alarm) };
+  return { requests: Number(row?.request_count), alarms: alarms.map(({ alarm }) => alarm) };
 }
 
 /** Ends the recovery, leaving all differences. */
@@ -54,7 +54,7 @@ test('what a recovery did not cure is left to operators: no further one runs for
   const first = await find(UNKNOWN);
   assert.deepEqual(first.alarms, []);
   await endRecovery();
-  const uncured = { asked: first.asked, alarms: ['not_recovered refund 7/0x07'] };
+  const uncured = { requests: first.requests, alarms: ['not_recovered refund 7/0x07'] };
   assert.deepEqual(await find(UNKNOWN), uncured);
   assert.deepEqual(await find(UNKNOWN), uncured);
 });
@@ -62,7 +62,7 @@ test('what a recovery did not cure is left to operators: no further one runs for
 test('what is found only after it gets a recovery of its own', async () => {
   const before = await find(UNKNOWN);
   const asked = await find(UNKNOWN, LATER);
-  assert.deepEqual(asked, { asked: before.asked + 1, alarms: before.alarms });
+  assert.deepEqual(asked, { requests: before.requests + 1, alarms: before.alarms });
   await endRecovery();
   const uncured = [...before.alarms, 'not_recovered payment 8'];
   assert.deepEqual(await find(UNKNOWN, LATER), { ...asked, alarms: uncured });
@@ -88,7 +88,7 @@ test('a refund waits for a payment that is being settled, over all recoveries', 
   assert.deepEqual(await find(refund), before, 'nothing could book it yet');
   await db.query(`update chain_requests set status = 'succeeded', outcome = '{}', applied_at = now()
     where subject_id = 'pi_slow'`);
-  const asked = { ...before, asked: before.asked + 1 };
+  const asked = { ...before, requests: before.requests + 1 };
   assert.deepEqual(await find(refund), asked);
   await endRecovery();
   const alarms = [...before.alarms, `not_recovered refund ${number}/0x01`];
@@ -107,6 +107,6 @@ test('what operators accept is booked by the next recovery: the last has not fai
   await endRecovery();
   assert.deepEqual(await find(FOREIGN), before, 'nobody has decided');
   await db.query(`update foreign_settlements set decision = 'accepted'`);
-  const asked = { ...before, asked: before.asked + 1 };
+  const asked = { ...before, requests: before.requests + 1 };
   assert.deepEqual(await find(FOREIGN), asked);
 });

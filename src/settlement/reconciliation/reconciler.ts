@@ -3,8 +3,8 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import {
-  askForRecovery,
   RECOVERY_TOPIC,
+  requestRecovery,
   selectUnknownHere,
 } from '#settlement/network-recovery-queries.ts';
 import { type ReconcileDeps, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
@@ -45,8 +45,13 @@ export async function askIfUnknown(
   await db.transaction((tx) => insertAlarms(tx, livemode, alarms, clock.now()));
   const unknown = count - uncured.length;
   if (unknown === 0) return;
-  const asked = { livemode, asked: null, reason: 'reconciliation', lossShown: false } as const;
-  await askForRecovery(db, asked);
+  const wish = {
+    livemode,
+    requestCount: null,
+    reason: 'reconciliation',
+    lossShown: false,
+  } as const;
+  await requestRecovery(db, wish);
   log.warn('the chain has payments that the ledger lacks', { network, unknown });
   wakeups.send(RECOVERY_TOPIC, network);
 }

@@ -5,7 +5,7 @@ import {
   selectForeign,
   selectNewestForeign,
 } from '#settlement/foreign-settlement-queries.ts';
-import { askForRecovery } from '#settlement/network-recovery-queries.ts';
+import { requestRecovery } from '#settlement/network-recovery-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
@@ -52,9 +52,14 @@ export async function acceptForeign({ world, till }: WaysWorld): Promise<void> {
   const tenant = { accountId: till.account, livemode: false };
   const upTo = present(await selectNewestForeign(world.db, tenant), 'foreign settlement');
   const decided = { decision: 'accepted', now: new Date() } as const;
-  const asked = { livemode: false, asked: null, reason: 'command', lossShown: false } as const;
+  const wish = {
+    livemode: false,
+    requestCount: null,
+    reason: 'command',
+    lossShown: false,
+  } as const;
   await world.db.transaction(async (tx) => {
     await decideForeign(tx, { ...tenant, upTo }, decided);
-    await askForRecovery(tx, asked);
+    await requestRecovery(tx, wish);
   });
 }
