@@ -28,7 +28,7 @@ import { notifyOwners } from '#people/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#people/mail.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher, refreshIntervals } from '#prices/refresh-rates.ts';
-import { ringPayers } from '#push/notify-payers.ts';
+import { notifyPayers } from '#push/notify-payers.ts';
 import type { VapidKeys } from '#push/vapid.ts';
 import { startRecovery } from '#recovery/recover.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
@@ -125,7 +125,7 @@ function startRinging({ push, ...deps }: WorkerDeps) {
   const loop = startLoop({
     name: 'payer notifications',
     pollMs: RING_POLL_MS,
-    run: () => ringPayers({ ...deps, keys: push, network, insertAlarms }),
+    run: () => notifyPayers({ ...deps, keys: push, network, insertAlarms }),
     onError: (name, error) => deps.log.error(`the ${name} failed`, { error: describeError(error) }),
   });
   deps.wakeups.on('push', '', loop.wake);

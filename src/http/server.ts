@@ -25,7 +25,7 @@ import type { Surface } from '#http/route.ts';
 import { securityHeaders } from '#http/security-headers.ts';
 import { CHECK_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
-import { createKeysUnderWay } from '#idempotency/keys-in-progress.ts';
+import { createKeysInProgress } from '#idempotency/keys-in-progress.ts';
 
 export interface ServerOptions {
   readonly surfaces: readonly Surface[];
@@ -275,7 +275,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
   addCommonAnswers(app, options, { connections, drain });
   const { log, checkHeldKey, around } = options;
-  const deps = { log, checkHeldKey, runKeyed: createKeysUnderWay(), drain, around };
+  const deps = { log, checkHeldKey, runKeyed: createKeysInProgress(), drain, around };
   for (const surface of options.surfaces) {
     await app.register(async (scope) => addSurface(scope, surface, { options, deps }), {
       prefix: surface.root,

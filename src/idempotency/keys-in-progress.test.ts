@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createKeysUnderWay } from '#idempotency/keys-in-progress.ts';
+import { createKeysInProgress } from '#idempotency/keys-in-progress.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
 
 const REQUEST: IdempotentRequest = {
@@ -16,7 +16,7 @@ const OTHER_BODY = fingerprint('POST', '/v1/payment_intents', { amount: 2 });
 
 /** Starts a first request, whose work lasts until the test ends it. */
 function runFirst() {
-  const runKeyed = createKeysUnderWay();
+  const runKeyed = createKeysInProgress();
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   return { runKeyed, first: runKeyed(REQUEST, () => promise), resolve, reject };
 }

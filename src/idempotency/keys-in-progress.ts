@@ -13,7 +13,7 @@ export type RunKeyed = <T>(
  * the key's row behind the first. Between processes, and after a crash, the row decides: this class
  * only gives that response earlier and guarantees nothing.
  */
-export function createKeysUnderWay(): RunKeyed {
+export function createKeysInProgress(): RunKeyed {
   const running = new Map<string, IdempotentRequest>();
   return async (request, work) => {
     const key = keyOf(request);

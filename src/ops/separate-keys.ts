@@ -11,7 +11,7 @@ interface HeldKeys {
  * @param worker the keys in the worker's settings; `registrar`: those in the registrar's.
  * @throws Error if one process holds both kinds, or one key has both roles.
  */
-export function describeKeysApart(worker: HeldKeys, registrar: HeldKeys): string {
+export function describeSeparateKeys(worker: HeldKeys, registrar: HeldKeys): string {
   if (worker.registrarKey !== null) {
     throw new Error('the worker holds the registrar key: set it in registrar.env only');
   }

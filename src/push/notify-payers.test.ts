@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { addMs, type Clock, FakeClock } from '#core/clock.ts';
-import { ringPayers } from '#push/notify-payers.ts';
+import { notifyPayers } from '#push/notify-payers.ts';
 import { vapidAuthorization } from '#push/vapid.ts';
 import { readPushSettings } from '#settings/push-settings.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
@@ -69,7 +69,7 @@ after(async () => {
 
 const network = { policy: addressPolicy(['127.0.0.0/8']), resolver: systemResolver() };
 const ring = (clock: Clock = store.clock) =>
-  ringPayers({ ...store, keys, network, clock, insertAlarms });
+  notifyPayers({ ...store, keys, network, clock, insertAlarms });
 
 /** Adds a payer whose browser is notified, and a payment that waits for the payer. */
 async function rungPayer(path: string) {

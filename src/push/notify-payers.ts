@@ -11,7 +11,7 @@ import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
 import type { Reply } from '#webhooks/exchange.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
-export interface RingDeps {
+export interface NotifyPayersDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly keys: VapidKeys;
@@ -39,7 +39,7 @@ const REFUSED = 403;
  * Sends a notification without a body, so that the push service learns nothing about the payment.
  * The wallet's service worker adds the text.
  */
-async function ring(deps: RingDeps, due: DuePush): Promise<void> {
+async function ring(deps: NotifyPayersDeps, due: DuePush): Promise<void> {
   const { endpoint, until } = due;
   const now = deps.clock.now();
   const url = new URL(endpoint);
@@ -56,7 +56,7 @@ async function ring(deps: RingDeps, due: DuePush): Promise<void> {
  * Opens or resolves the alarm of a push service. There is one per service, because a refusal
  * concerns all of its browsers.
  */
-async function recordReply(deps: RingDeps, due: DuePush, reply: Reply): Promise<void> {
+async function recordReply(deps: NotifyPayersDeps, due: DuePush, reply: Reply): Promise<void> {
   if (!reply.answered) return;
   const { db, clock } = deps;
   const { session_hash: session, livemode, endpoint } = due;
@@ -77,7 +77,7 @@ async function recordReply(deps: RingDeps, due: DuePush, reply: Reply): Promise<
  * tap. An open wallet does not depend on notifications.
  * @returns true if there may be more.
  */
-export async function ringPayers(deps: RingDeps): Promise<boolean> {
+export async function notifyPayers(deps: NotifyPayersDeps): Promise<boolean> {
   const now = deps.clock.now();
   const asked = await takeDuePushes(deps.db, now, BATCH);
   const tapped = await takeTappedPushes(deps.db, now, BATCH);

@@ -15,7 +15,7 @@ import { Sheet } from './sheet.tsx';
 /** Signed-in users do not need these forms, so they load on demand. */
 const SignInForm = firstPartOf(async () => (await import('./sign-in.tsx')).SignInForm);
 const SecondStep = firstPartOf(async () => (await import('./sign-in.tsx')).SecondStep);
-const ComeBack = partOf(async () => (await import('./sign-in-dialog.tsx')).ComeBack);
+const SignInDialog = partOf(async () => (await import('./sign-in-dialog.tsx')).SignInDialog);
 
 export interface DeskGateProps {
   readonly people: PeopleApi;
@@ -146,7 +146,7 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
       <FactorProvider>
         {children}
         {place.is === 'signed_in' && place.ended ? (
-          <ComeBack people={people} onSession={comeBack} />
+          <SignInDialog people={people} onSession={comeBack} />
         ) : null}
       </FactorProvider>
     </DeskContext>

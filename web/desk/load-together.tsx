@@ -13,7 +13,7 @@ function isFirst({ state }: Query): boolean {
  * Shows several parts of a page at once, when all have their first response. Otherwise each part
  * that loads would push down those below it.
  */
-export function Arrived({ children }: { readonly children: ReactNode }): ReactNode {
+export function LoadTogether({ children }: { readonly children: ReactNode }): ReactNode {
   const waiting = useIsFetching({ predicate: isFirst });
   const [isThere, setThere] = useState(false);
   const cache = useQueryClient().getQueryCache();

@@ -5,7 +5,7 @@ import { t } from '../ui/text/t.ts';
 import { SecondStep, SignInForm, type SignInProps } from './sign-in.tsx';
 
 /** A sign-in dialog over the current page, so that nothing typed is lost. */
-export function ComeBack({ people, onSession }: SignInProps): ReactNode {
+export function SignInDialog({ people, onSession }: SignInProps): ReactNode {
   const [half, setHalf] = useState<Session | null>(null);
   const take = (session: Session) =>
     session.status === 'signed_in' ? onSession(session) : setHalf(session);

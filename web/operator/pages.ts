@@ -19,7 +19,9 @@ export const PAGES: readonly DeskShellPage[] = [
 
 type DeskPage = Part<object>;
 
-const NeedsYou = partOf(async () => (await import('./pages/action-required.tsx')).NeedsYou);
+const ActionRequired = partOf(
+  async () => (await import('./pages/action-required.tsx')).ActionRequired,
+);
 const Support = partOf(async () => (await import('./pages/support.tsx')).Support);
 const SupportPayment = partOf(
   async () => (await import('./pages/support-payment.tsx')).SupportPayment,
@@ -43,7 +45,7 @@ const Settings = partOf(async () => (await import('./pages/settings.tsx')).Setti
 
 /** Route patterns and their pages. */
 export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
-  ['/operator', NeedsYou],
+  ['/operator', ActionRequired],
   ['/operator/support', Support],
   ['/operator/support/:id', SupportPayment],
   ['/operator/verification', Verification],

@@ -23,7 +23,9 @@ import { formatLeft } from './words.ts';
 const OwnWallet = partOf(async () => (await import('./own-wallet.tsx')).OwnWallet);
 const TipChoice = partOf(async () => (await import('../ui/tip-choice.tsx')).TipChoice);
 const WalletAppLinks = partOf(async () => (await import('./wallet-app-links.tsx')).WalletAppLinks);
-const RelayWay = partOf(async () => (await import('./walletconnect-way.tsx')).RelayWay);
+const WalletConnectWay = partOf(
+  async () => (await import('./walletconnect-way.tsx')).WalletConnectWay,
+);
 const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
 
 type OpenStep = Extract<Step, { at: 'open' }>;
@@ -157,7 +159,9 @@ function Ways({ step, payment }: { step: OpenStep; payment: Payment }): ReactNod
       ) : (
         <InjectedWallet provider={provider} step={step} payment={payment} />
       )}
-      {document.querySelector('[name=walletconnect]') && <RelayWay step={step} payment={payment} />}
+      {document.querySelector('[name=walletconnect]') && (
+        <WalletConnectWay step={step} payment={payment} />
+      )}
       {vault === null || provider === null ? null : (
         <Button kind="quiet" onClick={() => setPrefersOther(!prefersOther)}>
           {t(ownFirst ? 'pay.other_wallet' : 'pay.own_wallet')}

@@ -15,7 +15,7 @@ type Inviting =
   | { readonly is: 'failed'; readonly problem: string };
 
 /** Pays through WalletConnect with a wallet on another device or a wallet app on this one. */
-export function RelayWay({ step, payment }: WayProps): ReactNode {
+export function WalletConnectWay({ step, payment }: WayProps): ReactNode {
   const [inviting, setInviting] = useState<Inviting>({ is: 'closed' });
   const client = useRef<RelayClient | null>(null);
   const isSigning = step.busy && inviting.is === 'entered';

@@ -21,11 +21,11 @@ export function reloadWhenPartsAreGone(): void {
   });
 }
 
-interface LastResortState {
+interface ErrorBoundaryState {
   readonly failed: boolean;
 }
 
-interface LastResortProps {
+interface ErrorBoundaryProps {
   readonly children: ReactNode;
   /**
    * True inside a frame that keeps working, such as the navigation. Give it a `key` per page, which
@@ -35,10 +35,10 @@ interface LastResortProps {
 }
 
 /** An error boundary that explains the failure instead of leaving an empty page. */
-export class LastResort extends Component<LastResortProps, LastResortState> {
-  override readonly state: LastResortState = { failed: false };
+export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundaryState> {
+  override readonly state: ErrorBoundaryState = { failed: false };
 
-  static getDerivedStateFromError(): LastResortState {
+  static getDerivedStateFromError(): ErrorBoundaryState {
     return { failed: true };
   }
 

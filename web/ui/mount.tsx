@@ -1,7 +1,7 @@
 import { type ReactNode, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import './ui.css';
-import { LastResort, reloadWhenPartsAreGone } from './error-boundary.tsx';
+import { ErrorBoundary, reloadWhenPartsAreGone } from './error-boundary.tsx';
 import { ToastProvider } from './toast.tsx';
 
 /** Renders an app into its page. */
@@ -12,7 +12,7 @@ export function mount(app: ReactNode): void {
   createRoot(place).render(
     <StrictMode>
       <ToastProvider>
-        <LastResort>{app}</LastResort>
+        <ErrorBoundary>{app}</ErrorBoundary>
       </ToastProvider>
     </StrictMode>,
   );

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useSyncExternalStore } from 'react';
-import { LastResort } from './error-boundary.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { Icon } from './icon.tsx';
 import { useArrival } from './restore-scroll.ts';
 import { SheetGrip } from './sheet-grip.tsx';
@@ -137,9 +137,9 @@ export function Shell(props: ShellProps): ReactNode {
   const page = (
     <main key="main" ref={main} className="shell-main">
       {/* If a page's code is missing after an update, the navigation still works. */}
-      <LastResort key={current} isPart>
+      <ErrorBoundary key={current} isPart>
         {children}
-      </LastResort>
+      </ErrorBoundary>
     </main>
   );
   return (

@@ -11,10 +11,10 @@ import {
   AgentsPage,
   CardsPage,
   ContractsPage,
-  Heard,
   LimitsPage,
   PassesPage,
   SettingsPage,
+  StaticPassToasts,
   TakeBackPage,
   WalletLock,
 } from './screens/lazy.ts';
@@ -77,7 +77,7 @@ export function Wallet(): ReactNode {
         <ContractsNotice network={session.network} />
         <Page />
         <RingSheet />
-        <Heard />
+        <StaticPassToasts />
       </Frame>
     </SignedIn>
   );

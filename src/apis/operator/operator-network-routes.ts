@@ -7,7 +7,7 @@ import { networkRoutes } from '#apis/operator/network-routes.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { operatorPayerRoutes } from '#apis/operator/operator-payer-routes.ts';
 import { queueRoutes } from '#apis/operator/queue-routes.ts';
-import { lookedIntoRoutes } from '#apis/operator/reviewed-routes.ts';
+import { reviewedRoutes } from '#apis/operator/reviewed-routes.ts';
 import { smartTapRoutes } from '#apis/operator/smart-tap-routes.ts';
 import { staffRoutes } from '#apis/operator/staff-routes.ts';
 import { configurationRoute, queuesRoute, relayersRoute } from '#apis/operator/state-routes.ts';
@@ -46,7 +46,7 @@ export function operatorNetworkRoutes(deps: OperatorDeps): PersonRoute[] {
   return [
     ...operatorPayerRoutes(deps),
     relayersRoute(deps),
-    ...lookedIntoRoutes(deps),
+    ...reviewedRoutes(deps),
     cellsRoute(deps),
     queuesRoute(deps),
     ...queueRoutes(deps),

@@ -9,7 +9,7 @@ import { operatorKybRoutes } from '#apis/operator/operator-kyb-routes.ts';
 import { operatorNetworkRoutes } from '#apis/operator/operator-network-routes.ts';
 import { operatorPolicyRoutes } from '#apis/operator/operator-policy-routes.ts';
 import { proposalRoutes } from '#apis/operator/proposal-routes.ts';
-import { lookRoutes } from '#apis/operator/support-access-routes.ts';
+import { supportAccessRoutes } from '#apis/operator/support-access-routes.ts';
 import { supportSearchRoute } from '#apis/operator/support-search-routes.ts';
 import type { Surface } from '#http/route.ts';
 
@@ -26,7 +26,7 @@ export function operatorRoutes(deps: OperatorDeps): PersonRoute[] {
     ...operatorPolicyRoutes(deps),
     ...proposalRoutes(deps),
     supportSearchRoute(deps),
-    ...lookRoutes(deps),
+    ...supportAccessRoutes(deps),
   ];
 }
 

@@ -74,6 +74,6 @@ function differenceRoute(deps: OperatorDeps) {
 }
 
 /** Alarms and differences that staff have reviewed. */
-export function lookedIntoRoutes(deps: OperatorDeps): PersonRoute[] {
+export function reviewedRoutes(deps: OperatorDeps): PersonRoute[] {
   return [alarmRoute(deps), differenceRoute(deps)];
 }

@@ -119,6 +119,6 @@ function readRoute(deps: OperatorDeps) {
 }
 
 /** Support staff read a merchant's payment, for example during a support call. */
-export function lookRoutes(deps: OperatorDeps): PersonRoute[] {
+export function supportAccessRoutes(deps: OperatorDeps): PersonRoute[] {
   return [lookRoute(deps), readRoute(deps)];
 }

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ListWithdrawalsResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { useFilters } from '../../desk/filters.tsx';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
@@ -62,7 +62,7 @@ export function Balance(): ReactNode {
   ) : null;
   return (
     <Page title={t('dashboard.page.balance')} actions={withdraw}>
-      <Arrived>
+      <LoadTogether>
         <HeldNotice />
         <Loaded query={balance}>
           {({ held_until: until, as_of, presentment }) => (
@@ -93,7 +93,7 @@ export function Balance(): ReactNode {
             onClose={() => setIsWithdrawing(false)}
           />
         ) : null}
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
@@ -44,7 +44,7 @@ export function Catalog(): ReactNode {
   ) : null;
   return (
     <Page title={t('dashboard.page.catalog')} actions={items.length === 0 ? null : add}>
-      <Arrived>
+      <LoadTogether>
         <Loaded query={account}>
           {(shop) => (
             <Loaded query={query} shape="rows">
@@ -63,7 +63,7 @@ export function Catalog(): ReactNode {
             </Loaded>
           )}
         </Loaded>
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

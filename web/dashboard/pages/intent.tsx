@@ -22,7 +22,7 @@ import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
-import { Course } from '../parts/payment-timeline.tsx';
+import { PaymentTimeline } from '../parts/payment-timeline.tsx';
 import { RateFacts } from '../parts/rate-facts.tsx';
 import { TerminalLink } from '../parts/terminal-names.tsx';
 
@@ -107,7 +107,7 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
         </Notice>
       )}
       <div className="columns">
-        <Course intent={intent} />
+        <PaymentTimeline intent={intent} />
         <section className="card stack">
           <h2>{t('dashboard.intent.sale.heading')}</h2>
           <FactList>

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { named } from '#core/isolates.ts';
 import { useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -26,7 +26,7 @@ export function Overview(): ReactNode {
   const days = PERIODS.find((one) => String(one) === filters.get('days')) ?? USUAL;
   return (
     <Page title={t('dashboard.page.overview')}>
-      <Arrived>
+      <LoadTogether>
         <Warnings />
         {mode === 'test' ? <FirstSteps /> : <LiveSteps />}
         <Today />
@@ -47,7 +47,7 @@ export function Overview(): ReactNode {
         <SalesFigures length={days} />
         <HealthCharts days={days} />
         <LatestSales />
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

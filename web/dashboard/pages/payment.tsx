@@ -23,7 +23,7 @@ import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
-import { Course } from '../parts/payment-timeline.tsx';
+import { PaymentTimeline } from '../parts/payment-timeline.tsx';
 import { RateFacts } from '../parts/rate-facts.tsx';
 import { RefundDialog, refundWish } from '../parts/refund-dialog.tsx';
 import { TerminalLink } from '../parts/terminal-names.tsx';
@@ -69,7 +69,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
         <CopyId id={payment.id} />
       </div>
       <div className="columns">
-        <Course intent={intent} payment={payment} />
+        <PaymentTimeline intent={intent} payment={payment} />
         <div className="stack">
           <Sums payment={payment} />
           <Origin payment={payment} />

@@ -7,7 +7,7 @@ import { ActionButton } from '../../desk/action-button.tsx';
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
 import { List } from '../../desk/list.tsx';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { TextField } from '../../ui/field.tsx';
@@ -27,10 +27,10 @@ export function RiskRules(): ReactNode {
   const { mode } = useMerchant();
   return (
     <Page title={t('dashboard.page.risk_rules')}>
-      <Arrived>
+      <LoadTogether>
         <Loaded query={query}>{(rules) => <RulesForm key={mode} rules={rules} />}</Loaded>
         <BlockedWallets />
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

@@ -3,7 +3,7 @@ import { LANGUAGE_NAMES, LANGUAGES } from '#core/languages.ts';
 import type { ReadAccountResponse } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { OwnAccess } from '../../desk/own-access.tsx';
 import { useSend } from '../../desk/send.ts';
@@ -35,7 +35,7 @@ export function Settings(): ReactNode {
   const [isOpening, setIsOpening] = useState(false);
   return (
     <Page title={t('dashboard.page.settings')}>
-      <Arrived>
+      <LoadTogether>
         <Loaded query={query}>
           {(account) => (
             <Fragment key={account.id}>
@@ -80,7 +80,7 @@ export function Settings(): ReactNode {
             />
           </Dialog>
         ) : null}
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

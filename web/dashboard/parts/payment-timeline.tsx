@@ -11,7 +11,7 @@ import { courseOf, deliverySteps, type Step } from './timeline-steps.ts';
 /** Polling interval, short enough to follow a tap until it settles. */
 const WATCH_MS = 2_000;
 
-export interface CourseProps {
+export interface PaymentTimelineProps {
   readonly intent: PaymentIntent | undefined;
   readonly payment?: Payment | undefined;
 }
@@ -23,7 +23,7 @@ function isOver(intent: PaymentIntent | undefined): boolean {
 /**
  * Shows the timeline of a payment, from the request to the chain, with the events sent about it.
  */
-export function Course({ intent, payment }: CourseProps): ReactNode {
+export function PaymentTimeline({ intent, payment }: PaymentTimelineProps): ReactNode {
   const id = intent?.id ?? '';
   const { data: timeline } = useRead(
     'GET /accounts/{account}/{mode}/payment_intents/{id}/timeline',

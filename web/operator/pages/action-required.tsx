@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -11,7 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { useReconciled } from '../differences.ts';
 import { useNetworks } from '../networks.ts';
 import { useRead } from '../operator.ts';
-import { Measured } from '../parts/measured-at.tsx';
+import { MeasuredAt } from '../parts/measured-at.tsx';
 import { NetworkTable } from '../parts/network-table.tsx';
 import { OtherCells } from '../parts/other-cells.tsx';
 import { type Need, needsOf } from '../required-actions.ts';
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Need>[] = [
 ];
 
 /** Lists everything that requires an operator's action, oldest first. */
-export function NeedsYou(): ReactNode {
+export function ActionRequired(): ReactNode {
   const networks = useNetworks();
   const reconciled = useReconciled();
   const submissions = useRead('GET /kyb', undefined, { everyMs: WATCH_MS });
@@ -69,7 +69,7 @@ export function NeedsYou(): ReactNode {
   });
   return (
     <Page title="Action required">
-      <Arrived>
+      <LoadTogether>
         {!isRead || needs.length === 0 ? null : (
           <Table label="Action required" columns={COLUMNS} rows={needs} keyOf={({ key }) => key} />
         )}
@@ -83,14 +83,14 @@ export function NeedsYou(): ReactNode {
           </EmptyState>
         ) : null}
         <Loaded query={networks}>{({ data }) => <NetworkTable networks={data} />}</Loaded>
-        <Measured query={networks} />
+        <MeasuredAt query={networks} />
         <Loaded query={reconciled}>{() => null}</Loaded>
         <Loaded query={submissions}>{() => null}</Loaded>
         <Loaded query={work}>{() => null}</Loaded>
         <Loaded query={alarms}>{() => null}</Loaded>
         <Loaded query={proposals}>{() => null}</Loaded>
         <Loaded query={cells}>{() => <OtherCells others={others} />}</Loaded>
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

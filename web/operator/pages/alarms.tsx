@@ -11,7 +11,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, usePages } from '../operator.ts';
 import { Details } from '../parts/details.tsx';
-import { Measured } from '../parts/measured-at.tsx';
+import { MeasuredAt } from '../parts/measured-at.tsx';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 import { Runbook } from '../parts/runbook.tsx';
 
@@ -38,7 +38,7 @@ export function Alarms(): ReactNode {
   const newest = useQuery(pages.at(undefined));
   return (
     <Page title="Alarms">
-      <Measured query={newest} />
+      <MeasuredAt query={newest} />
       <LongList
         label="Alarms"
         pages={pages}

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { ListProposalsResponse, ReadContractsResponse } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import type { ListPage } from '../../desk/pagination.ts';
@@ -157,7 +157,7 @@ export function Contract(): ReactNode {
   ) : null;
   return (
     <Page title="Contract" actions={actions}>
-      <Arrived>
+      <LoadTogether>
         <Loaded query={contracts}>
           {({ data }) => (
             <Table
@@ -190,7 +190,7 @@ export function Contract(): ReactNode {
           empty={<NothingAsked />}
         />
         {wish === null ? null : <ContractDialog wish={wish} onClose={() => setWish(null)} />}
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

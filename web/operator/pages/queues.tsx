@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { ReadQueuesResponse } from '../../data/types/operator.ts';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type ChainQueue, useNetworks } from '../networks.ts';
 import { useRead } from '../operator.ts';
-import { Measured } from '../parts/measured-at.tsx';
+import { MeasuredAt } from '../parts/measured-at.tsx';
 
 type Queue = ReadQueuesResponse['data'][number];
 type Request = ChainQueue & { readonly network: string };
@@ -59,7 +59,7 @@ export function Queues(): ReactNode {
   const networks = useNetworks();
   return (
     <Page title="Queues">
-      <Arrived>
+      <LoadTogether>
         <Loaded query={work}>
           {({ data }) => (
             <Table
@@ -70,7 +70,7 @@ export function Queues(): ReactNode {
             />
           )}
         </Loaded>
-        <Measured query={work} />
+        <MeasuredAt query={work} />
         <h2>On the way to the chain</h2>
         <Loaded query={networks}>
           {({ data }) => {
@@ -88,7 +88,7 @@ export function Queues(): ReactNode {
             );
           }}
         </Loaded>
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

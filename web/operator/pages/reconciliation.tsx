@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useFilters } from '../../desk/filters.tsx';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -18,7 +18,7 @@ import {
 } from '../differences.ts';
 import { useOperator } from '../operator.ts';
 import { Details } from '../parts/details.tsx';
-import { Measured } from '../parts/measured-at.tsx';
+import { MeasuredAt } from '../parts/measured-at.tsx';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 import { Recoveries } from '../parts/recovery.tsx';
 
@@ -45,7 +45,7 @@ export function Reconciliation(): ReactNode {
   const pages = useDifferences();
   return (
     <Page title="Reconciliation">
-      <Arrived>
+      <LoadTogether>
         <Loaded query={query}>
           {({ cursors, data: differences }) => (
             <>
@@ -61,7 +61,7 @@ export function Reconciliation(): ReactNode {
             </>
           )}
         </Loaded>
-        <Measured query={query} />
+        <MeasuredAt query={query} />
         <Recoveries />
         <LongList
           label="Differences"
@@ -71,7 +71,7 @@ export function Reconciliation(): ReactNode {
           filters={filters}
           empty={null}
         />
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { CopyAddress } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -7,7 +7,7 @@ import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type Network, type Sender, useNetworks } from '../networks.ts';
-import { Measured } from '../parts/measured-at.tsx';
+import { MeasuredAt } from '../parts/measured-at.tsx';
 
 const WEI_DECIMALS = 18;
 const SHOWN_DECIMALS = 3;
@@ -71,15 +71,15 @@ export function Relayers(): ReactNode {
   const query = useNetworks();
   return (
     <Page title="Relayers">
-      <Arrived>
+      <LoadTogether>
         <Loaded query={query}>
           {({ data }) => data.map((network) => <Senders key={network.network} network={network} />)}
         </Loaded>
         <p className="soft small">
           Payments left: how many the balance covers at current fees, if each is sent alone.
         </p>
-        <Measured query={query} />
-      </Arrived>
+        <MeasuredAt query={query} />
+      </LoadTogether>
     </Page>
   );
 }

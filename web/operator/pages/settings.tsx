@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ListOperatorsResponse } from '../../data/types/operator.ts';
 import { useDesk } from '../../desk/desk-context.ts';
 import { List } from '../../desk/list.tsx';
-import { Arrived } from '../../desk/load-together.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { OwnAccess } from '../../desk/own-access.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -45,7 +45,7 @@ export function Settings(): ReactNode {
   const configuration = useRead('GET /configuration');
   return (
     <Page title="Settings">
-      <Arrived>
+      <LoadTogether>
         <OwnAccess />
         <h2>Staff</h2>
         <List label="Staff" query={staff} columns={COLUMNS} keyOf={({ id }) => id} empty={null} />
@@ -57,7 +57,7 @@ export function Settings(): ReactNode {
           started.
         </p>
         <Loaded query={configuration}>{(settings) => <Configuration settings={settings} />}</Loaded>
-      </Arrived>
+      </LoadTogether>
     </Page>
   );
 }

@@ -12,7 +12,7 @@ import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useRead } from '../operator.ts';
-import { Measured } from '../parts/measured-at.tsx';
+import { MeasuredAt } from '../parts/measured-at.tsx';
 
 type Waiting = ListVerificationQueueResponse['data'][number];
 
@@ -77,7 +77,7 @@ export function Verification(): ReactNode {
           />
         </>
       )}
-      <Measured query={query} />
+      <MeasuredAt query={query} />
     </Page>
   );
 }

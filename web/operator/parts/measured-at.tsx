@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Time } from '../../ui/time.tsx';
 
 /** Shows the time of the data on screen: nothing may look healthy that was not measured. */
-export function Measured({ query }: { readonly query: UseQueryResult<unknown> }): ReactNode {
+export function MeasuredAt({ query }: { readonly query: UseQueryResult<unknown> }): ReactNode {
   if (query.data === undefined) return null;
   return (
     <p className="soft small">

@@ -10,7 +10,7 @@ import { addItem } from '../cart.ts';
 import { tillCurrency } from '../currency.ts';
 import { goTo } from '../place.ts';
 import { CartPart } from './cart-part.tsx';
-import { Remarked } from './not-opened.tsx';
+import { NotOpened } from './not-opened.tsx';
 import type { TillContext } from './shift.tsx';
 import './catalogue.css';
 
@@ -86,7 +86,7 @@ export function CatalogueScreen(context: TillContext): ReactNode {
       <title>{t('till.catalogue.page')}</title>
       <div className="stack catalogue-items">
         <h1 className="unseen">{t('till.catalogue.heading')}</h1>
-        <Remarked phase={view.till.phase} />
+        <NotOpened phase={view.till.phase} />
         {failed ? (
           <Notice tone="warn" role="alert">
             <p>{t('till.catalogue.problem')}</p>

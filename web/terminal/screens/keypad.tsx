@@ -17,7 +17,7 @@ import { WORDS } from '../words.ts';
 import { CatalogueLink } from './catalogue-link.tsx';
 import { FindLink } from './find-link.tsx';
 import { SplitDialog } from './lazy.ts';
-import { Remarked } from './not-opened.tsx';
+import { NotOpened } from './not-opened.tsx';
 import type { TillContext } from './shift.tsx';
 import { TillIcon } from './till-icon.tsx';
 
@@ -171,7 +171,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
     <form ref={field} className="stack keypad" onSubmit={charge} noValidate>
       <title>{t('till.page')}</title>
       <h1 className="unseen">{t('till.keypad.heading')}</h1>
-      <Remarked phase={view.till.phase} />
+      <NotOpened phase={view.till.phase} />
       <SplitBanner {...context} />
       <SumField
         data-name="Amount"

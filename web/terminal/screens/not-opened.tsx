@@ -4,7 +4,7 @@ import type { Phase } from '../phases.ts';
 import { remarkWords } from '../words.ts';
 
 /** Says why the last payment was not opened. */
-export function Remarked({ phase }: { readonly phase: Phase }): ReactNode {
+export function NotOpened({ phase }: { readonly phase: Phase }): ReactNode {
   if (phase.at !== 'keypad' || phase.remark === null) return null;
   const { title, hint } = remarkWords(phase.remark);
   return (

@@ -194,7 +194,7 @@ function HoldCard({ readers }: WaitingProps): ReactNode {
   );
 }
 
-function Remarked({ phase: { remark } }: WaitingProps): ReactNode {
+function Remark({ phase: { remark } }: WaitingProps): ReactNode {
   if (remark === null) return null;
   const { title, hint } = remarkWords(remark);
   return (
@@ -229,7 +229,7 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
       ) : (
         <h1 className="unseen">{t('till.waiting.heading')}</h1>
       )}
-      <Remarked {...props} />
+      <Remark {...props} />
       {unread === null || readers.signing ? null : (
         <Notice tone="warn" role="alert">
           <p>{unreadWords(unread, device?.tag_url ?? null)}</p>

@@ -16,7 +16,7 @@ import { rowsOf, useAgentTokens } from '../queries.ts';
 import { useHere } from '../wallet-context.tsx';
 import { sumProblem } from '../words.ts';
 import { More, Problem, Waiting } from './loading.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 const TIMES = [
@@ -86,7 +86,7 @@ function NewTokenForm({ onClose, onMade }: SheetProps & { onMade: (made: NewAgen
           </option>
         ))}
       </Select>
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <Button type="submit" kind="primary" large busy={busy}>
         {t('wallet.agents.create.button')}
       </Button>
@@ -137,7 +137,7 @@ function TokenRow({ token }: { readonly token: AgentToken }): ReactNode {
           until: () => <Time at={token.expires_at} />,
         })}
       </p>
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       {token.status === 'active' ? (
         <div className="row">
           <Button busy={busy} onClick={() => void change(() => api.revokeAgentToken(token.id))}>

@@ -17,7 +17,7 @@ import { useHere } from '../wallet-context.tsx';
 import { sumProblem } from '../words.ts';
 import { ChipsPart } from './chips.tsx';
 import { More, Problem, Waiting } from './loading.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { RingsQuestion } from './rings.tsx';
 import { useChange } from './use-change.ts';
 
@@ -65,7 +65,7 @@ function CardForm({ action, card, onClose, onDone }: CardFormProps): ReactNode {
         error={wrong}
         onText={setTyped}
       />
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <Button type="submit" kind="primary" large busy={busy}>
         {action}
       </Button>
@@ -138,7 +138,7 @@ function RevokeCard({ card, onClose }: CardSheetProps): ReactNode {
       onClose={onClose}
     >
       <p>{t('wallet.revoke.text')}</p>
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>
         {t('wallet.cards.revoke.button')}
       </Button>

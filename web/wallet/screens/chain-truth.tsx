@@ -7,7 +7,7 @@ import { type TextKey, t } from '../../ui/text/t.ts';
 import type { Hex } from '../bytes.ts';
 import { type ChainNode, type ChainTruth, OtherChain, readableCoin, readChain } from '../chain.ts';
 import type { ChainFacts } from '../signing.ts';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 
 export interface ChainTruthProps {
   readonly node: ChainNode | null;
@@ -75,7 +75,7 @@ export function ChainTruthPart(props: ChainTruthProps): ReactNode {
           {t('wallet.chain.read_from', { host: new URL(chain.rpcUrl ?? '').host })}
         </p>
       ) : null}
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <div className="row">
         <Button busy={busy} onClick={ask}>
           {truth === null ? t('wallet.chain.ask_button') : t('wallet.chain.ask_again_button')}

@@ -21,7 +21,7 @@ import { keyOf } from '../queries.ts';
 import { type NewChip, registerHeldChip } from '../register-chip.ts';
 import { useHere } from '../wallet-context.tsx';
 import { Problem } from './loading.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 /** Reads a limit. @returns `undefined` for invalid input, `null` for no limit. */
@@ -101,7 +101,7 @@ function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
       <form className="stack" onSubmit={submit} noValidate>
         <p className="soft">{t('wallet.chips.register.text')}</p>
         <ChipFields label={label} limit={typed} onLabel={setLabel} onLimit={setTyped} />
-        <Refused problem={problem} />
+        <ProblemNotice problem={problem} />
         {busy && asks.asked === null ? <p role="status">{t('wallet.chips.hold')}</p> : null}
         <Button type="submit" kind="primary" large busy={busy}>
           {t('wallet.chips.register.hold_button')}
@@ -139,7 +139,7 @@ function ChangeChip({ chip, onClose }: SheetProps): ReactNode {
       <form className="stack" onSubmit={submit} noValidate>
         <ChipFields label={label} limit={typed} onLabel={setLabel} onLimit={setTyped} />
         <Switch label={t('wallet.chips.block')} checked={blocked} onChange={setBlocked} />
-        <Refused problem={problem} />
+        <ProblemNotice problem={problem} />
         <Button type="submit" kind="primary" large busy={busy}>
           {t('wallet.chips.change.button')}
         </Button>

@@ -19,7 +19,7 @@ import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
 import { AllowSheet, PassCodeSheet, ReceiveSheet, SendSheet } from './lazy.ts';
 import { Problem, Waiting } from './loading.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 const NEWEST = 3;
@@ -74,7 +74,7 @@ function CodeForTill({ pass }: { readonly pass: Pass }): ReactNode {
       <Button kind="primary" large wide busy={busy} onClick={show}>
         {t('wallet.show_code')}
       </Button>
-      <Refused problem={refused ?? problem} />
+      <ProblemNotice problem={refused ?? problem} />
       {code === null ? null : (
         <PassCodeSheet pass={pass} made={code} onClose={() => setCode(null)} />
       )}

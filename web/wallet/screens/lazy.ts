@@ -22,7 +22,9 @@ export const TakeBackPage = partOf(
   waiting,
 );
 // Every page uses it, so it loads first; later, it would load the texts of all other parts.
-export const Heard = firstPartOf(async () => (await import('./static-pass-toasts.tsx')).Heard);
+export const StaticPassToasts = firstPartOf(
+  async () => (await import('./static-pass-toasts.tsx')).StaticPassToasts,
+);
 export const WalletLock = partOf(async () => (await import('./lock.tsx')).WalletLock);
 export const ContractsPage = partOf(
   async () => (await import('./contracts.tsx')).ContractsPage,

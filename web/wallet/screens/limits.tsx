@@ -21,7 +21,7 @@ import { CONTRACTS } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { Problem, Waiting } from './loading.tsx';
 import { OpenerField, openerOf } from './opener.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 /** Signs a permit for zero: no atom can be taken afterwards, whatever the policy says. */
@@ -152,7 +152,7 @@ function OwnLimits({ payer }: { readonly payer: Payer }): ReactNode {
         <SumField label={t('wallet.limits.own.per_payment')} {...each.field} />
         <SumField label={t('wallet.limits.own.per_day')} {...daily.field} />
       </div>
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <div className="row">
         <Button type="submit" busy={busy}>
           {t('wallet.limits.own.button')}

@@ -7,7 +7,7 @@ import { t } from '../../ui/text/t.ts';
 import type { Vault } from '../vault.ts';
 import { keep } from '../wallet-storage.ts';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 export interface WalletLockProps {
@@ -44,7 +44,7 @@ function ForgottenPin({ vault, onUnlock }: Omit<WalletLockProps, 'pin'>): ReactN
         {t(vault.seal.by === 'passkey' ? 'wallet.lock.by_passkey' : 'wallet.lock.by_password')}
       </p>
       <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <Button type="submit" busy={busy}>
         {vault.seal.by === 'passkey'
           ? t('wallet.lock.passkey_button')

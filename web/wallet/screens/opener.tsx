@@ -5,7 +5,7 @@ import { t } from '../../ui/text/t.ts';
 import { isOpen } from '../keyring.ts';
 import { canUsePasskeys } from '../passkey.ts';
 import { type Opener, SHORTEST_PASSWORD, type Vault } from '../vault.ts';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 
 export interface NewOpenerProps {
   /** Label of the submit button. Scripts find it by its English name. */
@@ -73,7 +73,7 @@ export function NewOpener(props: NewOpenerProps): ReactNode {
         error={checked && !short && different ? t('wallet.problem.password_differs') : null}
         onChange={(event) => setRepeated(event.target.value)}
       />
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <Button
         data-name={props['data-name']}
         type="submit"

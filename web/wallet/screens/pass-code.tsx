@@ -10,7 +10,7 @@ import { askOwner, asksEach } from '../passkey-per-payment.ts';
 import { useHere } from '../wallet-context.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
 import { PassFileButtons } from './pass-files.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { RotatingCode } from './rotating-code.tsx';
 import { useChange } from './use-change.ts';
 
@@ -63,7 +63,7 @@ export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): Reac
         </>
       ) : null}
       {isOver ? <p role="status">{t('wallet.code.expired')}</p> : null}
-      <Refused problem={refused ?? problem} />
+      <ProblemNotice problem={refused ?? problem} />
       {isShown ? null : (
         <Button kind="primary" large busy={busy} onClick={ask}>
           {t('wallet.code.new_button')}

@@ -5,7 +5,7 @@ import { listNetworks, type Pass } from '../../data/payer.ts';
 import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useHere } from '../wallet-context.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 /** Saves a file through the browser, which may open it in another app. */
@@ -39,7 +39,7 @@ export function PassFileButtons({ pass }: { readonly pass: Pass }): ReactNode {
   };
   return (
     <>
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <div className="row">
         {wallets.includes('apple') ? (
           <Button busy={busy} onClick={addApple}>

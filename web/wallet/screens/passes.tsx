@@ -14,7 +14,7 @@ import { useHere } from '../wallet-context.tsx';
 import { PageLink } from './frame.tsx';
 import { More, Problem, Waiting } from './loading.tsx';
 import { PassCodeSheet } from './pass-code.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { RingsQuestion } from './rings.tsx';
 import { useChange } from './use-change.ts';
 
@@ -51,7 +51,7 @@ function AddPass({ onClose }: { readonly onClose: () => void }): ReactNode {
           value={label}
           onChange={(event) => setLabel(event.target.value)}
         />
-        <Refused problem={problem} />
+        <ProblemNotice problem={problem} />
         <Button type="submit" kind="primary" large busy={busy}>
           {t('wallet.passes.add.button')}
         </Button>
@@ -84,7 +84,7 @@ function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
       onClose={onClose}
     >
       <p>{t('wallet.revoke.text')}</p>
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <Button kind="danger" large busy={busy} onClick={revoke}>
         {t('wallet.passes.revoke.button')}
       </Button>

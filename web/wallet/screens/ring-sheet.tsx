@@ -17,7 +17,7 @@ import { useWallet } from '../queries.ts';
 import { leftMs, type Ring, type RingOutcome } from '../ring-machine.ts';
 import { useHere } from '../wallet-context.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import './ring.css';
 
 const REASONS: Readonly<Record<string, TextKey>> = {
@@ -181,7 +181,7 @@ function Asked({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>
   };
   return (
     <>
-      <Refused problem={problem ?? remark} />
+      <ProblemNotice problem={problem ?? remark} />
       <div className="ring-answers">
         <Button data-name="Approve" kind="primary" large busy={busy} onClick={approve}>
           {t('wallet.confirm.approve_button', {

@@ -17,7 +17,7 @@ import {
 } from '../push.ts';
 import { useHere } from '../wallet-context.tsx';
 import { keep, useKept } from '../wallet-storage.ts';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 
 /** True if Web Push is configured here and this browser has a subscription. */
 function usePush() {
@@ -94,7 +94,7 @@ export function RingsQuestion(): ReactNode {
           ? t('wallet.notifications.ask.when_closed')
           : t('wallet.notifications.ask.when_elsewhere')}
       </p>
-      <Refused problem={rings.problem} />
+      <ProblemNotice problem={rings.problem} />
       <div className="row">
         <Button busy={rings.busy} onClick={rings.turnOn}>
           {t('wallet.notifications.on_button')}
@@ -127,7 +127,7 @@ export function RingsSection(): ReactNode {
     <section className="card stack">
       <h2>{t('wallet.notifications.heading')}</h2>
       {canRing() ? <p className="soft">{reachOf(rings)}</p> : null}
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       {canRing() && !subscribed && (isSetUp || mayRing() !== 'granted') ? (
         <div className="row">
           <Button busy={busy} onClick={rings.turnOn}>

@@ -8,7 +8,7 @@ import { codeAt, STEP_MS } from '../rotating-code.ts';
 import { useHere } from '../wallet-context.tsx';
 import { keep, kept, useKept } from '../wallet-storage.ts';
 import { CountdownRing } from './countdown-ring.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
@@ -65,7 +65,7 @@ export function RotatingCode({ pass }: { readonly pass: Pass }): ReactNode {
   };
   return (
     <>
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <Button large busy={busy} onClick={setUp}>
         {t('wallet.changing_code.button')}
       </Button>

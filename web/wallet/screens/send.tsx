@@ -18,7 +18,7 @@ import { useHere } from '../wallet-context.tsx';
 import { useKept } from '../wallet-storage.ts';
 import { problemOf } from '../words.ts';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 /** Splits the address into groups of four characters, so that it can be compared piece by piece. */
@@ -88,7 +88,7 @@ function SendForm(props: FormProps): ReactNode {
         error={wrong.sum ?? null}
         onText={(text) => onDraft({ ...draft, typed: text })}
       />
-      <Refused problem={said} />
+      <ProblemNotice problem={said} />
       <Button type="submit" kind="primary" large busy={busy}>
         {t('wallet.send.review_button')}
       </Button>
@@ -161,7 +161,7 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
           {lack}
         </Notice>
       )}
-      <Refused problem={opening.problem} />
+      <ProblemNotice problem={opening.problem} />
       {lack === null ? (
         <Button type="submit" kind="primary" large busy={opening.busy}>
           {t('wallet.send.button', { sum: formatUsdc(plan.atoms) })}

@@ -16,7 +16,7 @@ import { useHere } from '../wallet-context.tsx';
 import { forgetWallet, keep, useKept } from '../wallet-storage.ts';
 import { BackupSheet } from './backup.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { RingsSection } from './rings.tsx';
 
 function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -83,7 +83,7 @@ function EachPayment(): ReactNode {
         onChange={(on) => void change(on)}
       />
       <p className="soft small">{t('wallet.settings.each_payment_text')}</p>
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
     </>
   );
 }

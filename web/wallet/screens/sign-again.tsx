@@ -6,7 +6,7 @@ import { signAgain } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
 import type { Network } from '../wallet-storage.ts';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 export interface SignAgainProps {
@@ -31,7 +31,7 @@ export function SignAgainSheet({ vault, network, token, onEnd }: SignAgainProps)
       <form className="stack" onSubmit={submit} noValidate>
         <p className="soft">{t('wallet.sign_again.text')}</p>
         <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
-        <Refused problem={problem} />
+        <ProblemNotice problem={problem} />
         <Button type="submit" kind="primary" large busy={busy}>
           {vault.seal.by === 'passkey'
             ? t('wallet.sign_again.passkey_button')

@@ -18,7 +18,7 @@ import {
 import type { ChainFacts } from '../signing.ts';
 import type { Vault } from '../vault.ts';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 /** The nonce of a wallet that has never sent a transaction. */
@@ -152,7 +152,7 @@ export function SignedEnd({ vault, chain, truth, node, onSent }: SignedEndProps)
     <form className="stack" onSubmit={sign} noValidate>
       <FeeFields typed={typed} truth={truth} onChange={setTyped} />
       <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
-      <Refused problem={problem} />
+      <ProblemNotice problem={problem} />
       <div className="row">
         <Button type="submit" kind={raw === null ? 'primary' : 'plain'} busy={busy}>
           {t('wallet.end.sign_button')}

@@ -49,7 +49,7 @@ function useRefusedTaps(): void {
 }
 
 /** Reports each payment with a static pass, because its owner may not have been there. */
-export function Heard(): null {
+export function StaticPassToasts(): null {
   useRefusedTaps();
   const rows = rowsOf(usePayments());
   const toast = useToast();

@@ -8,7 +8,7 @@ import { ContractsNotice } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
 import { OpenerField } from './opener.tsx';
-import { Refused } from './problem-notice.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 /** Shown if the wallet is here but has no session. One signature starts a session for a day. */
@@ -25,7 +25,7 @@ export function SignInScreen({ vault }: { readonly vault: Vault }): ReactNode {
         <p className="soft">{t('wallet.sign_in.wallet', { end: vault.address.slice(-4) })}</p>
         <ContractsNotice network={network} />
         <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
-        <Refused problem={problem} />
+        <ProblemNotice problem={problem} />
         <Button data-name="Sign in" type="submit" kind="primary" large busy={busy}>
           {vault.seal.by === 'passkey'
             ? t('wallet.sign_in.passkey_button')
