@@ -71,7 +71,7 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   api_error: ApiError,
 };
 
-/** Converts a response to an error, also one that does not come from the service. */
+/** Converts a response to an error, even if a proxy sent it and not the service. */
 export function errorOf(response: Response, body: unknown): TaplineError {
   const { status, headers } = response;
   const { error } = (body ?? {}) as { error?: Record<string, string | null> };

@@ -43,7 +43,7 @@ export async function trustFactor(tx: Tx, user: UserRow): Promise<void> {
   await updateFactorTrust(tx, { userId: user.id, from: null });
 }
 
-/** Schedules the removal of the factors, which a use of one cancels. */
+/** Schedules the removal of all factors. Using one of them before then cancels it. */
 export async function loseFactors(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

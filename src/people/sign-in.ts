@@ -65,7 +65,7 @@ export async function signIn(deps: PeopleDeps, input: SignInInput): Promise<Sign
 
 /**
  * Returns the user with these credentials. Attempts are counted per IP address and per person. A
- * device that the person has used has its own counter, so that a guesser locks out nobody else.
+ * device that the person has used has its own counter, so guessing elsewhere does not lock it out.
  */
 export async function checkPassword(
   deps: PeopleDeps,

@@ -21,7 +21,7 @@ export interface Returned {
   readonly isLast: boolean;
 }
 
-/** What refunds have not yet returned of one rate. */
+/** The part of a payment at one tax rate that is not refunded yet. */
 interface Left {
   readonly rate: number;
   readonly gross: bigint;

@@ -120,7 +120,7 @@ const OF_PEOPLE: Readonly<Record<string, readonly [string, (ending: Ending) => V
   'passkey challenges': ['delete from passkey_challenges returning 1 as ended', () => []],
 };
 
-/** Makes a code of an authenticator app that was used in the lost period invalid. */
+/** Invalidates authenticator-app codes that may have been used in the lost period. */
 async function voidShownCodes(tx: Tx, { before }: Ending): Promise<void> {
   await tx.query(
     `update users set totp_last_step = greatest(totp_last_step, $1::bigint)

@@ -38,7 +38,7 @@ import { requestOnChain } from '#settlement/requests.ts';
 
 /** The receipt wait of behavior.md 2.8. */
 const RECEIPT_WAIT_MS = 60_000;
-/** The refund, refund.created and refund.failed. */
+/** Positions in the order: of the refund, of refund.created and of refund.failed. */
 const PLACES = 3;
 
 export interface NewRefund {

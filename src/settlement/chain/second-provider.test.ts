@@ -11,8 +11,8 @@ const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
 const BLOCK_MS = 60;
 /**
- * More questions than two polls of a head cause: by then the second poll, with blocks on top, has
- * ended.
+ * More requests than two polls of the head make: after so many, the second poll, with blocks on
+ * top, has ended.
  */
 const ASKED = 10;
 const WAIT_MS = 15_000;

@@ -63,7 +63,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   };
 }
 
-/** Where this process's memory may differ from the rows, the keeper reads them again. */
+/** After an error that leaves memory and rows possibly different, the keeper rereads the rows. */
 function createErrorPolicy(relayer: RelayerState): OnError {
   return (name, error) => {
     if (error instanceof SenderLost) relayer.letGo(error.sender);

@@ -171,7 +171,7 @@ function applied(
   return { ...scene, rows, worker: learn(scene.worker, machine, slot, { kind: 'result_written' }) };
 }
 
-/** Opens rows again whose blocks left the chain. */
+/** Reopens rows whose blocks left the chain. */
 function watchFinality(scene: Scene, machine: Machine): Scene {
   const { chain, worker } = scene;
   let next = scene;

@@ -30,7 +30,7 @@ export interface Exploration {
 export interface Met {
   readonly observations: Set<string>;
   readonly effects: Set<string>;
-  /** Passages as `from → to`. */
+  /** Transitions between phases, as `from → to`. */
   readonly passages: Set<string>;
 }
 

@@ -246,8 +246,8 @@ const EXPECTED_BLOCKS = 3;
 
 /**
  * Returns the transactions that the block just announced probably holds. Requesting their receipts
- * with the head saves customers a round trip. Without an announcement, most such requests would be
- * in vain.
+ * with the head saves customers a round trip. Without an announcement, most such requests would
+ * find nothing.
  */
 function expectedNow(relayer: RelayerState): (Held & { readonly hash: Hex })[] {
   const { announced, head } = relayer;

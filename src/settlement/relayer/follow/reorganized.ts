@@ -42,7 +42,7 @@ export async function followReorganization(
   const answered = resolutions.flatMap((one) => one.answered);
   const late = answered.filter(({ requestId }) => !taken.has(requestId));
   const compared = await compareLate(tx, late);
-  // What a reorganization undid, other bytes have achieved again.
+  // A reorganization undid these jobs, and a later transaction has settled them again.
   const again = answered.filter(({ request }) => request.owed && taken.has(request.id));
   await followPlaces(tx, livemode, [...again, ...compared.moved]);
   const numbers = unexplained(resolutions, taken);

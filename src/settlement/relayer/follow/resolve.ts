@@ -159,7 +159,7 @@ function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
 
 type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
 
-/** True if the request must be resent: the chain has paid it once, and does not any more. */
+/** True if the request must be resent: the chain had paid it, but a reorganization undid that. */
 export function isStillOwed(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'alert' && !result.succeeded;
 }
@@ -269,7 +269,7 @@ async function afterRevert(
   const answer = await replay(relayer.chain, call, receipt.blockNumber);
   if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);
-  // Send it with another proof or sum; `sendUnbatched` ends that after a while.
+  // Resend it with another proof or sum. `sendUnbatched` limits these attempts.
   if (revert.kind === 'passing') return again;
   if (whyItWaits(revert, request.kind) !== null) return { status: 'again', waits: true };
   if (revert.kind !== 'done_before') {

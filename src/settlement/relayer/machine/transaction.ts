@@ -20,8 +20,8 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  * | `nonce_taken` | The chain has used the nonce, and no node has a    | `chain_attempts`         |
  * |               | receipt for any of our bytes.                      |                          |
  * | `included`    | A receipt names a block. The result does not count | `chain_attempts`         |
- * |               | yet: too few blocks on top, or nobody can read it. |                          |
- * | `confirming`  | The result is known. Its confirmation tier wants   | `included_at`,           |
+ * |               | yet: too few blocks on top, or it cannot be read.  |                          |
+ * | `confirming`  | The result is known. Its confirmation tier needs   | `included_at`,           |
  * |               | more time, or for a safe or finalized block.       | `waits_for`              |
  * | `done`        | It is not open any more: its result is written, or | status `mined`, or       |
  * |               | a foreign transaction has used its nonce.          | `foreign`                |
@@ -49,8 +49,8 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  *
  * A crash loses this state and nothing else. Rows are written before the state changes: an effect
  * commits, and the observation of that commit follows. So a process that dies between them finds
- * the rows, begins again at `signed`, `unsigned` or `stuck`, and asks the chain first. What a crash
- * forgets is only when bytes were sent, how often, and what nodes have said of them.
+ * the rows, begins again at `signed`, `unsigned` or `stuck`, and asks the chain first. A crash only
+ * loses when and how often bytes were sent, and how nodes responded to them.
  */
 export type Transaction = OpenTransaction | Done;
 

@@ -23,7 +23,7 @@ export interface RefundSums {
   settled: bigint;
   /** Atoms of refunds that are signed and, as far as known, not mined. */
   under_way: bigint;
-  /** True if some of them are on another sender. */
+  /** True if another sender has sent some of these refunds. */
   elsewhere: boolean;
 }
 
