@@ -36,14 +36,15 @@ const TILL = new RegExp(
 const DESK = new RegExp(
   'web/(desk/(action-button|answers|desk-context|factor-context|factor-provider|filters|gate|' +
     'list|load-together|loaded|page-icon|reads|send|sheet)|' +
-    String.raw`data/(people|routes)|ui/(empty-drawing|history-entry|numbers|restore-scroll|shell))\.tsx?$`,
+    'data/(people|routes)|ui/(empty-drawing|history-entry|numbers|restore-scroll|' +
+    String.raw`shell))\.tsx?$`,
 );
 
 /** Modules that most of the merchant's dashboard pages share. */
 const MERCHANT = new RegExp(
   'src/core/calendar|web/dashboard/(merchant|parts/(customer|day-presets|days|declines|' +
-    'event-types|live-steps|object-link|pairing|payment-columns|sale-sum|terminal-names|time-zone|' +
-    'use-live))',
+    'event-types|live-steps|object-link|pairing|payment-columns|sale-sum|terminal-names|' +
+    'time-zone|use-live))',
 );
 
 /** First screen of the wallet, used by no other app. */
