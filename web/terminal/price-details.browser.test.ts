@@ -233,6 +233,12 @@ test('in the double font on a narrow phone, no word breaks and items can be tapp
   await page.evaluate(`document.documentElement.style.fontSize = ''`);
   const name = present(await cart.locator('.cart-name').first().boundingBox(), 'name');
   assert.ok(name.height < 60, `a long name takes ${name.height} px`);
+  const tops = await cart
+    .locator('.cart-line')
+    .last()
+    .getByRole('button')
+    .evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect().top));
+  assert.equal(new Set(tops).size, 1, 'both buttons of a line stand side by side');
   await twice();
   await till.charge.click();
   await till.testPass.selectOption('ok');

@@ -18,7 +18,7 @@ import type { Account } from '../parts/account-settings.ts';
 import { CatalogDialog } from '../parts/catalog-dialog.tsx';
 import { CatalogIcon } from '../parts/catalog-icon.tsx';
 import { Swatch } from '../parts/color-choice.tsx';
-import { type CatalogItem, moveButtonId, type Step, useMoves } from '../parts/use-moves.ts';
+import { type CatalogItem, type Step, useMoves } from '../parts/use-moves.ts';
 import '../parts/shop.css';
 
 /** The open dialog: for a new item (`null`), or for one of the list. */
@@ -179,7 +179,6 @@ function MoveButton({ item: { id, name }, step, isEnd, onMove }: MoveButtonProps
   return (
     <button
       type="button"
-      id={moveButtonId(id, step)}
       className="button catalog-move"
       aria-disabled={isEnd}
       onClick={() => onMove(id, step)}

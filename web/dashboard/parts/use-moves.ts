@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import type { CatalogueItemList } from '../../data/types/dashboard.ts';
 import { useSend } from '../../desk/send.ts';
 import { useMerchant } from '../merchant.ts';
@@ -12,12 +12,6 @@ export type Step = -1 | 1;
 interface Moved {
   readonly item: CatalogItem;
   readonly index: number;
-  readonly button: string;
-}
-
-/** Returns the id of the button that moves an item. */
-export function moveButtonId(item: string, step: Step): string {
-  return `${item}-${step}`;
 }
 
 /** Moves items of the catalog, one at a time, so that quick clicks are all carried out. */
@@ -43,19 +37,10 @@ export function useMoves() {
     // A list that was read before the change would overwrite it.
     await cache.cancelQueries({ queryKey });
     cache.setQueryData(queryKey, { ...list, data: withMoved(list.data, saved) });
-    setMoved({ item: saved, index, button: moveButtonId(id, step) });
+    setMoved({ item: saved, index });
   };
   const move = (id: string, step: Step) => {
     queue.current = queue.current.then(() => run(id, step));
   };
-  useKeptFocus(moved);
   return { move, moved, problem: sending.problem };
-}
-
-/** Returns the focus to the button, which loses it if React moves its row. */
-function useKeptFocus(moved: Moved | null): void {
-  useEffect(() => {
-    if (moved === null || document.activeElement !== document.body) return;
-    document.getElementById(moved.button)?.focus();
-  }, [moved]);
 }
