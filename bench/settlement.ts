@@ -16,7 +16,7 @@ import { batchGasLimit } from '#settlement/relayer/send/plan.ts';
 import { type Hex, requestPayments } from '#settlement/requests.ts';
 import { signerOf } from '#settlement/signer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { TEST_ID_KEY, TEST_RECEIPTS } from '#testing/store.ts';
+import { TEST_RECEIPTS } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
@@ -144,7 +144,7 @@ async function openBench(): Promise<{ bench: Bench; close(): Promise<void> }> {
   const deps = { db: database.db, wakeups, clock: systemClock, log: complaints };
   const relayer = startRelayer({ ...deps, chain });
   const onError = (name: string, error: unknown) => console.error(name, describeError(error));
-  const run = () => applySettlements({ ...deps, idKey: TEST_ID_KEY, receipts: TEST_RECEIPTS });
+  const run = () => applySettlements({ ...deps, pages: TEST_RECEIPTS });
   const applying = startLoop({ name: 'outcomes', pollMs: 500, run, onError });
   wakeups.on('chain-outcomes', 'payment', applying.wake);
   const rest = { network, database, wakeups, payers, merchantNumber, succeededAt, blocks };

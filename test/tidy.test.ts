@@ -111,13 +111,54 @@ test('no module is told at the start what its functions could be given', () => {
   assert.deepEqual(Object.fromEntries(kept), KEPT_IN_MODULES);
 });
 
+/** Interfaces of dependencies, in all that ships. May only decrease: there were 88. */
+const DEPS = 15;
+const DEPS_DECLARED = /^(?:export )?(?:interface|type) \w*Deps\b/gm;
+/** The contexts of processes, and the most fields that one may have, inherited ones included. */
+const CONTEXTS = ['ProcessContext', 'ChainContext', 'ApiContext', 'WorkerContext'];
+const CONTEXT_FIELDS = 12;
+
+/** Returns the fields of an interface, its own and inherited ones. */
+function fieldsOf(name: string): string[] {
+  const declared = new RegExp(
+    `^export interface ${name}(?: extends (\\w+))? \\{\\n([^]*?)^\\}`,
+    'm',
+  );
+  const found = product.flatMap(({ text }) => declared.exec(text) ?? []);
+  const [, parent, body = ''] = found;
+  const own = [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, field]) => String(field));
+  return [...(parent === undefined ? [] : fieldsOf(parent)), ...own];
+}
+
+test('processes have one context each, with few fields, instead of many interfaces', () => {
+  const declared = all.flatMap(({ text }) => text.match(DEPS_DECLARED) ?? []);
+  assert.ok(declared.length > 0 && declared.length <= DEPS, declared.join(', '));
+  for (const name of CONTEXTS) {
+    const fields = fieldsOf(name);
+    const isBounded = fields.length >= 4 && fields.length <= CONTEXT_FIELDS;
+    assert.ok(isBounded, `${name}: ${fields.join(', ')}`);
+  }
+});
+
+/** The role of a process, which composes parts of its context, and tests may copy one. */
+const MAY_COPY = ['app', 'testing'];
+
+test('no route or use case copies a context, and no statement takes one', () => {
+  const problems = product.flatMap(({ name, text }) => {
+    const copies = /\{ ?\.\.\.ctx\b(?!\.)/.test(text) && !MAY_COPY.includes(folderOf(name) ?? '');
+    const isStatement = name.endsWith('-queries.ts') && /\b\w+Context\b/.test(text);
+    return copies || isStatement ? [name] : [];
+  });
+  assert.deepEqual(problems, []);
+});
+
 /** Names that only these files may use, so that there is one way to do a thing. */
 const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonly does: string }[] =
   [
     {
       names: /\b(insertIntents|createBatch)\(/,
       only: /^src\/payments\/(create(-batch)?|rebuild|intent-queries)\.ts$/,
-      does: 'creates intents: use createIntentCreator (rebuild.ts books what the chain knows)',
+      does: 'creates intents: use createIntent (rebuild.ts books what the chain knows)',
     },
     {
       names: /\b(freesKey|meetUnderWay|requestInProgress|updateCompleted)\b/,

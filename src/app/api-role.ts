@@ -26,39 +26,41 @@ import { addCardPage } from '#apis/payer/card-page.ts';
 import { payerSurface } from '#apis/payer/routes.ts';
 import { liveRefusal } from '#apis/test-helpers/live-refusal.ts';
 import { testHelperRoutes } from '#apis/test-helpers/routes.ts';
+import { createContext } from '#app/api-context.ts';
 import { createOperations } from '#app/api-operations.ts';
-import { type ApiDeps, createShared, publicNodes, pushNetwork } from '#app/api-shared.ts';
+import type { ApiDeps } from '#app/api-shared.ts';
 import { addBrandFiles } from '#app/brand-files.ts';
 import { addChainRelay } from '#app/chain-relay.ts';
 import { operatorDoor } from '#app/operator-door.ts';
-import { peopleDeps, peopleSurfaces, settingsOfRealms } from '#app/people-surfaces.ts';
+import { peopleSurfaces, settingsOfRealms } from '#app/people-surfaces.ts';
 import { addSandboxLinks } from '#app/sandbox-links.ts';
 import { type SurfaceRoutes, surfaceDocuments } from '#app/surface-documents.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import { anySurface, type Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
 import { createHeldKeyCheck } from '#idempotency/held-key.ts';
-import { cardKey } from '#settings/config.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import type { Config } from '#settings/config.ts';
 import { addWebRoutes } from '#web/routes.ts';
 
 /** Creates the merchant API: `/api/v1`. */
-export function merchantSurface(shared: ReturnType<typeof createShared>): Surface<MerchantCaller> {
+export function merchantSurface(ctx: ApiContext): Surface<MerchantCaller> {
   return {
     root: '/api/v1',
-    authenticate: createKeyAuthenticator(shared.db),
+    authenticate: createKeyAuthenticator(ctx.db),
     authorize: liveRefusal,
     routes: [
-      ...paymentRoutes(shared),
-      confirmRoute(shared),
-      ...refundRoutes(shared),
-      ...terminalRoutes(shared),
-      balanceRoute(shared),
-      ...eventRoutes(shared),
-      eventStreamRoute(shared),
-      ...webhookRoutes(shared),
-      ...idempotencyRoutes(shared),
-      requestLogRoute(shared),
-      ...testHelperRoutes(shared),
+      ...paymentRoutes(ctx),
+      confirmRoute(ctx),
+      ...refundRoutes(ctx),
+      ...terminalRoutes(ctx),
+      balanceRoute(ctx),
+      ...eventRoutes(ctx),
+      eventStreamRoute(ctx),
+      ...webhookRoutes(ctx),
+      ...idempotencyRoutes(ctx),
+      requestLogRoute(ctx),
+      ...testHelperRoutes(ctx),
     ],
   };
 }
@@ -68,12 +70,13 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
  * server reads what it has just written, so its lists use the primary.
  */
 function listsOfPeople(
-  shared: ReturnType<typeof createShared>,
+  ctx: ApiContext,
+  { databaseReadUrl }: Config,
   merchant: Surface<MerchantCaller>,
 ): Surface<MerchantCaller> {
-  if (shared.config.databaseReadUrl === null) return merchant;
-  const db = { ...shared.db, query: shared.db.standby.query };
-  const { routes } = merchantSurface({ ...shared, db });
+  if (databaseReadUrl === null) return merchant;
+  const db = { ...ctx.db, query: ctx.db.standby.query };
+  const { routes } = merchantSurface({ ...ctx, db });
   const isList = (operationId: string) => operationId.startsWith('list');
   return {
     ...merchant,
@@ -84,17 +87,17 @@ function listsOfPeople(
 }
 
 /** Creates every API of the service, and the routes for their documents. */
-export function createSurfaces(deps: ApiDeps): {
-  readonly surfaces: readonly Surface[];
-  readonly routes: SurfaceRoutes;
-} {
-  const shared = createShared(deps);
-  const merchant = merchantSurface(shared);
-  const { dashboard, operator } = peopleSurfaces(deps, shared, listsOfPeople(shared, merchant));
-  const device = deviceSurface(shared);
-  const pairing = pairingSurface(shared);
-  const payer = payerSurface({ ...shared, network: pushNetwork(deps.config) });
-  const payLinks = paySurface(shared);
+export function createSurfaces(
+  deps: ApiDeps,
+  ctx: ApiContext,
+): { readonly surfaces: readonly Surface[]; readonly routes: SurfaceRoutes } {
+  const merchant = merchantSurface(ctx);
+  const lists = listsOfPeople(ctx, deps.config, merchant);
+  const { dashboard, operator } = peopleSurfaces(deps, ctx, lists);
+  const device = deviceSurface(ctx);
+  const pairing = pairingSurface(ctx);
+  const payer = payerSurface(ctx);
+  const payLinks = paySurface(ctx);
   const pairingRoutes = pairing.routes.map((route) => ({ ...route, path: `/pair${route.path}` }));
   return {
     surfaces: [
@@ -116,7 +119,8 @@ export function createSurfaces(deps: ApiDeps): {
 export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   let app: FastifyInstance | null = null;
   const webUrl = () => webUrlOf(deps.config, app?.server.address());
-  const { surfaces, routes } = createSurfaces({ ...deps, webUrl });
+  const ctx = createContext({ ...deps, webUrl });
+  const { surfaces, routes } = createSurfaces(deps, ctx);
   const operations = createOperations(deps);
   app = await buildServer({
     ...deps,
@@ -130,12 +134,12 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     checkHeldKey: createHeldKeyCheck(deps.db),
   });
   const { cells } = deps.config;
-  addCellRoutes(app, { ...deps, cells, cardKey: cardKey(deps.secret) });
-  addCellPeopleRoutes(app, { ...deps, cells, settings: settingsOfRealms(deps) });
-  addCardPage(app, deps);
+  addCellRoutes(app, ctx, cells);
+  addCellPeopleRoutes(app, deps.clock, { cells, settings: settingsOfRealms(deps) });
+  addCardPage(app, ctx);
   addBrandFiles(app, deps);
-  addApplePassService(app, { ...deps, webUrl, cardKey: cardKey(deps.secret) });
-  addMailPages(app, { ...deps, people: peopleDeps(deps) });
+  addApplePassService(app, ctx);
+  addMailPages(app, ctx.people.merchant, ctx.clock);
   await operations.addTo(app, surfaceDocuments(routes));
   const { webFolder, config, sandboxLinks } = deps;
   if (sandboxLinks != null) addSandboxLinks(app, sandboxLinks);
@@ -143,13 +147,11 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   if (webFolder != null) {
     const nodes = deps.chains.flatMap((chain) => chain.config.publicRpcUrl ?? []);
     const mayAsk = { receipt: nodes, wallet: nodes, solvency: nodes };
-    const receipts = { idKey: deps.idKey, webUrl };
-    const pages = { ...deps, webUrl, receipts, publicNode: publicNodes({ ...deps, webUrl }) };
     const gates = {
-      pay: createPayGate(deps),
-      tag: createTagGate(deps),
-      receipt: createReceiptGate(pages),
-      solvency: createSolvencyGate(pages),
+      pay: createPayGate(ctx),
+      tag: createTagGate(ctx),
+      receipt: createReceiptGate(ctx),
+      solvency: createSolvencyGate(ctx),
     };
     await addWebRoutes(app, { ...config, folder: webFolder, mayAsk, gates });
   }

@@ -1,35 +1,21 @@
 import type { TestPasses } from '#apis/device/test-pass-routes.ts';
-import { createTerminalRoom } from '#apis/device/waiting-rooms.ts';
-import { createDomainCheck } from '#apis/payer/own-domain.ts';
-import { createConfirmationRoom, createRequestRoom } from '#apis/payer/waiting-rooms.ts';
 import { relayPath } from '#app/chain-relay.ts';
 import type { SandboxLinks } from '#app/sandbox-links.ts';
-import { createAskHome } from '#cells/ask-home.ts';
 import type { IdKey } from '#core/ids.ts';
 import { type Network, networkOf } from '#core/mode.ts';
-import { webUrlOf } from '#core/web-url.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
-import { createEventStreams } from '#events/event-streams.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import type { Drain } from '#http/drain.ts';
 import type { ServerOptions } from '#http/server.ts';
-import { createKeyReader } from '#idempotency/read-key.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
-import { NO_PASS_FILES, type PassFiles } from '#payers/pass-files.ts';
-import { createIntentCreator } from '#payments/create.ts';
-import { createIntentRoom } from '#payments/intent-waiting-room.ts';
-import { createIntentPayer } from '#payments/pay.ts';
-import { createPreflight } from '#payments/preflight.ts';
-import { createIntentReader } from '#payments/read-intent.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
 import type { Config } from '#settings/config.ts';
-import { cardKey, deriveKey, peopleKey, webhookKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { createSettlementNumbers } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 import type { Network as OutsideNetwork } from '#webhooks/transport.ts';
 
-export interface ApiDeps extends LoopDeps {
+export interface ApiDeps extends ProcessContext {
   readonly config: Config;
   readonly secret: Buffer;
   readonly idKey: IdKey;
@@ -80,57 +66,5 @@ export function publicNodes(deps: {
     if (chain.config.publicRpcUrl !== null) return chain.config.publicRpcUrl;
     if (deps.config.chains[network] !== null) return null;
     return `${deps.webUrl()}/${relayPath(network)}`;
-  };
-}
-
-/**
- * Creates the parts that several surfaces share: one batcher and one long-poll registry each per
- * process.
- */
-export function createShared(deps: ApiDeps) {
-  const intents = createIntentRoom(deps);
-  const readKey = createKeyReader(deps.db);
-  const { settleWithinS } = deps.config;
-  const webUrl = deps.webUrl ?? (() => webUrlOf(deps.config));
-  const preflight = createPreflight(deps.chains);
-  const terms = {
-    settleWithinS,
-    cardKey: cardKey(deps.secret),
-    staticPass: deps.config.staticPass,
-  };
-  const askHome = createAskHome({ ...deps, cells: deps.config.cells });
-  const pay = { ...deps, ...terms, intents, readKey, preflight, askHome };
-  return {
-    ...deps,
-    ...terms,
-    passFiles: deps.passFiles ?? NO_PASS_FILES,
-    push: deps.config.push,
-    webUrl,
-    receipts: { idKey: deps.idKey, webUrl },
-    publicNode: publicNodes({ ...deps, webUrl }),
-    cursorKey: deriveKey(deps.secret, 'cursors'),
-    createIntent: createIntentCreator({ ...deps, numbers: createSettlementNumbers(deps.db) }),
-    readIntent: createIntentReader(deps),
-    payIntent: createIntentPayer(pay),
-    preflight,
-    intents,
-    readKey,
-    terminals: createTerminalRoom(deps),
-    streams: createEventStreams(deps),
-    confirmations: createConfirmationRoom(deps),
-    requests: createRequestRoom(deps),
-    signIn: {
-      db: deps.db,
-      chains: deps.chains.map((chain) => chain.config),
-      isOwnDomain: createDomainCheck(deps.config.publicUrl, deps.config.lan),
-    },
-    secretKey: webhookKey(deps.secret),
-    mailKey: peopleKey(deps.secret),
-    network: {
-      policy: addressPolicy(deps.config.webhookAllowCidrs, {
-        ownMachine: deps.config.isSandbox,
-      }),
-      resolver: systemResolver(),
-    },
   };
 }

@@ -1,3 +1,4 @@
+import { createContext } from '#app/api-context.ts';
 import { createSurfaces } from '#app/api-role.ts';
 import type { ApiDeps } from '#app/api-shared.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
@@ -36,7 +37,8 @@ function unconnected(): ApiDeps {
 
 /** Returns the declared routes of every surface. */
 export function declaredRoutes(): SurfaceRoutes {
-  return createSurfaces(unconnected()).routes;
+  const deps = unconnected();
+  return createSurfaces(deps, createContext(deps)).routes;
 }
 
 /** Returns the declared routes of the merchant API. */

@@ -1,14 +1,12 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { searchOthers, signInElsewhere, waitingOfOthers } from '#apis/cells/people-routes.ts';
 import { dashboardSurface } from '#apis/dashboard/dashboard-routes.ts';
-import type { DashboardDeps } from '#apis/dashboard/person-route.ts';
 import { surfaceSettings } from '#apis/dashboard/settings.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { operatorSurface } from '#apis/operator/operator-routes.ts';
-import type { ApiDeps, createShared } from '#app/api-shared.ts';
+import type { ApiDeps } from '#app/api-shared.ts';
 import type { Surface } from '#http/route.ts';
 import { maskedConfiguration } from '#ops/masked-configuration.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Realm } from '#people/user-queries.ts';
 import { peopleKey } from '#settings/config.ts';
 
@@ -31,41 +29,22 @@ export function settingsOfRealms(deps: ApiDeps) {
   return { merchant: realmSettings(deps, 'merchant'), operator: realmSettings(deps, 'operator') };
 }
 
-/** Returns the parts for merchants' people that lie outside of the routes. */
-export function peopleDeps(deps: ApiDeps): PeopleDeps {
-  return realmSettings(deps, 'merchant').people;
-}
-
-/** Returns the parts from which the routes of both realms are built. */
-function peopleParts(
-  deps: ApiDeps,
-  shared: ReturnType<typeof createShared>,
-  merchant: Pick<Surface<MerchantCaller>, 'routes'>,
-): { readonly dashboard: DashboardDeps; readonly operator: OperatorDeps } {
-  const { config } = deps;
-  const settings = (realm: Realm) => realmSettings(deps, realm);
-  const merchantRoutes = merchant.routes;
-  const configuration = () => maskedConfiguration(config);
-  return {
-    dashboard: { ...shared, settings: settings('merchant'), merchantRoutes },
-    operator: {
-      ...shared,
-      settings: settings('operator'),
-      configuration,
-      cells: {
-        search: (wanted) => searchOthers(config.cells, wanted),
-        others: () => waitingOfOthers(config.cells),
-      },
-    },
-  };
-}
-
 /** Creates the dashboard (`/api/dashboard/v1`) and the operator API (`/api/operator/v1`). */
 export function peopleSurfaces(
   deps: ApiDeps,
-  shared: ReturnType<typeof createShared>,
+  ctx: ApiContext,
   merchant: Surface<MerchantCaller>,
 ): { readonly dashboard: Surface; readonly operator: Surface } {
-  const { dashboard, operator } = peopleParts(deps, shared, merchant);
-  return { dashboard: dashboardSurface(dashboard), operator: operatorSurface(operator) };
+  const { config } = deps;
+  const settings = settingsOfRealms(deps);
+  const dashboard = { settings: settings.merchant, merchantRoutes: merchant.routes };
+  const operator = {
+    settings: settings.operator,
+    configuration: () => maskedConfiguration(config),
+    cells: {
+      search: (wanted: string) => searchOthers(config.cells, wanted),
+      others: () => waitingOfOthers(config.cells),
+    },
+  };
+  return { dashboard: dashboardSurface(ctx, dashboard), operator: operatorSurface(ctx, operator) };
 }

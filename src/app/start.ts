@@ -33,7 +33,7 @@ import { startTraceExport } from '#ops/trace-export.ts';
 import { watchDurability } from '#ops/watch-durability.ts';
 import { ensurePackages, packagesIn } from '#packages/built.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
-import { declineOverdue, type SettleDeps } from '#payments/settle.ts';
+import { declineOverdue, type ResultContext } from '#payments/settle.ts';
 import { fileMailer, type Mailer, smtpMailer } from '#people/mail.ts';
 import { guardNetwork } from '#recovery/network-guard.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
@@ -43,7 +43,7 @@ import { prepareNetwork } from '#sandbox/deploy.ts';
 import { type LanServer, serveLan } from '#sandbox/lan-server.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
-import { type Config, cardKey, idSealingKey, peopleKey, webhookKey } from '#settings/config.ts';
+import { type Config, idSealingKey, peopleKey, processKeys } from '#settings/config.ts';
 import { WHOLE_HOUR } from '#settlement/ceiling.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { requireOwnContract, requireSafeContract } from '#settlement/chain/check-contract.ts';
@@ -158,7 +158,7 @@ const OVERDUE_POLL_MS = 1_000;
  * Starts declining overdue payments in every process of any role, because it matters most while no
  * worker is running.
  */
-function startDeclining(deps: SettleDeps): Loop {
+function startDeclining(deps: ResultContext): Loop {
   const { log } = deps;
   return startLoop({
     name: 'decline of overdue payments',
@@ -253,7 +253,7 @@ async function prepareDatabase(
     await keepCell(db);
     await checkPeers(config.cells);
   }
-  const keeping = await keepWatermark({ db, folder, log }, watermark);
+  const keeping = await keepWatermark(db, { folder, log }, watermark);
   stops.push(keeping.stop);
   return db;
 }
@@ -457,23 +457,21 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   for (const chain of chains) stops.push(chain.close);
   const networks = chains.map((chain) => chain.config);
   await keepOrder(config, { db, log }, chains);
-  const receipts = receiptPages(config, idKey);
-  const deps = { receipts, config, secret, idKey, db, wakeups, clock, log, chains, passFiles };
+  const pages = receiptPages(config, idKey);
+  const keys = processKeys(secret, idKey);
+  const parts = { db, wakeups, clock, log, chains, passFiles };
+  const deps = { ...parts, config, secret, idKey, keys, pages };
   if (config.production) await requireSafety(config.roles, chains, log);
   if (config.roles.has('watch')) return bringUpWatch(deps, ground, stops);
-  const guards = chains.map((chain) => guardNetwork({ ...deps, chain }));
+  const guards = chains.map((chain) => guardNetwork(deps, chain));
   for (const guard of guards) stops.push(guard.stop);
   stops.push(startDeclining(deps).stop);
   await Promise.all(chains.map((chain) => prepareSenders({ chain, db, log })));
   if (config.roles.has('worker')) {
     const workers = startWorkers({
-      ...config,
       ...deps,
-      webhookKey: webhookKey(secret),
-      cardKey: cardKey(secret),
-      peopleKey: peopleKey(secret),
+      settings: config,
       mailer: mailerOf(config, folder),
-      webUrl: webUrlOf(config),
       anchorTarget: anchorTargetOf(config, folder),
     });
     stops.push(workers.stop);
@@ -484,9 +482,9 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   await Promise.all(guards.map((guard) => guard.opened(OWN_WORKER_MS)));
   const webFolder = await building;
   if (webFolder !== null && config.production) await finishBuilds(webFolder, config);
-  const pages = { webFolder, ...demoPages(demo) };
-  const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);
-  receipts.listensAt(webUrl);
+  const shown = { webFolder, ...demoPages(demo) };
+  const { webUrl, lan, turnAway } = await serve({ ...deps, ...shown }, stops);
+  pages.listensAt(webUrl);
   stops.push(() => removeSandboxFile(folder), reportZones(deps));
   if (webFolder !== null && !config.production) finishBuildsLater(webFolder, deps);
   const sandbox =
@@ -506,7 +504,7 @@ async function bringUpWatch(
   stops: Undo,
 ): Promise<Up> {
   const { secret, chains } = deps;
-  const watchtowers = await startWatchtowers({ ...deps, peopleKey: peopleKey(secret) });
+  const watchtowers = await startWatchtowers(deps, { ...deps, peopleKey: peopleKey(secret) });
   stops.push(watchtowers.stop);
   const pages = { webFolder: null, ...demoPages(null) };
   const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);

@@ -1,8 +1,7 @@
-import type { Clock } from '#core/clock.ts';
-import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { webUrlOf } from '#core/web-url.ts';
-import type { Database, Tx } from '#db/database.ts';
+import type { Tx } from '#db/database.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { selectOperatorMailboxes } from '#ops/audit-anchor-queries.ts';
 import { mailMovements, mailProposal } from '#payouts/foreign-mails.ts';
 import { queueMail } from '#people/mail.ts';
@@ -13,12 +12,10 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import type { StepName } from '#watch/watch-queries.ts';
 import { type FoundPast, startWatchtower } from '#watch/watchtower.ts';
 
-interface WatchRoleDeps {
+/** What a process of the role `watch` has besides every process's context. */
+interface WatchRole {
   readonly config: Pick<Config, 'watch' | 'databaseUrl' | 'chains' | 'publicUrl' | 'port' | 'lan'>;
   readonly chains: readonly Chain[];
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Encrypts queued mails. */
   readonly peopleKey: Buffer;
 }
@@ -40,16 +37,19 @@ function byAddress(config: NetworkConfig): NetworkConfig[] {
  * Watches the contracts of both networks.
  * @throws StartError without an external database and chains.
  */
-export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): Promise<void> }> {
-  const { config, log } = deps;
+export async function startWatchtowers(
+  ctx: ProcessContext,
+  { config, chains: ownChains, peopleKey }: WatchRole,
+): Promise<{ stop(): Promise<void> }> {
+  const { log } = ctx;
   const { testnet, mainnet } = config.chains;
   if (config.databaseUrl === null || testnet === null || mainnet === null) {
     throw new StartError('--roles watch needs DATABASE_URL and the settings of both chains');
   }
   const webUrl = webUrlOf(config);
-  const notifyMerchant = mailProposal({ secretKey: deps.peopleKey, webUrl });
-  const notifyOwners = mailMovements(deps.peopleKey);
-  const alertOperators = mailOperators(deps.peopleKey);
+  const notifyMerchant = mailProposal({ secretKey: peopleKey, webUrl });
+  const notifyOwners = mailMovements(peopleKey);
+  const alertOperators = mailOperators(peopleKey);
   const opened: Chain[] = [];
   const towers: { stop(): Promise<void> }[] = [];
   const stop = async () => {
@@ -57,7 +57,7 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
     await Promise.all(opened.map((chain) => chain.close()));
   };
   try {
-    for (const { config: ofNetwork } of deps.chains) {
+    for (const { config: ofNetwork } of ownChains) {
       const { network } = ofNetwork;
       const chains = await Promise.all(byAddress(ofNetwork).map((one) => openChain(one, log)));
       opened.push(...chains);
@@ -66,7 +66,7 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
       const { key: watchKey, pauseFrom } = config.watch[network];
       log.info(describeWatch({ network, addresses: chains.length, stops: watchKey !== null }));
       const own = { watchKey, pauseFrom, notifyMerchant, notifyOwners, alertOperators };
-      towers.push(startWatchtower({ ...deps, ...own, chains: [first, ...others] }));
+      towers.push(startWatchtower({ ...ctx, ...own, chains: [first, ...others] }));
     }
   } catch (error) {
     await stop();

@@ -8,11 +8,12 @@ import {
 import { deleteOldVisits, selectVisit, upsertVisit } from '#cells/visit-queries.ts';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { addMs, type Clock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import type { RotatingKey } from '#core/secrets.ts';
-import type { Database, Tx } from '#db/database.ts';
+import type { Tx } from '#db/database.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import {
   credentialKey,
   type Found,
@@ -26,13 +27,6 @@ import {
 import type { Decline } from '#payments/decline.ts';
 import { readUnknownDecline } from '#payments/unknown-credential.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-
-export interface HomeDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Decrypts the keys of payers' cards. */
-  readonly cardKey: RotatingKey;
-}
 
 /**
  * How long an answer is kept: as long as an Idempotency-Key, because a repeated tap within that
@@ -50,13 +44,13 @@ const SWEEP = 20;
  * cell's ledger may have lost used taps, so that it cannot decide.
  */
 export async function answerPresentation(
-  deps: HomeDeps,
+  ctx: ApiContext,
   asked: Presentation,
 ): Promise<HomeAnswer | null> {
   const presented = readTapped(asked.tapped);
-  if (isRefusal(presented) || homeOf(presented) !== deps.db.cell) return null;
-  const now = deps.clock.now();
-  return deps.db.transaction(async (tx) => {
+  if (isRefusal(presented) || homeOf(presented) !== ctx.db.cell) return null;
+  const now = ctx.clock.now();
+  return ctx.db.transaction(async (tx) => {
     if (checkLedger(tx.watch, asked.livemode) !== null) return null;
     const key = { presented: hashOfTapped(asked.tapped), cell: asked.cell };
     const found = (await lockCredentials(tx, [presented])).get(credentialKey(presented)) ?? null;
@@ -64,7 +58,7 @@ export async function answerPresentation(
     const before = await selectVisit(tx, key);
     const isKept = presented.type === 'nfc_id';
     if (!isKept && before?.intent_id === asked.intent) return readHomeAnswer(before.answer);
-    const answer = await decide(tx, { deps, presented, found, asked, now });
+    const answer = await decide(tx, { cardKey: ctx.keys.card, presented, found, asked, now });
     if (found === null || (before !== undefined && !isKept)) return answer;
     const passId = isKept && 'pass' in found ? found.pass.id : null;
     await upsertVisit(tx, { ...key, intentId: asked.intent, passId, answer, now });
@@ -74,14 +68,18 @@ export async function answerPresentation(
 }
 
 interface Case {
-  readonly deps: HomeDeps;
+  /** Decrypts the keys of cards. */
+  readonly cardKey: RotatingKey;
   readonly presented: Presented;
   readonly found: Found | null;
   readonly asked: Presentation;
   readonly now: Date;
 }
 
-async function decide(tx: Tx, { deps, presented, found, asked, now }: Case): Promise<HomeAnswer> {
+async function decide(
+  tx: Tx,
+  { cardKey, presented, found, asked, now }: Case,
+): Promise<HomeAnswer> {
   if (found === null) {
     const ofUnknown = await readUnknownDecline(tx, [presented], { found: new Map(), now });
     return { holder: null, decline: ofUnknown(presented, asked.livemode) };
@@ -89,7 +87,7 @@ async function decide(tx: Tx, { deps, presented, found, asked, now }: Case): Pro
   const [locked] = await lockPayers(tx, [found.payerId]);
   const payer = present(locked, 'payer of a credential');
   if (payer.livemode !== asked.livemode) return { holder: null, decline: 'pass_unknown' };
-  const judged = verify(found, presented, { cardKey: deps.cardKey, now });
+  const judged = verify(found, presented, { cardKey, now });
   if (judged.after !== found) await writeConsumed(tx, [judged.after], now);
   const decline = declineOfPayer(found, payer) ?? judged.decline;
   return { holder: holderOf(found, payer), decline };

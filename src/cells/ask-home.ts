@@ -30,19 +30,12 @@ export const KEPT_MS = 60_000;
 const SWEPT_AFTER_MS = DAY_MS;
 const SWEEP = 20;
 
-export interface AskHomeDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cells: CellSettings;
-}
-
 /**
  * Creates a function that asks a credential's home cell for its payer. The payer here is the wallet
  * with the same address, with the approval and the limits that it has in this cell; none of them
  * are shared.
  */
-export function createAskHome(deps: AskHomeDeps): AskHome {
-  const { cells } = deps;
+export function createAskHome(db: Database, clock: Clock, cells: CellSettings): AskHome {
   if (cells.others.length === 0) return async () => null;
   return async ({ presented, merchant, intentId }) => {
     const home = homeOf(presented);
@@ -51,24 +44,27 @@ export function createAskHome(deps: AskHomeDeps): AskHome {
     const { livemode } = merchant.tenant;
     const key = hashOfTapped(tapped);
     const asked: Presentation = { cell: cells.own, livemode, intent: intentId, tapped };
-    const answer = await answerOf(deps, { home, key, asked });
+    const answer = await answerOf(db, clock, { cells, home, key, asked });
     if (answer === null) {
       const refusal = { decline: 'pass_unknown', rule: HOME_CELL_AWAY } as const;
       return { key: key.toString('hex'), holder: null, refusal };
     }
-    return toVisit(deps, { home, key, livemode, type: tapped.type, answer });
+    return toVisit(db, clock.now(), { home, key, livemode, type: tapped.type, answer });
   };
 }
 
 interface Question {
+  readonly cells: CellSettings;
   readonly home: number;
   readonly key: Buffer;
   readonly asked: Presentation;
 }
 
-async function answerOf(deps: AskHomeDeps, question: Question): Promise<HomeAnswer | null> {
-  const { db, clock, cells } = deps;
-  const { home, key, asked } = question;
+async function answerOf(
+  db: Database,
+  clock: Clock,
+  { cells, home, key, asked }: Question,
+): Promise<HomeAnswer | null> {
   // Only a static code gives the same answer again; all others are valid once, and their home cell
   // must decide.
   const isKept = asked.tapped.type === 'nfc_id';
@@ -91,7 +87,8 @@ async function answerOf(deps: AskHomeDeps, question: Question): Promise<HomeAnsw
 }
 
 async function toVisit(
-  { db, clock }: AskHomeDeps,
+  db: Database,
+  now: Date,
   said: {
     readonly home: number;
     readonly key: Buffer;
@@ -108,7 +105,7 @@ async function toVisit(
   if (holder === null)
     return { key, holder: null, refusal: refusal ?? { decline: 'pass_unknown' } };
   const { address, limit, doubted_at: doubtedAt } = holder;
-  const payer = await payerOf(db, { livemode, address, now: clock.now() });
+  const payer = await payerOf(db, { livemode, address, now });
   return {
     key,
     refusal,

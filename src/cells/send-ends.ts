@@ -3,29 +3,25 @@ import { askCell, type CellSettings } from '#cells/peers.ts';
 import { deleteVisits, selectEndedVisits } from '#cells/visit-queries.ts';
 import { addMs } from '#core/clock.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 
 const POLL_MS = 500;
 const PORTION = 500;
-
-export interface SendEndsDeps extends LoopDeps {
-  readonly cells: CellSettings;
-}
 
 /**
  * Notifies the other cells of cached answers that have ended: passes that were revoked, and payers
  * that were blocked. A cached answer that no notification reaches expires by itself after a minute.
  */
-export function startSendingEnds(deps: SendEndsDeps): Loop {
+export function startSendingEnds(ctx: ProcessContext, cells: CellSettings): Loop {
   return startLoop({
     name: 'notification of other cells',
     pollMs: POLL_MS,
-    run: () => sendEnds(deps),
+    run: () => sendEnds(ctx, cells),
     onError: () => {},
   });
 }
 
-async function sendEnds({ db, clock, cells }: SendEndsDeps): Promise<boolean> {
+async function sendEnds({ db, clock }: ProcessContext, cells: CellSettings): Promise<boolean> {
   const since = addMs(clock.now(), -KEPT_MS);
   // Notify each cell separately, so that an unreachable one delays no other.
   const more = await Promise.all(

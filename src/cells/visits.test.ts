@@ -63,7 +63,7 @@ beforeEach(async (t) => {
   });
   const others = [{ cell: 1, url: 'http://127.0.0.1:1' }];
   const cells = { own: 0, others, secret: SECRET };
-  addCellRoutes(server, { db: home.db, clock, cardKey: TEST_CARD_KEY, cells });
+  addCellRoutes(server, home.ctx, cells);
   url = await server.listen({ host: '127.0.0.1', port: 0 });
   if ('after' in t) t.after(() => server.close());
 });
@@ -77,7 +77,7 @@ async function ask(
   presented: Presented,
   { own = 1, intent = 'pi_1', cells = settings(own) } = {},
 ): Promise<Visit> {
-  const askHome = createAskHome({ db: abroad.db, clock, cells });
+  const askHome = createAskHome(abroad.db, clock, cells);
   const visit = await askHome({ presented, merchant: home.merchant, intentId: intent });
   assert.ok(visit !== null, 'the home cell was not asked');
   return visit;
@@ -121,7 +121,7 @@ test('a pass pays as its wallet, within its home’s limit, and becomes a payer'
 });
 
 test('credentials of this cell, or of no known one, are not asked for elsewhere', async () => {
-  const askHome = createAskHome({ db: abroad.db, clock, cells: settings(1) });
+  const askHome = createAskHome(abroad.db, clock, settings(1));
   const { merchant } = home;
   const at = (presented: Presented) => askHome({ presented, merchant, intentId: 'pi_1' });
   assert.equal(await at(passOf(newSecret('pass', 1))), null);
@@ -160,11 +160,11 @@ test('cells with a cached pass are notified of its end', async (t) => {
   there.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);
   });
-  addCellRoutes(there, { db: abroad.db, clock, cardKey: TEST_CARD_KEY, cells: settings(1) });
+  addCellRoutes(there, shop.ctx, settings(1));
   const others = [{ cell: 1, url: await there.listen({ host: '127.0.0.1', port: 0 }) }];
   const { db, wakeups } = home;
   const cells = { own: 0, others, secret: SECRET };
-  const loop = startSendingEnds({ db, wakeups, clock, cells, log: silentLog });
+  const loop = startSendingEnds({ db, wakeups, clock, log: silentLog }, cells);
   t.after(async () => {
     await loop.stop();
     await there.close();
@@ -214,9 +214,9 @@ test('a tap of a card is consumed at its home cell, whose limit comes with it', 
 });
 
 /** Returns the shop, which is in cell 1. */
-function abroadShop(changed: Partial<TestStore['pay']> = {}): TestStore {
-  const askHome = createAskHome({ db: abroad.db, clock, cells: settings(1) });
-  return { ...shop, pay: { ...shop.pay, askHome, ...changed } };
+function abroadShop(changed: Partial<TestStore['ctx']> = {}): TestStore {
+  const askHome = createAskHome(abroad.db, clock, settings(1));
+  return { ...shop, ctx: { ...shop.ctx, outside: { ...shop.ctx.outside, askHome }, ...changed } };
 }
 
 test('a tap in another cell is paid by the wallet, within its home cell’s limit', async () => {
@@ -254,7 +254,7 @@ test('a tap with an unreachable home cell charges nothing, and says so', async (
 test('a payer asked in another cell can approve, whatever the home cell then says', async () => {
   const { pass } = await addPayer(home);
   const staticPass = { confirmFrom: atoms(1), asksFirst: true };
-  const store = abroadShop({ staticPass });
+  const store = abroadShop({ settings: { ...shop.ctx.settings, staticPass } });
   const intentId = await addIntent(store);
   assert.equal(summaryOf(await pay(store, { intentId, pass })), 'requires_action');
   await server.close();

@@ -35,7 +35,7 @@ async function live(url = database.url): Promise<boolean> {
   try {
     const watermark = await readWatermark(folder, db.watch);
     await db.query('select 1 as one');
-    const keeping = await keepWatermark({ db, folder, log: silentLog }, watermark);
+    const keeping = await keepWatermark(db, { folder, log: silentLog }, watermark);
     const lost = db.watch.trust(false) === 'confirmed';
     assert.equal(db.watch.trust(true) === 'confirmed', lost);
     await db.transaction((tx) =>

@@ -28,12 +28,6 @@ interface Folder {
   writeJson(file: string, value: unknown): Promise<void>;
 }
 
-interface WatermarkDeps {
-  readonly db: Database;
-  readonly folder: Folder;
-  readonly log: Log;
-}
-
 const FILE = 'database-watermark.json';
 /**
  * Interval between writes. A copy made within the last second before a process was killed is not
@@ -78,7 +72,7 @@ async function raiseGeneration(sql: Sql, id: string): Promise<number> {
  * Compares generations. A different database that has never had the watermark is not an earlier
  * copy.
  */
-async function compareGeneration({ db }: WatermarkDeps, watermark: Watermark): Promise<void> {
+async function compareGeneration(db: Database, watermark: Watermark): Promise<void> {
   const generation = await selectGeneration(db, watermark.id);
   const isSame = db.watch.clusterId?.startsWith(`${watermark.system}/`) ?? false;
   if (generation === null ? isSame : generation < watermark.generation) db.watch.showLoss();
@@ -90,12 +84,12 @@ async function compareGeneration({ db }: WatermarkDeps, watermark: Watermark): P
  * again.
  */
 export async function keepWatermark(
-  deps: WatermarkDeps,
+  db: Database,
+  { folder, log }: { readonly folder: Folder; readonly log: Log },
   watermark: Watermark | null,
 ): Promise<Pick<Loop, 'stop'>> {
-  const { db, folder, log } = deps;
   const id = watermark?.id ?? randomBytes(16).toString('hex');
-  if (watermark !== null) await compareGeneration(deps, watermark);
+  if (watermark !== null) await compareGeneration(db, watermark);
   let generation = 0;
   let raisedMs = Number.NEGATIVE_INFINITY;
   let written: DatabasePlace | null = null;

@@ -1,18 +1,11 @@
-import { describeError, type Log } from '#core/log.ts';
+import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Tenant } from '#core/mode.ts';
-import type { Database } from '#db/database.ts';
 import type { Place } from '#db/paging.ts';
-import type { Wakeups } from '#db/wakeups.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import { selectEventsAfter } from '#events/stream-queries.ts';
 import { EventBatch, isBefore, type StreamReader } from '#events/stream-reader.ts';
-
-export interface EventFeedDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly log: Log;
-}
 
 /** The longest delay of events after a lost hint. */
 const POLL_MS = 1_000;
@@ -24,7 +17,7 @@ const BATCH = 100;
  * that begins earlier reads by itself, at its client's pace, until it has caught up.
  */
 export class EventFeed {
-  readonly #deps: EventFeedDeps;
+  readonly #ctx: ProcessContext;
   readonly #tenant: Tenant;
   readonly #live = new Set<StreamReader>();
   readonly #loop: Loop;
@@ -32,8 +25,8 @@ export class EventFeed {
   #place: Place;
   #streams = 0;
 
-  constructor(deps: EventFeedDeps, tenant: Tenant, place: Place) {
-    this.#deps = deps;
+  constructor(ctx: ProcessContext, tenant: Tenant, place: Place) {
+    this.#ctx = ctx;
     this.#tenant = tenant;
     this.#place = place;
     this.#loop = startLoop({
@@ -41,9 +34,9 @@ export class EventFeed {
       pollMs: POLL_MS,
       run: () => this.#readOn(),
       onError: (name, error) =>
-        deps.log.error('reading events failed', { loop: name, error: describeError(error) }),
+        ctx.log.error('reading events failed', { loop: name, error: describeError(error) }),
     });
-    this.#unhear = deps.wakeups.on(EVENTS_TOPIC, eventsKey(tenant), this.#loop.wake);
+    this.#unhear = ctx.wakeups.on(EVENTS_TOPIC, eventsKey(tenant), this.#loop.wake);
   }
 
   /** Follows until the stream closes. @param whenEmpty called when the last stream has left. */
@@ -58,14 +51,14 @@ export class EventFeed {
       void this.#loop.stop();
     });
     this.#catchUp(reader).catch((error: unknown) => {
-      this.#deps.log.warn('an event stream was ended early', { error: describeError(error) });
+      this.#ctx.log.warn('an event stream was ended early', { error: describeError(error) });
       reader.cut();
     });
   }
 
   async #read(after: Place): Promise<EventBatch> {
     const wanted = { after, limit: BATCH };
-    return new EventBatch(after, await selectEventsAfter(this.#deps.db, this.#tenant, wanted));
+    return new EventBatch(after, await selectEventsAfter(this.#ctx.db, this.#tenant, wanted));
   }
 
   async #readOn(): Promise<boolean> {

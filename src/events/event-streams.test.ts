@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
-import { createEventStreams, type Following } from '#events/event-streams.ts';
+import { eventStreams, type Following } from '#events/event-streams.ts';
 import { EventBatch, StreamReader } from '#events/stream-reader.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
@@ -40,7 +41,7 @@ interface Followed {
 
 function streams() {
   const { wakeups } = shared;
-  const made = createEventStreams({ db: counting(), wakeups, log: silentLog });
+  const made = eventStreams({ db: counting(), wakeups, clock: systemClock, log: silentLog });
   return async (changes: Partial<Following> = {}): Promise<Followed> => {
     const gone = new AbortController();
     const { tenant } = bench;

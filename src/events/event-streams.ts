@@ -1,7 +1,9 @@
 import type { Tenant } from '#core/mode.ts';
+import { perProcess } from '#core/per-process.ts';
 import type { Place } from '#db/paging.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { eventsKey } from '#events/append.ts';
-import { EventFeed, type EventFeedDeps } from '#events/event-feed.ts';
+import { EventFeed } from '#events/event-feed.ts';
 import { selectNewestPlace } from '#events/stream-queries.ts';
 import { StreamReader } from '#events/stream-reader.ts';
 
@@ -29,8 +31,8 @@ export interface EventStreams {
  */
 const COMMENT_EVERY_MS = 15_000;
 
-/** Creates the open event streams of this process. */
-export function createEventStreams(deps: EventFeedDeps): EventStreams {
+/** The open event streams of a process. */
+export const eventStreams = perProcess((ctx: ProcessContext): EventStreams => {
   const feeds = new Map<string, EventFeed>();
   const keepAlive = (reader: StreamReader) => {
     const timer = setInterval(() => reader.beat(), COMMENT_EVERY_MS);
@@ -38,10 +40,10 @@ export function createEventStreams(deps: EventFeedDeps): EventStreams {
   };
   return {
     follow: async ({ tenant, after, types, gone }) => {
-      const newest = await selectNewestPlace(deps.db, tenant);
+      const newest = await selectNewestPlace(ctx.db, tenant);
       const reader = new StreamReader(after ?? newest, types);
       const key = eventsKey(tenant);
-      const feed = feeds.get(key) ?? new EventFeed(deps, tenant, newest);
+      const feed = feeds.get(key) ?? new EventFeed(ctx, tenant, newest);
       feeds.set(key, feed);
       feed.add(reader, () => feeds.delete(key));
       keepAlive(reader);
@@ -51,4 +53,4 @@ export function createEventStreams(deps: EventFeedDeps): EventStreams {
       return reader;
     },
   };
-}
+});

@@ -5,9 +5,8 @@ import { EXPORTS } from '#apis/dashboard/exports.ts';
 import { receiptText } from '#apis/pay/receipt-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
 import { FakeClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
-import { createIntentCreator } from '#payments/create.ts';
+import { createIntent } from '#payments/create.ts';
 import type { Payment } from '#payments/payment.ts';
 import { refundReceiptUrl } from '#payments/receipt-url.ts';
 import { createRefund } from '#refunds/create.ts';
@@ -58,9 +57,7 @@ after(async () => {
 async function sell(): Promise<Payment> {
   await putRates(store.db, { eur: '1.085422772171', usd: '1' }, { now: clock.now() });
   const amount = { currency: 'eur', amount: 1_500 };
-  const { body } = see(
-    await createIntentCreator(store)(newCreate(store, { amount, lines: LINES })),
-  );
+  const { body } = see(await createIntent(store.ctx, newCreate(store, { amount, lines: LINES })));
   const { pass } = await addPayer(store);
   const intentId = String(body.id);
   await pay(store, { intentId, pass, hangUp: true });
@@ -72,7 +69,7 @@ async function sell(): Promise<Payment> {
 
 /** Requests a refund and plays its result. @returns the refund. */
 async function refund(payment: Payment, amount: AskedAmount, failure?: 'insufficient_balance') {
-  const answer = createRefund(store, {
+  const answer = createRefund(store.ctx, {
     tenant: store.merchant.tenant,
     keyHash: null,
     idempotency: newRequest(store),
@@ -87,9 +84,8 @@ async function refund(payment: Payment, amount: AskedAmount, failure?: 'insuffic
 /** Returns the refund's taxes as its receipt shows them, and that receipt as text. */
 async function receiptOf(id: string) {
   const { tenant } = store.merchant;
-  const url = refundReceiptUrl({ id, tenant, status: 'succeeded' }, store.receipts) ?? '';
-  const deps = { ...store, chains: [], publicNode: () => null };
-  const slip = await readRefundSlip(deps, url.split('/').at(-1) ?? '', writerFor('en'));
+  const url = refundReceiptUrl({ id, tenant, status: 'succeeded' }, store.pages) ?? '';
+  const slip = await readRefundSlip(store.ctx, url.split('/').at(-1) ?? '', writerFor('en'));
   assert.ok(slip !== null);
   return { shown: slip.document as { taxes: unknown }, text: receiptText(slip, url, 48) };
 }
@@ -108,14 +104,14 @@ test('parts of a refunded sale have their taxes on receipt, export and at the si
   assert.match(one.text, /^Tax 7% +€0\.22$/m);
   assert.match(one.text, /^ +Net €1\.40, with tax €1\.67$/m);
 
-  const whose = { tenant: store.merchant.tenant, now: clock.now(), receipts: store.receipts };
+  const whose = { tenant: store.merchant.tenant, now: clock.now(), receipts: store.pages };
   const { rows } = await EXPORTS.refunds.read(store.db, whose, unpaged);
   const accounting = { name: 'refunds', rows, timeZone: 'UTC' } as const;
   const lines = await accountingLines(store.db, whose.tenant, accounting);
   const taxes = lines.map((text) => text.split(',').at(-2));
   assert.deepEqual(taxes.toSorted(), ['', '0.49', '0.96']);
 
-  const loop = startSigning({ ...store, log: silentLog, network: NETWORK });
+  const loop = startSigning(store, NETWORK);
   await signer.waitFor(3);
   await loop.stop();
   const bodies = signer.received.map(({ body }) => JSON.parse(body.toString()));
@@ -132,7 +128,7 @@ test('a refund rebuilt from the chain has its sum in the currency, and taxes', a
   const payment = await sell();
   const { tenant } = store.merchant;
   const amount = payment.amount / 3n;
-  const by = { ...store, now: clock.now() };
+  const by = { idKey: store.idKey, receipts: store.pages, now: clock.now() };
   const reference = Buffer.alloc(16, 9);
   const lost = { tenant, paymentId: payment.id, reference, amount, txHash: `0x${'ab'.repeat(32)}` };
   await store.db.transaction((tx) => rebuildRefund(tx, lost, by));

@@ -2,13 +2,18 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import type { Loop } from '#core/loop.ts';
 import { rescheduleUnsigned, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
-import { createIntentCreator } from '#payments/create.ts';
 import type { Payment } from '#payments/payment.ts';
-import { addPayer, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
+import {
+  addPayer,
+  intentCreator,
+  openStore,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testing/store.ts';
 import { addStore, findPayment, newCreate, see } from '#testing/store-payments.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
@@ -54,7 +59,7 @@ const setSigner = (url: string | null) =>
   store.db.query('update accounts set fiscal_signer = $2 where id = $1', [accountId(), url]);
 
 function sign(): Loop {
-  const loop = startSigning({ ...store, log: silentLog, network: NETWORK });
+  const loop = startSigning(store, NETWORK);
   loops.push(loop);
   return loop;
 }
@@ -62,7 +67,7 @@ function sign(): Loop {
 /** Makes a paid sale of one line. */
 async function sell(): Promise<Payment> {
   const lines = { lineItems: [LINE], discount: 0 };
-  const { body } = see(await createIntentCreator(store)(newCreate(store, { lines })));
+  const { body } = see(await intentCreator(store)(newCreate(store, { lines })));
   const { pass } = await addPayer(store);
   const intentId = String(body.id);
   await pay(store, { intentId, pass, hangUp: true });

@@ -3,7 +3,8 @@ import { addMs } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { Database } from '#db/database.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import {
   type DueReceipt,
   takeDueReceipts,
@@ -24,10 +25,6 @@ const LEASE_MS = 20_000;
 const MAX_IN_FLIGHT = 64;
 /** The maximum number of them to one account's signer, which may be slow. */
 const MAX_PER_ACCOUNT = 4;
-
-export interface SignDeps extends LoopDeps {
-  readonly network: Network;
-}
 
 interface Signed {
   readonly signature: string;
@@ -59,7 +56,7 @@ function readReply(reply: Reply): Signed | string {
   return readSigned(reply.body) ?? 'invalid_response';
 }
 
-async function send({ db, network }: SignDeps, due: DueReceipt): Promise<Reply | null> {
+async function send(db: Database, network: Network, due: DueReceipt): Promise<Reply | null> {
   const url = parseEndpointUrl(due.url, due.livemode);
   if (isRefusal(url)) return null;
   const body = Buffer.from(JSON.stringify(await signRequest(db, due)));
@@ -73,10 +70,13 @@ async function send({ db, network }: SignDeps, due: DueReceipt): Promise<Reply |
 }
 
 /** Requests one signature, outside of any transaction, and records the result. */
-async function signOne(deps: SignDeps, due: DueReceipt): Promise<void> {
-  const { db, clock } = deps;
+async function signOne(
+  { db, clock }: ProcessContext,
+  network: Network,
+  due: DueReceipt,
+): Promise<void> {
   failpoint('fiscal.taken');
-  const reply = await send(deps, due);
+  const reply = await send(db, network, due);
   const now = clock.now();
   const signed = reply === null ? 'url_not_allowed' : readReply(reply);
   failpoint('fiscal.answered');
@@ -90,8 +90,8 @@ async function signOne(deps: SignDeps, due: DueReceipt): Promise<void> {
  * Sends receipts to the signers of their accounts until each is signed: at most 10 s and 16 KiB a
  * request, and the retry schedule of webhooks. A signer that hangs delays only its own account.
  */
-export function startSigning(deps: SignDeps): Loop {
-  const { db, clock, log } = deps;
+export function startSigning(ctx: ProcessContext, network: Network): Loop {
+  const { db, clock, log } = ctx;
   const onError = (name: string, error: unknown) =>
     log.error(`the ${name} failed`, { error: describeError(error) });
   const name = 'signatures of receipts';
@@ -102,7 +102,7 @@ export function startSigning(deps: SignDeps): Loop {
     return [...counts];
   };
   const start = (due: DueReceipt) => {
-    const work = signOne(deps, due)
+    const work = signOne(ctx, network, due)
       .catch((error: unknown) => onError(name, error))
       .finally(() => {
         underWay.delete(work);
@@ -125,7 +125,7 @@ export function startSigning(deps: SignDeps): Loop {
     return due.length === limit;
   };
   const loop = startLoop({ name, pollMs: POLL_MS, run, onError });
-  deps.wakeups.on(FISCAL_WAKEUP, '', loop.wake);
+  ctx.wakeups.on(FISCAL_WAKEUP, '', loop.wake);
   return {
     wake: loop.wake,
     stop: async () => {

@@ -2,11 +2,42 @@ import { isClientGone } from '#core/abort-reason.ts';
 import type { Answer } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
+import { perProcess } from '#core/per-process.ts';
+import { createBatcher } from '#db/batching.ts';
+import type { Sql } from '#db/database.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
-import { type KeyRow, selectKey, updateCompleted } from '#idempotency/key-queries.ts';
-import type { ReadKey } from '#idempotency/read-key.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import { type KeyRow, selectKey, selectKeys, updateCompleted } from '#idempotency/key-queries.ts';
+import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
+
+const MAX_IN_FLIGHT = 2;
+/** Enough for all payments of a block, which are answered at once. */
+const MAX_KEYS = 128;
+
+const batcherOf = perProcess(({ db }: { readonly db: Sql }) =>
+  createBatcher<{ request: IdempotentRequest; now: Date }, KeyRow | undefined>({
+    run: async (asked) => {
+      const now = new Date(Math.max(...asked.map((one) => one.now.getTime())));
+      const requests = asked.map(({ request }) => request);
+      const rows = await selectKeys(db, requests, now);
+      return requests.map((request) => rows.get(keyOf(request)));
+    },
+    maxInFlight: MAX_IN_FLIGHT,
+    maxItems: MAX_KEYS,
+  }),
+);
+
+/**
+ * Returns the row of a request's key, if it exists and has not expired. Keys that are requested at
+ * the same time are read with one statement.
+ */
+export function readKey(
+  ctx: { readonly db: Sql },
+  request: IdempotentRequest,
+  now: Date,
+): Promise<KeyRow | undefined> {
+  return batcherOf(ctx).add({ request, now });
+}
 
 /** A request whose work continues in a worker, and the object of that work. */
 export interface Awaited<T> {
@@ -24,9 +55,9 @@ export interface Awaited<T> {
   readonly gone?: AbortSignal;
 }
 
-export interface AwaitAnswerDeps {
+/** The process whose request waits. */
+interface Waiting {
   readonly db: Database;
-  readonly readKey: ReadKey;
   readonly clock: Clock;
 }
 
@@ -38,34 +69,31 @@ function answerOf(row: KeyRow | undefined): Answer | undefined {
   };
 }
 
-async function readStored(
-  { readKey, clock }: AwaitAnswerDeps,
-  request: IdempotentRequest,
-): Promise<Answer | undefined> {
-  return answerOf(await readKey(request, clock.now()));
+async function readStored(ctx: Waiting, request: IdempotentRequest): Promise<Answer | undefined> {
+  return answerOf(await readKey(ctx, request, ctx.clock.now()));
 }
 
 /**
  * Stores this response, unless the worker has already stored the final one. The first stored wins.
  */
 async function store(
-  deps: AwaitAnswerDeps,
+  ctx: Waiting,
   request: IdempotentRequest,
   kept: { readonly answer: Answer; readonly resource: string; readonly changes: number },
 ): Promise<Answer> {
-  const stored = await readStored(deps, request);
+  const stored = await readStored(ctx, request);
   if (stored !== undefined) return stored;
-  return deps.db.transaction(async (tx) => {
+  return ctx.db.transaction(async (tx) => {
     await updateCompleted(tx, request, { ...kept.answer, resource: kept.resource });
-    const row = await selectKey(tx, request.tenant, { ...request, now: deps.clock.now() });
+    const row = await selectKey(tx, request.tenant, { ...request, now: ctx.clock.now() });
     const answer = answerOf(row);
-    if (answer === undefined && isLost(deps, kept.changes)) throw lostMeanwhile();
+    if (answer === undefined && isLost(ctx, kept.changes)) throw lostMeanwhile();
     return present(answer, 'stored response');
   });
 }
 
 /** True if the database was restored to an earlier state while the request waited. */
-function isLost({ db }: AwaitAnswerDeps, changes: number): boolean {
+function isLost({ db }: Waiting, changes: number): boolean {
   return db.watch.changes !== changes;
 }
 
@@ -82,24 +110,24 @@ function lostMeanwhile(): CommitUnknown {
  * @throws CommitUnknown if the database becomes unreachable, or is restored to a state before the
  * request: the work may continue, so no caller may be told that nothing was done.
  */
-export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>): Promise<Answer> {
+export async function awaitAnswer<T>(ctx: Waiting, awaited: Awaited<T>): Promise<Answer> {
   const { room, resource, waitMs, request, gone } = awaited;
-  const { changes } = deps.db.watch;
+  const { changes } = ctx.db.watch;
   const answerNow = async (object: T) => {
     const answer = awaited.answer(object);
     // A disconnected client reads no response, so the key keeps waiting for the final one.
     if (request === null || isClientGone(gone)) return answer;
-    return store(deps, request, { answer, resource, changes });
+    return store(ctx, request, { answer, resource, changes });
   };
   const read = async () => {
     const object = await room.read(resource);
-    if (object === undefined && isLost(deps, changes)) throw lostMeanwhile();
+    if (object === undefined && isLost(ctx, changes)) throw lostMeanwhile();
     return present(object, 'object of a request');
   };
   let isRung = false;
   const look = async () => {
     // The waker has usually stored the response as well, and then the object need not be read.
-    const stored = isRung && request !== null ? await readStored(deps, request) : undefined;
+    const stored = isRung && request !== null ? await readStored(ctx, request) : undefined;
     isRung = true;
     if (stored !== undefined) return stored;
     const object = await read();

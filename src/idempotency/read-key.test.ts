@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
-import { createKeyReader } from '#idempotency/read-key.ts';
+import { readKey } from '#idempotency/await-answer.ts';
 import { keyExpiry } from '#idempotency/request.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { addMerchant, newRequest, openStore, type TestStore } from '#testing/store.ts';
@@ -28,9 +28,9 @@ test('keys read at the same time share one statement, and get their own rows', a
       return store.db.query(text, values);
     },
   };
-  const read = createKeyReader(counted);
+  const ctx = { db: counted };
   const requests = await Promise.all([claimed(), claimed(), claimed()]);
-  const rows = await Promise.all(requests.map((request) => read(request, clock.now())));
+  const rows = await Promise.all(requests.map((request) => readKey(ctx, request, clock.now())));
   assert.deepEqual(
     rows.map((row) => row?.key),
     requests.map(({ key }) => key),
@@ -39,10 +39,9 @@ test('keys read at the same time share one statement, and get their own rows', a
 });
 
 test("an expired key and another account's key of the same name are not found", async () => {
-  const read = createKeyReader(store.db);
   const request = await claimed();
   const { tenant } = await addMerchant(store.db, { now: clock.now() });
-  assert.equal(await read({ ...request, tenant }, clock.now()), undefined);
-  assert.notEqual(await read(request, addMs(keyExpiry(clock.now()), -1)), undefined);
-  assert.equal(await read(request, keyExpiry(clock.now())), undefined);
+  assert.equal(await readKey(store, { ...request, tenant }, clock.now()), undefined);
+  assert.notEqual(await readKey(store, request, addMs(keyExpiry(clock.now()), -1)), undefined);
+  assert.equal(await readKey(store, request, keyExpiry(clock.now())), undefined);
 });

@@ -9,7 +9,8 @@ import { parseAnchors, reportAuditLog } from '#audit/verify-audit-log.ts';
 import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { silentLog } from '#core/log.ts';
-import { type AnchorDeps, anchorAuditLog } from '#ops/audit-anchors.ts';
+import { localWakeups } from '#db/wakeups.ts';
+import { anchorAuditLog } from '#ops/audit-anchors.ts';
 import type { Mail } from '#people/mail.ts';
 import { readConfig } from '#settings/config.ts';
 import { testDatabase } from '#testing/database.ts';
@@ -37,9 +38,8 @@ async function scene(t: TestContext) {
   const file = path.join(folder, 'anchors.jsonl');
   const mailer = { send: async (mail: Mail) => void mails.push(mail) };
   const log = { ...silentLog, error: (message: string) => void complaints.push(message) };
-  const depsFor = (anchorTarget: AnchorTarget): AnchorDeps => ({
-    ...{ db, clock, log, mailer, anchorTarget },
-  });
+  const anchorTo = (anchorTarget: AnchorTarget) => () =>
+    anchorAuditLog({ db, clock, log, wakeups: localWakeups() }, { mailer, anchorTarget });
   const record = (auditLog: string) =>
     db.transaction((tx) =>
       recordEntry(tx, {
@@ -56,34 +56,34 @@ async function scene(t: TestContext) {
   };
   const lines = async () => (await readFile(file, 'utf8')).split('\n').filter((one) => one !== '');
   return {
-    ...{ db, clock, mails, complaints, file, depsFor, record, verify, cut, lines },
+    ...{ db, clock, mails, complaints, file, anchorTo, record, verify, cut, lines },
   };
 }
 
 test('a worker skips a day that another worker has claimed', async (t) => {
-  const { depsFor, record } = await scene(t);
+  const { anchorTo, record } = await scene(t);
   const receiver = await startReceiver();
   t.after(() => receiver.close());
-  const deps = depsFor({ to: 'url', url: receiver.url });
+  const anchor = anchorTo({ to: 'url', url: receiver.url });
   receiver.answer(async (_received, response) => {
-    if (receiver.received.length === 1) await anchorAuditLog(deps);
+    if (receiver.received.length === 1) await anchor();
     response.end();
   });
   await record('acct_0');
-  await anchorAuditLog(deps);
+  await anchor();
   assert.equal(receiver.received.length, 1);
 });
 
 test('several workers write one anchor a day', async (t) => {
-  const { depsFor, file, record, lines, clock } = await scene(t);
+  const { anchorTo, file, record, lines, clock } = await scene(t);
   await record('acct_0');
   await record('acct_0');
   await record('acct_1');
-  const deps = depsFor({ to: 'file', path: file });
-  await Promise.all(Array.from({ length: 6 }, () => anchorAuditLog(deps)));
+  const anchor = anchorTo({ to: 'file', path: file });
+  await Promise.all(Array.from({ length: 6 }, () => anchor()));
   clock.advance(3_600_000);
   await record('acct_1');
-  await anchorAuditLog(deps);
+  await anchor();
   const [line = '', ...more] = await lines();
   assert.deepEqual(more, []);
   assert.deepEqual(
@@ -96,16 +96,16 @@ test('several workers write one anchor a day', async (t) => {
 });
 
 test("the next day's anchor has only audit logs that changed; a quiet day has none", async (t) => {
-  const { depsFor, file, record, lines, clock } = await scene(t);
-  const deps = depsFor({ to: 'file', path: file });
+  const { anchorTo, file, record, lines, clock } = await scene(t);
+  const anchor = anchorTo({ to: 'file', path: file });
   await record('acct_0');
   await record('acct_1');
-  await anchorAuditLog(deps);
+  await anchor();
   await record('acct_1');
   clock.advance(DAY_MS);
-  await anchorAuditLog(deps);
+  await anchor();
   clock.advance(DAY_MS);
-  await anchorAuditLog(deps);
+  await anchor();
   const [, second = '', ...more] = await lines();
   assert.deepEqual(more, []);
   assert.deepEqual(
@@ -115,9 +115,9 @@ test("the next day's anchor has only audit logs that changed; a quiet day has no
 });
 
 test('entries removed from the end after an anchor are detected with its file', async (t) => {
-  const { depsFor, file, record, verify, cut } = await scene(t);
+  const { anchorTo, file, record, verify, cut } = await scene(t);
   for (let i = 0; i < 3; i++) await record('acct_0');
-  await anchorAuditLog(depsFor({ to: 'file', path: file }));
+  await anchorTo({ to: 'file', path: file })();
   const text = await readFile(file, 'utf8');
   await record('acct_0');
   assert.equal(await verify(text), 0, 'a longer audit log holds the anchor');
@@ -129,7 +129,7 @@ test('entries removed from the end after an anchor are detected with its file', 
 });
 
 test('by default all active operators get a mail, whose text is a valid anchor file', async (t) => {
-  const { db, depsFor, record, mails, verify, cut } = await scene(t);
+  const { db, anchorTo, record, mails, verify, cut } = await scene(t);
   for (const [name, status] of [
     ['ada', 'active'],
     ['bob', 'active'],
@@ -142,7 +142,7 @@ test('by default all active operators get a mail, whose text is a valid anchor f
     );
   }
   await record('acct_0');
-  await anchorAuditLog(depsFor({ to: 'operators' }));
+  await anchorTo({ to: 'operators' })();
   const [mail, ...more] = mails;
   assert.deepEqual(more, []);
   assert.equal(mail?.to, 'ada@staff.test, bob@staff.test');
@@ -153,21 +153,21 @@ test('by default all active operators get a mail, whose text is a valid anchor f
 });
 
 test('a failed delivery of an anchor is retried until it succeeds', async (t) => {
-  const { depsFor, record, clock, complaints, verify } = await scene(t);
+  const { anchorTo, record, clock, complaints, verify } = await scene(t);
   const receiver = await startReceiver();
   t.after(() => receiver.close());
   receiver.answer((_received, response) => void response.writeHead(503).end());
-  const deps = depsFor({ to: 'url', url: receiver.url });
+  const anchor = anchorTo({ to: 'url', url: receiver.url });
   await record('acct_0');
-  await anchorAuditLog(deps);
-  await anchorAuditLog(deps);
+  await anchor();
+  await anchor();
   assert.equal(receiver.received.length, 1, 'not at once');
   assert.equal(complaints.length, 1);
   receiver.answer((_received, response) => void response.end());
   clock.advance(300_000);
-  await anchorAuditLog(deps);
+  await anchor();
   clock.advance(300_000);
-  await anchorAuditLog(deps);
+  await anchor();
   assert.equal(receiver.received.length, 2, 'and not again once it was taken');
   const body = receiver.received[1]?.body.toString() ?? '';
   assert.equal(parseAnchors(body).length, 1);

@@ -1,8 +1,7 @@
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { type Anchor, anchorLine } from '#audit/verify-audit-log.ts';
-import { addMs, type Clock } from '#core/clock.ts';
-import type { Log } from '#core/log.ts';
-import type { Database } from '#db/database.ts';
+import { addMs } from '#core/clock.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { openOwn } from '#files/own-files.ts';
 import {
   claimAnchorDay,
@@ -13,10 +12,8 @@ import {
 } from '#ops/audit-anchor-queries.ts';
 import type { Mailer } from '#people/mail.ts';
 
-export interface AnchorDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+/** Where anchors are sent. */
+export interface AnchorDelivery {
   readonly mailer: Mailer;
   readonly anchorTarget: AnchorTarget;
 }
@@ -48,10 +45,14 @@ function anchorText(heads: readonly Anchor[]): string {
   ].join('\n');
 }
 
-async function sendMail(deps: AnchorDeps, to: readonly string[], heads: readonly Anchor[]) {
+async function sendMail(
+  mailer: Mailer,
+  to: readonly string[],
+  { heads, now }: { readonly heads: readonly Anchor[]; readonly now: Date },
+) {
   if (to.length === 0) throw new Error('there is no active operator to send the anchor to');
-  const day = deps.clock.now().toISOString().slice(0, 10);
-  await deps.mailer.send({
+  const day = now.toISOString().slice(0, 10);
+  await mailer.send({
     to: to.join(', '),
     subject: `Tapline: anchor of the audit log, ${day}`,
     text: anchorText(heads),
@@ -81,13 +82,17 @@ async function append(path: string, line: string): Promise<void> {
   }
 }
 
-async function deliver(deps: AnchorDeps, heads: readonly Anchor[]): Promise<void> {
-  const { anchorTarget: target } = deps;
-  const json = anchorJson(heads, deps.clock.now());
+async function deliver(
+  ctx: ProcessContext,
+  { mailer, anchorTarget: target }: AnchorDelivery,
+  heads: readonly Anchor[],
+): Promise<void> {
+  const now = ctx.clock.now();
+  const json = anchorJson(heads, now);
   if (target.to === 'url') return post(target.url, json);
   if (target.to === 'file') return append(target.path, json);
-  const to = target.to === 'mail' ? [target.address] : await selectOperatorMailboxes(deps.db);
-  return sendMail(deps, to, heads);
+  const to = target.to === 'mail' ? [target.address] : await selectOperatorMailboxes(ctx.db);
+  return sendMail(mailer, to, { heads, now });
 }
 
 /**
@@ -95,18 +100,21 @@ async function deliver(deps: AnchorDeps, heads: readonly Anchor[]): Promise<void
  * the last one. A failed delivery is retried after a few minutes. If a process dies between
  * delivery and commit, the anchor is delivered twice, which is harmless.
  */
-export async function anchorAuditLog(deps: AnchorDeps): Promise<boolean> {
-  const now = deps.clock.now();
+export async function anchorAuditLog(
+  ctx: ProcessContext,
+  delivery: AnchorDelivery,
+): Promise<boolean> {
+  const now = ctx.clock.now();
   const claim = { day: now.toISOString().slice(0, 10), until: addMs(now, CLAIM_MS) };
-  if (!(await claimAnchorDay(deps.db, { ...claim, now }))) return false;
-  const heads = await selectMovedHeads(deps.db);
+  if (!(await claimAnchorDay(ctx.db, { ...claim, now }))) return false;
+  const heads = await selectMovedHeads(ctx.db);
   try {
-    if (heads.length > 0) await deliver(deps, heads);
+    if (heads.length > 0) await deliver(ctx, delivery, heads);
   } catch (error) {
-    deps.log.error('the anchor of the audit log was not delivered', { error });
+    ctx.log.error('the anchor of the audit log was not delivered', { error });
     return false;
   }
-  await deps.db.transaction(async (tx) => {
+  await ctx.db.transaction(async (tx) => {
     if (await finishAnchorDay(tx, claim)) await upsertAnchors(tx, heads, now);
   });
   return false;

@@ -1,8 +1,7 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
-import type { Database } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import {
   checkPermit,
   checkPolicy,
@@ -15,11 +14,6 @@ import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import { countPendingRequests, payerRequests } from '#payers/request-queries.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type RequestKind, type RequestPayloads, requestOnChain } from '#settlement/requests.ts';
-
-export interface RequestDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-}
 
 /** A payer's signatures: a permit, a policy or both. */
 export interface SignedApproval {
@@ -82,7 +76,7 @@ function toPayload(
  * following nonce.
  */
 async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
-  deps: RequestDeps,
+  ctx: ProcessContext,
   request: {
     readonly id: string;
     readonly kind: K;
@@ -93,7 +87,7 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
 ): Promise<string | Refusal> {
   const { id, kind, payer, payload, now } = request;
   const { livemode } = payer;
-  const result = await deps.db.transaction<Refusal | null>(async (tx) => {
+  const result = await ctx.db.transaction<Refusal | null>(async (tx) => {
     await lockPayer(tx, payer.id);
     if ((await countPendingRequests(tx, { payerId: payer.id, kind })) > 0) {
       return refuse(
@@ -106,7 +100,7 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
     return null;
   });
   if (isRefusal(result)) return result;
-  deps.wakeups.send('chain-requests', networkOf(livemode));
+  ctx.wakeups.send('chain-requests', networkOf(livemode));
   return id;
 }
 
@@ -115,7 +109,7 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
  * @returns the id of the request, whose result comes later.
  */
 export async function createApproval(
-  deps: RequestDeps,
+  ctx: ProcessContext,
   request: {
     readonly payer: PayerRow;
     readonly network: NetworkConfig;
@@ -130,16 +124,16 @@ export async function createApproval(
   if (wrong !== null) return wrong;
   const id = newId('approval', now);
   const payload = toPayload(approval, payer, nonces);
-  return leaveRequest(deps, { id, kind: 'enrolment', payer, payload, now });
+  return leaveRequest(ctx, { id, kind: 'enrolment', payer, payload, now });
 }
 
 /** Requests test USDC for a test wallet. */
 export async function askFaucet(
-  deps: RequestDeps,
+  ctx: ProcessContext,
   request: { readonly payer: PayerRow; readonly amount: number; readonly now: Date },
 ): Promise<string | Refusal> {
   const { payer, amount, now } = request;
   const id = newId('faucet', now);
   const payload = { to: payer.address, amount: String(amount) };
-  return leaveRequest(deps, { id, kind: 'faucet', payer, payload, now });
+  return leaveRequest(ctx, { id, kind: 'faucet', payer, payload, now });
 }

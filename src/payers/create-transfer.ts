@@ -4,7 +4,8 @@ import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import type { RequestDeps } from '#payers/create-approval.ts';
+import type { ProcessContext } from '#db/process-context.ts';
+import type {} from '#payers/create-approval.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import {
   countTransfersSince,
@@ -159,10 +160,10 @@ function checkSwitches({ payer, isOn }: Asked): Refusal | null {
  * has already accepted is never refused; otherwise the payer would send the money again.
  * @returns the id of the request. Its result comes later.
  */
-export async function createTransfer(deps: RequestDeps, asked: Asked): Promise<string | Refusal> {
+export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise<string | Refusal> {
   const { payer, signed } = asked;
   const nonce = signed.nonce.toLowerCase() as Hex;
-  const before = await selectTransfer(deps.db, { payerId: payer.id, nonce });
+  const before = await selectTransfer(ctx.db, { payerId: payer.id, nonce });
   if (before !== null) return before.request_id;
   // Checked first, because addresses and signature are parsed from it below.
   const recipient = wrongRecipient(signed.to, payer.address, asked.network);
@@ -175,7 +176,7 @@ export async function createTransfer(deps: RequestDeps, asked: Asked): Promise<s
     const words = 'signature is not this wallet’s, over these values, for this network’s token.';
     return refuse('parameter_invalid', words, 'signature');
   }
-  const id = await deps.db.transaction((tx) => leave(tx, asked, isPaid));
-  deps.wakeups.send('chain-requests', networkOf(payer.livemode));
+  const id = await ctx.db.transaction((tx) => leave(tx, asked, isPaid));
+  ctx.wakeups.send('chain-requests', networkOf(payer.livemode));
   return id;
 }

@@ -3,7 +3,7 @@ import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { describeError } from '#core/log.ts';
 import type { RotatingKey } from '#core/secrets.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import {
   type DueCopy,
   deleteErasedCopies,
@@ -17,7 +17,8 @@ import {
 import type { PassFiles } from '#payers/pass-files.ts';
 import { readShownPass } from '#payers/shown-pass.ts';
 
-export interface NotifyWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'> {
+/** The phone wallets that are updated. */
+export interface PhoneWallets {
   readonly passFiles: PassFiles;
   /** Decrypts the values of pass copies. */
   readonly cardKey: RotatingKey;
@@ -42,38 +43,38 @@ function retryMs(tries: number): number {
 }
 
 /** Sends the current object as a whole, so that repeating it is harmless. */
-async function notifyGoogle(deps: NotifyWalletsDeps, passId: string): Promise<void> {
-  const google = present(deps.passFiles.google, 'Google Wallet');
-  const walletUrl = `${deps.webUrl}/wallet`;
-  const { cardKey } = deps;
-  const found = await readShownPass(deps.db, { passId, wallet: 'google', cardKey, walletUrl });
+async function notifyGoogle(ctx: ProcessContext, by: PhoneWallets, passId: string): Promise<void> {
+  const google = present(by.passFiles.google, 'Google Wallet');
+  const walletUrl = `${by.webUrl}/wallet`;
+  const { cardKey } = by;
+  const found = await readShownPass(ctx.db, { passId, wallet: 'google', cardKey, walletUrl });
   if (found === undefined) return;
-  await google.put(found.pass, deps.clock.now());
+  await google.put(found.pass, ctx.clock.now());
 }
 
 /** Notifies the devices, which then fetch the pass: see apple-pass-service.ts. */
-async function notifyApple(deps: NotifyWalletsDeps, passId: string): Promise<void> {
-  const apple = present(deps.passFiles.apple, 'Apple Wallet');
-  const tokens = await selectPushTokens(deps.db, passId);
+async function notifyApple(ctx: ProcessContext, by: PhoneWallets, passId: string): Promise<void> {
+  const apple = present(by.passFiles.apple, 'Apple Wallet');
+  const tokens = await selectPushTokens(ctx.db, passId);
   const gone = tokens.length === 0 ? [] : await apple.push(tokens);
-  if (gone.length > 0) await deletePushTokens(deps.db, gone);
+  if (gone.length > 0) await deletePushTokens(ctx.db, gone);
 }
 
-async function notifyOne(deps: NotifyWalletsDeps, copy: DueCopy): Promise<void> {
+async function notifyOne(ctx: ProcessContext, by: PhoneWallets, copy: DueCopy): Promise<void> {
   try {
-    await (copy.wallet === 'google' ? notifyGoogle : notifyApple)(deps, copy.pass_id);
+    await (copy.wallet === 'google' ? notifyGoogle : notifyApple)(ctx, by, copy.pass_id);
   } catch (error) {
-    const at = addMs(deps.clock.now(), retryMs(copy.tries));
-    await updateCopyLater(deps.db, copy, at);
+    const at = addMs(ctx.clock.now(), retryMs(copy.tries));
+    await updateCopyLater(ctx.db, copy, at);
     const { wallet, tries } = copy;
-    deps.log.warn('a pass could not be updated in a wallet', {
+    ctx.log.warn('a pass could not be updated in a wallet', {
       wallet,
       tries,
       error: describeError(error),
     });
     return;
   }
-  await updateCopied(deps.db, copy, deps.clock.now());
+  await updateCopied(ctx.db, copy, ctx.clock.now());
 }
 
 /**
@@ -81,13 +82,13 @@ async function notifyOne(deps: NotifyWalletsDeps, copy: DueCopy): Promise<void> 
  * if one is killed, its work is repeated after its lease has expired.
  * @returns true if there may be more.
  */
-export async function notifyWallets(deps: NotifyWalletsDeps): Promise<boolean> {
-  const wallets = WALLETS.filter((wallet) => deps.passFiles[wallet] !== null);
+export async function notifyWallets(ctx: ProcessContext, by: PhoneWallets): Promise<boolean> {
+  const wallets = WALLETS.filter((wallet) => by.passFiles[wallet] !== null);
   assert(wallets.length > 0, 'a wallet to update');
-  const now = deps.clock.now();
+  const now = ctx.clock.now();
   const due = { wallets, now, until: addMs(now, LEASE_MS), limit: BATCH };
-  const copies = await takeDueCopies(deps.db, due);
-  await Promise.all(copies.map((copy) => notifyOne(deps, copy)));
-  if (copies.length === 0) await deleteErasedCopies(deps.db, now);
+  const copies = await takeDueCopies(ctx.db, due);
+  await Promise.all(copies.map((copy) => notifyOne(ctx, by, copy)));
+  if (copies.length === 0) await deleteErasedCopies(ctx.db, now);
   return copies.length === BATCH;
 }

@@ -17,8 +17,8 @@ import {
 } from '#payers/session-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-export interface SignInDeps {
-  readonly db: Database;
+/** What a sign-in message may name. */
+export interface SignInTerms {
   /** Chain ids of the networks that are served, with their modes. */
   readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];
   /** True if the message's domain (host with port) is one of this service. */
@@ -70,7 +70,7 @@ function signInFailed(message: string): Refusal {
 
 /** Parses the text of a message; its signature is not checked yet. */
 export function readSignInMessage(
-  deps: Pick<SignInDeps, 'chains' | 'isOwnDomain'>,
+  terms: Pick<SignInTerms, 'chains' | 'isOwnDomain'>,
   text: string,
   now: Date,
 ): Claim | Refusal {
@@ -79,13 +79,13 @@ export function readSignInMessage(
   if (address === undefined || !isAddress(address) || nonce === undefined) {
     return signInFailed('This is not a sign-in message of EIP-4361.');
   }
-  if (domain === undefined || !deps.isOwnDomain(domain) || !isOfDomain(uri, domain)) {
+  if (domain === undefined || !terms.isOwnDomain(domain) || !isOfDomain(uri, domain)) {
     return signInFailed('The message was made for another site. Sign a message for this one.');
   }
   if (!validateSiweMessage({ message, domain, nonce, address, time: now })) {
     return signInFailed('The message is not valid now. Request a new nonce and sign again.');
   }
-  const chain = deps.chains.find((one) => one.chainId === chainId);
+  const chain = terms.chains.find((one) => one.chainId === chainId);
   if (chain === undefined) return signInFailed('The message names a chain that is not served.');
   return { address, nonce, livemode: chain.livemode };
 }
@@ -126,13 +126,14 @@ export interface NewSession {
 
 /** Verifies a message and its signature. Each attempt consumes the nonce, whatever its result. */
 async function verifyClaim(
-  deps: SignInDeps,
+  db: Database,
+  terms: SignInTerms,
   signed: SignedMessage,
   now: Date,
 ): Promise<Claim | Refusal> {
-  const claim = readSignInMessage(deps, signed.message, now);
+  const claim = readSignInMessage(terms, signed.message, now);
   if (isRefusal(claim)) return claim;
-  const isFresh = await deps.db.transaction((tx) => takeNonce(tx, hashSecret(claim.nonce), now));
+  const isFresh = await db.transaction((tx) => takeNonce(tx, hashSecret(claim.nonce), now));
   if (!isFresh) return signInFailed('The nonce is unknown, used or too old. Request a new one.');
   if (!(await isSignedBy(claim.address, signed))) {
     return signInFailed('The address in the message did not make this signature.');
@@ -145,16 +146,17 @@ async function verifyClaim(
  * Refuses with `sign_in_failed`.
  */
 export async function signIn(
-  deps: SignInDeps,
+  db: Database,
+  terms: SignInTerms,
   signed: SignedMessage,
   now: Date,
 ): Promise<NewSession | Refusal> {
-  const claim = await verifyClaim(deps, signed, now);
+  const claim = await verifyClaim(db, terms, signed, now);
   if (isRefusal(claim)) return claim;
   const { address, livemode } = claim;
-  const token = newSecret('payerSession', deps.db.cell);
+  const token = newSecret('payerSession', db.cell);
   const expiresAt = addSeconds(now, SESSION_SECONDS);
-  const payer = await deps.db.transaction(async (tx) => {
+  const payer = await db.transaction(async (tx) => {
     const payer = await createPayer(tx, { livemode, address, now });
     await insertSession(tx, { hash: hashSecret(token), payerId: payer.id, now, expiresAt });
     return payer;
@@ -168,17 +170,18 @@ export async function signIn(
  * another wallet with `sign_in_failed`.
  */
 export async function signAgain(
-  deps: SignInDeps,
+  db: Database,
+  terms: SignInTerms,
   session: { readonly hash: Buffer; readonly payer: PayerRow; readonly signed: SignedMessage },
   now: Date,
 ): Promise<Refusal | null> {
   const { hash, payer, signed } = session;
-  const claim = await verifyClaim(deps, signed, now);
+  const claim = await verifyClaim(db, terms, signed, now);
   if (isRefusal(claim)) return claim;
   const isSame = claim.address.toLowerCase() === payer.address.toLowerCase();
   if (!isSame || claim.livemode !== payer.livemode) {
     return signInFailed('The message does not match the wallet and network of this session.');
   }
-  const isRenewed = await renewSignature(deps.db, { hash, payerId: payer.id, now });
+  const isRenewed = await renewSignature(db, { hash, payerId: payer.id, now });
   return isRenewed ? null : signInFailed('The session has ended. Sign in again.');
 }

@@ -1,13 +1,6 @@
 import { networkOf } from '#core/mode.ts';
-import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-
-/** Dependencies of code that changes intents. */
-export interface AnnounceDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-}
 
 /** Notifies everything that waits for an intent of its change. Call it after the commit. */
 export function announce(wakeups: Wakeups, intent: PaymentIntent): void {

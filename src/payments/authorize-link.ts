@@ -5,28 +5,21 @@ import { hashSecret } from '#core/secrets.ts';
 import { findReplay } from '#idempotency/decide.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import { createPayer } from '#payers/create-payer.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { notNow, serviceUnavailable } from '#payments/ask-chain.ts';
-import { type AwaitDeps, answerWhenSettled } from '#payments/await-settlement.ts';
+import { answerWhenSettled } from '#payments/await-settlement.ts';
 import type { SignedBy } from '#payments/credentials/authorization.ts';
 import { type Decline, paymentError } from '#payments/decline.ts';
-import type { PayIntent } from '#payments/pay.ts';
-import { type PayLink, type PayLinkDeps, withTip } from '#payments/pay-link.ts';
+import { payIntent } from '#payments/pay.ts';
+import { type PayLink, withTip } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, sumOf } from '#payments/pay-message.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
-import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent } from '#payments/render.ts';
 import { verifyAuthorization } from '#payments/verify-authorization.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
-
-export interface AuthorizeDeps extends PayLinkDeps, AwaitDeps {
-  readonly payIntent: PayIntent;
-  readonly preflight: Preflight;
-  readonly webUrl: () => string;
-  readonly receipts: ReceiptPages;
-}
 
 /** A wallet's signature for a payment. */
 export interface Signed {
@@ -49,7 +42,7 @@ const PATH = '/api/pay/v1/{token}/authorization';
 
 /** Identifies a request: the same signature of the same wallet is the same request. */
 function requestOf(
-  { webUrl }: AuthorizeDeps,
+  webUrl: () => string,
   link: PayLink,
   { from, signature }: { readonly from: Hex; readonly signature: Hex },
 ): IdempotentRequest {
@@ -66,7 +59,7 @@ function requestOf(
  * is not stored, because anyone with a photo of the tag can create any number of wallets.
  */
 export async function authorizeLink(
-  deps: AuthorizeDeps,
+  ctx: ApiContext,
   found: PayLink,
   request: Signed,
 ): Promise<Answer | Refusal> {
@@ -75,27 +68,27 @@ export async function authorizeLink(
   const link = withTip(found, request.tipAmount);
   if (isRefusal(link)) return link;
   const signature = normalSignature(request.signature);
-  const idempotency = requestOf(deps, link, { from, signature });
-  const replay = await findReplay(deps.db, idempotency, now);
-  if (replay !== null) return answerOfFirst(deps, request, { link, idempotency, replay });
+  const idempotency = requestOf(ctx.pages.webUrl, link, { from, signature });
+  const replay = await findReplay(ctx.db, idempotency, now);
+  if (replay !== null) return answerOfFirst(ctx, request, { link, idempotency, replay });
   if (link.closed !== null) return link.closed;
   await link.chain.refreshToken();
   if (link.chain.config.token.domainProblem !== null) return serviceUnavailable();
-  const terms = await verifyAuthorization(deps.db, link, { from, signature });
+  const terms = await verifyAuthorization(ctx.db, link, { from, signature });
   if (isRefusal(terms)) return terms;
   const { livemode } = link.intent.tenant;
-  const unable = link.bindsOrder ? null : await whyUnable(deps, link, { from, signature, terms });
+  const unable = link.bindsOrder
+    ? null
+    : await whyUnable(ctx.outside.preflight, link, { from, signature, terms });
   if (unable !== null) {
     // A concurrent identical request may have used this signature, so the chain refuses it now.
     // Then return the response of that request.
-    const first = await findReplay(deps.db, idempotency, now);
-    if (first !== null) return answerOfFirst(deps, request, { link, idempotency, replay: first });
+    const first = await findReplay(ctx.db, idempotency, now);
+    if (first !== null) return answerOfFirst(ctx, request, { link, idempotency, replay: first });
     return isRefusal(unable) ? unable : declined(link, unable.decline, now);
   }
-  const payer = await deps.db.transaction((tx) =>
-    createPayer(tx, { livemode, address: from, now }),
-  );
-  const answer = await deps.payIntent({
+  const payer = await ctx.db.transaction((tx) => createPayer(tx, { livemode, address: from, now }));
+  const answer = await payIntent(ctx, {
     merchant: link.merchant,
     intentId: link.intent.id,
     presented: {
@@ -110,10 +103,10 @@ export async function authorizeLink(
   });
   if (!isUnderWay(answer)) return answer;
   // A concurrent identical request on this node was decided first. Return its response.
-  const first = await findReplay(deps.db, idempotency, now);
+  const first = await findReplay(ctx.db, idempotency, now);
   return first === null
     ? answer
-    : answerOfFirst(deps, request, { link, idempotency, replay: first });
+    : answerOfFirst(ctx, request, { link, idempotency, replay: first });
 }
 
 function signedOf({ bindsOrder }: PayLink, terms: PayTerms, signature: Hex) {
@@ -128,7 +121,7 @@ function signedOf({ bindsOrder }: PayLink, terms: PayTerms, signature: Hex) {
  * accept it.
  */
 async function whyUnable(
-  { preflight }: AuthorizeDeps,
+  preflight: Preflight,
   link: PayLink,
   signed: { readonly from: Hex; readonly signature: Hex; readonly terms: PayTerms },
 ): Promise<{ readonly decline: Decline } | Refusal | null> {
@@ -162,7 +155,7 @@ function isUnderWay(answer: Answer | Refusal): boolean {
  * Waits for the response to the first request, which may still be running here or on another node.
  */
 async function answerOfFirst(
-  deps: AuthorizeDeps,
+  ctx: ApiContext,
   { gone }: Signed,
   first: {
     readonly link: PayLink;
@@ -173,5 +166,5 @@ async function answerOfFirst(
   const { link, idempotency, replay } = first;
   if (!isUnderWay(replay)) return replay;
   const waiting = { intentId: link.intent.id, idempotency };
-  return answerWhenSettled(deps, { ...waiting, ...(gone === undefined ? {} : { gone }) });
+  return answerWhenSettled(ctx, { ...waiting, ...(gone === undefined ? {} : { gone }) });
 }

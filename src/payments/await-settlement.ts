@@ -1,24 +1,10 @@
 import { type Answer, answerWith } from '#core/answer.ts';
-import type { Clock } from '#core/clock.ts';
-import type { Database } from '#db/database.ts';
-import type { WaitingRoom } from '#db/waiting-room.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
-import type { ReadKey } from '#idempotency/read-key.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { intentRoom } from '#payments/intent-waiting-room.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-
-export interface SettledDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly intents: WaitingRoom<PaymentIntent>;
-  /** Milliseconds. Default {@link SETTLEMENT_WAIT_MS}. */
-  readonly settlementWaitMs?: number;
-}
-
-export interface AwaitDeps extends SettledDeps {
-  readonly readKey: ReadKey;
-}
 
 /**
  * A settlement takes about a second; after this time the response is `processing`, within the 30 s
@@ -32,16 +18,16 @@ function isSettled(intent: PaymentIntent): boolean {
 
 /** Waits until a `processing` intent changes; after the time-out, returns it as it is. */
 export async function awaitSettled(
-  deps: SettledDeps,
+  ctx: ApiContext,
   intentId: string,
   gone?: AbortSignal,
 ): Promise<PaymentIntent | null> {
-  const intent = await deps.intents.wait(intentId, {
+  const intent = await intentRoom(ctx).wait(intentId, {
     accept: (seen) => seen === undefined || isSettled(seen),
-    waitMs: deps.settlementWaitMs ?? SETTLEMENT_WAIT_MS,
+    waitMs: ctx.settings.settlementWaitMs ?? SETTLEMENT_WAIT_MS,
     ...(gone === undefined ? {} : { gone }),
   });
-  return intent === undefined ? null : asOf(intent, deps.clock.now());
+  return intent === undefined ? null : asOf(intent, ctx.clock.now());
 }
 
 /**
@@ -49,7 +35,7 @@ export async function awaitSettled(
  * response, unless the final one was stored first.
  */
 export function answerWhenSettled(
-  deps: AwaitDeps,
+  ctx: ApiContext,
   request: {
     readonly intentId: string;
     readonly idempotency: IdempotentRequest | null;
@@ -57,12 +43,12 @@ export function answerWhenSettled(
   },
 ): Promise<Answer> {
   const { intentId, idempotency, gone } = request;
-  return awaitAnswer(deps, {
-    room: deps.intents,
+  return awaitAnswer(ctx, {
+    room: intentRoom(ctx),
     resource: intentId,
     isDone: isSettled,
-    waitMs: deps.settlementWaitMs ?? SETTLEMENT_WAIT_MS,
-    answer: (intent) => answerWith(200, renderIntent(asOf(intent, deps.clock.now()))),
+    waitMs: ctx.settings.settlementWaitMs ?? SETTLEMENT_WAIT_MS,
+    answer: (intent) => answerWith(200, renderIntent(asOf(intent, ctx.clock.now()))),
     request: idempotency,
     ...(gone === undefined ? {} : { gone }),
   });

@@ -54,7 +54,7 @@ async function ask(options: { expiresIn?: number } = {}): Promise<Asked> {
 }
 
 async function answer(asked: Asked, approve: boolean, afterMs = 0): Promise<string> {
-  const intent = await answerConfirmation(store, {
+  const intent = await answerConfirmation(store.ctx, {
     intentId: asked.intentId,
     mayAnswer: (one) => payerOf(one) === asked.payerId,
     approve,

@@ -4,7 +4,8 @@ import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import type { Tx } from '#db/database.ts';
-import { type AnnounceDeps, announce } from '#payments/announce.ts';
+import { announce } from '#payments/announce.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
 import { checkHourShare } from '#payments/hour-share.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
@@ -13,13 +14,7 @@ import { saveSteps } from '#payments/save.ts';
 import { requestSettlement } from '#payments/settlement-of.ts';
 import { deleteRefusals, insertRefusal } from '#risk/risk-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-import { checkSettles, type Readiness } from '#settlement/readiness.ts';
-
-export interface ConfirmDeps {
-  readonly readiness: Readiness;
-  /** Seconds from the payer's approval within which the payment must be in a block. */
-  readonly settleWithinS: number;
-}
+import { checkSettles } from '#settlement/readiness.ts';
 
 /** A payer's answer to the confirmation. */
 export interface ConfirmationAnswer {
@@ -75,7 +70,7 @@ interface Answered {
 
 async function answer(
   tx: Tx,
-  deps: ConfirmDeps,
+  { readiness, settings }: Pick<ApiContext, 'readiness' | 'settings'>,
   request: ConfirmationAnswer,
 ): Promise<Answered | Refusal> {
   const { now, approve } = request;
@@ -85,7 +80,7 @@ async function answer(
   if (isAnsweredAlready(before, approve)) return { intent: before, payerId, deliveries: 0 };
   const closed = checkLedger(tx.watch, before.tenant.livemode);
   if (closed !== null) return closed;
-  const unsettled = approve ? checkSettles(deps.readiness, before.tenant.livemode) : null;
+  const unsettled = approve ? checkSettles(readiness, before.tenant.livemode) : null;
   if (unsettled !== null) return unsettled;
   const current = asOf(before, now);
   if (before.status !== 'requires_action' || current.status !== 'requires_action') {
@@ -99,7 +94,7 @@ async function answer(
     return refuse('account_not_live', 'The merchant cannot take payments at the moment.');
   }
   const command = approve ? await decideApproval(tx, current, now) : ({ type: 'reject' } as const);
-  const full = command.type === 'approve' ? await checkHourShare(tx, deps.readiness, before) : null;
+  const full = command.type === 'approve' ? await checkHourShare(tx, readiness, before) : null;
   if (full !== null) return full;
   const steps = transition(before, command, now);
   if (isRefusal(steps)) return steps;
@@ -107,7 +102,7 @@ async function answer(
   const intent = present(steps.at(-1), 'step of a confirmation').intent;
   if (intent.status === 'processing') {
     const number = present(merchantNumber, 'merchant number');
-    const terms = { merchantNumber: number, settleWithinS: deps.settleWithinS };
+    const terms = { merchantNumber: number, settleWithinS: settings.settleWithinS };
     await requestSettlement(tx, intent, terms, now);
   }
   // Last, because it locks the account's order until the commit.
@@ -122,13 +117,13 @@ async function answer(
  * approval, `service_unavailable` (the network settles nothing now).
  */
 export async function answerConfirmation(
-  deps: AnnounceDeps & ConfirmDeps,
+  ctx: ApiContext,
   request: ConfirmationAnswer,
 ): Promise<PaymentIntent | Refusal> {
-  const result = await deps.db.transaction((tx) => answer(tx, deps, request));
+  const result = await ctx.db.transaction((tx) => answer(tx, ctx, request));
   if (isRefusal(result)) return result;
-  announce(deps.wakeups, result.intent);
-  if (result.deliveries > 0) deps.wakeups.send('deliveries');
-  if (result.payerId !== null) deps.wakeups.send('payer', result.payerId);
+  announce(ctx.wakeups, result.intent);
+  if (result.deliveries > 0) ctx.wakeups.send('deliveries');
+  if (result.payerId !== null) ctx.wakeups.send('payer', result.payerId);
   return result.intent;
 }

@@ -269,16 +269,13 @@ class StaleNumbers extends Error {
 /** Tries per batch. A recovery raises the numbers once, so the second try succeeds. */
 const MAX_TRIES = 3;
 
-export interface CreateDeps extends IntentIds {
-  readonly db: Database;
-}
-
 /**
  * Decides all requests in one transaction, while holding the order locks of their accounts.
  * @returns one result per request.
  */
 export async function createBatch(
-  { db, idKey, numbers }: CreateDeps,
+  db: Database,
+  { idKey, numbers }: IntentIds,
   requests: readonly CreateRequest[],
 ): Promise<{ readonly outcomes: readonly Created[]; readonly deliveries: number }> {
   const modes = requests.map(({ merchant }) => merchant.tenant.livemode);

@@ -3,10 +3,9 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { stampOrder } from '#db/commit-order.ts';
-import { createIntentCreator } from '#payments/create.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
+import { intentCreator, openStore, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate, see } from '#testing/store-payments.ts';
 
 const clock = new FakeClock();
@@ -22,7 +21,7 @@ function holdOrder() {
 }
 
 test("an account whose order is locked does not delay other accounts' creates", async () => {
-  const create = createIntentCreator(store);
+  const create = intentCreator(store);
   const neighbor = await addStore(store, clock);
   const order = await holdOrder();
   let isDone = false;
@@ -39,7 +38,7 @@ test("an account whose order is locked does not delay other accounts' creates", 
 });
 
 test('a create whose key another request takes meanwhile is refused as in progress', async () => {
-  const create = createIntentCreator(store);
+  const create = intentCreator(store);
   const request = newCreate(store);
   const key = await underWay(store.db, (tx) => holdKey(tx, request.idempotency, clock.now()));
   const answer = create(request);
@@ -59,7 +58,7 @@ async function timesOf({ merchant, db }: TestStore): Promise<Date[]> {
 
 test('a create never counts as created before an earlier one, for any clocks', async () => {
   const shop = await addStore(store, clock);
-  const create = createIntentCreator(store);
+  const create = intentCreator(store);
   const at = (ms: number) => newCreate(shop, {}, { now: addMs(clock.now(), ms) });
   await create(at(900));
   const answer = see(await create(at(100)));
@@ -73,13 +72,13 @@ test('an advanced test clock counts from the next create on', async () => {
   await store.db.query('update account_modes set ahead_seconds = 60 where account_id = $1', [
     shop.merchant.tenant.accountId,
   ]);
-  await createIntentCreator(store)(newCreate(shop));
+  await intentCreator(store)(newCreate(shop));
   assert.deepEqual(await timesOf(shop), [addMs(clock.now(), 60_000)]);
 });
 
 test('batches of two nodes that name the same accounts never refuse a create', async () => {
   const shops = [await addStore(store, clock), await addStore(store, clock)];
-  const nodes = [createIntentCreator(store), createIntentCreator(store)];
+  const nodes = [intentCreator(store), intentCreator(store)];
   const seen = await Promise.all(
     Array.from({ length: 200 }, async (_, n) => {
       const shop = shops[(n >> 1) % 2];

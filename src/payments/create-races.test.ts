@@ -7,11 +7,19 @@ import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { CommitUnknown, DatabaseUnavailable, openDatabase } from '#db/database.ts';
 import { cancelIntent } from '#payments/cancel.ts';
-import { type CreateIntent, createIntentCreator } from '#payments/create.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import { addPayer, bodyOf, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
+import type { CreateIntent } from '#testing/store.ts';
+import {
+  addPayer,
+  bodyOf,
+  intentCreator,
+  openStore,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testing/store.ts';
 import { addStore, newCreate } from '#testing/store-payments.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
 import { endpointsOf } from '#testing/webhook-endpoints.ts';
@@ -29,7 +37,7 @@ after(() => shared.close());
 function otherNode(t: TestContext, store: TestStore): TestStore {
   const db = openDatabase({ url: store.database.url, maxConnections: 4 });
   t.after(() => db.close());
-  return { ...store, db };
+  return { ...store, db, ctx: { ...store.ctx, db } };
 }
 
 /**
@@ -54,7 +62,7 @@ function keepCreating(nodes: readonly TestStore[], callers: number) {
     while (!stopped) await create(newCreate(shop));
   };
   const all = nodes.flatMap((node) => {
-    const create = createIntentCreator(node);
+    const create = intentCreator(node);
     return Array.from({ length: callers }, () => caller(create, node));
   });
   return () => {
@@ -127,7 +135,7 @@ test('a poller that reads forward misses nothing that two nodes and others write
   const loop = async (work: (n: number) => Promise<unknown>) => {
     for (let n = 0; writing; n++) await work(n);
   };
-  const nodes = [store, otherNode(t, store)].map((node) => createIntentCreator(node));
+  const nodes = [store, otherNode(t, store)].map((node) => intentCreator(node));
   // Offsets of two machines' clocks, in milliseconds.
   const offMs = [0, 10];
   const creating = nodes.map((create, node) =>
@@ -214,7 +222,7 @@ describe('a connection that breaks', () => {
 
   test('under load loses no intent and doubles none, and every response is right', async (t) => {
     const store = await addStore(shared, shared.clock);
-    const nodes = [1, 2].map(() => createIntentCreator(otherNode(t, store)));
+    const nodes = [1, 2].map(() => intentCreator(otherNode(t, store)));
     const results: { request: CreateRequest; result: Answer | Refusal | Error }[] = [];
     let stopped = false;
     const caller = async (create: CreateIntent) => {
@@ -250,7 +258,7 @@ describe('a connection that breaks', () => {
       else if (result instanceof Error) throw result;
       else assert.deepEqual(ids, [bodyOf(result).id]);
     }
-    const again = await Promise.all(requests.map(createIntentCreator(store)));
+    const again = await Promise.all(requests.map(intentCreator(store)));
     const after = await intentsByKey(requests);
     for (const [index, request] of requests.entries()) {
       const answer = again[index];
@@ -270,7 +278,7 @@ describe('a connection that breaks', () => {
     const wire = await startTcpProxy(Number(url.port));
     url.port = String(wire.port);
     const db = openDatabase({ url: url.toString(), maxConnections: 2 });
-    const create = createIntentCreator({ ...store, db });
+    const create = intentCreator({ ctx: { ...store.ctx, db } });
     const requests = [newCreate(store), newCreate(store)];
     const [first] = requests;
     assert.ok(first !== undefined);

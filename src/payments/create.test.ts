@@ -1,15 +1,28 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
+import type { Tenant } from '#core/mode.ts';
 import { keyExpiry } from '#idempotency/request.ts';
-import { type CreateIntent, createIntentCreator } from '#payments/create.ts';
+import { createBatch } from '#payments/create-batch.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
-import { createIntentReader } from '#payments/read-intent.ts';
+import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
+import {
+  createSettlementNumbers,
+  type DrawnNumber,
+  type SettlementNumbers,
+} from '#settlement/numbers.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
+import type { CreateIntent } from '#testing/store.ts';
+import {
+  addMerchant,
+  addTerminal,
+  intentCreator,
+  newRequest,
+  openStore,
+  type TestStore,
+} from '#testing/store.ts';
 import { eventTypes, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
 
 const clock = new FakeClock();
@@ -17,7 +30,7 @@ let store: TestStore;
 let create: CreateIntent;
 before(async () => {
   store = await openStore({ clock });
-  create = createIntentCreator(store);
+  create = intentCreator(store);
 });
 after(() => store.close());
 
@@ -43,10 +56,11 @@ test('nothing is written on a ledger that was closed while its number was drawn'
   const taken: DrawnNumber[] = [];
   const unused: DrawnNumber[] = [];
   let reopen = () => {};
+  const drawing = createSettlementNumbers(store.db);
   const numbers: SettlementNumbers = {
-    ...store.numbers,
+    ...drawing,
     take: async (modes) => {
-      const drawn = await store.numbers.take(modes);
+      const drawn = await drawing.take(modes);
       taken.push(...drawn);
       reopen = store.db.watch.guard(false, () => {});
       return drawn;
@@ -54,8 +68,9 @@ test('nothing is written on a ledger that was closed while its number was drawn'
     putBack: (some) => unused.push(...some),
   };
   const before = await intents();
-  const creator = createIntentCreator({ ...store, numbers });
-  const [seen] = await createAll([newCreate(store)], creator).finally(() => reopen());
+  const ids = { idKey: store.idKey, numbers };
+  const batch = createBatch(store.db, ids, [newCreate(store)]).finally(() => reopen());
+  const [seen] = (await batch).outcomes.map(({ answer }) => see(answer));
   assert.deepEqual([seen?.status, seen?.said], [503, 'service_unavailable']);
   assert.equal(await intents(), before);
   assert.deepEqual(unused, taken);
@@ -93,7 +108,7 @@ const METADATA = JSON.parse(
 );
 
 test('response, row, event and later read match, for any texts', async () => {
-  const read = createIntentReader(store);
+  const read = (tenant: Tenant, id: string) => readIntent(store.ctx, tenant, id);
   const requests = [
     newCreate(store),
     newCreate(store, { orderId: 'A-1_z', description: DESCRIPTION, metadata: METADATA }),
@@ -193,7 +208,7 @@ describe('one key', () => {
 
   test('raced by two processes: one of each runs, and no second intent is created', async () => {
     const before = await intents();
-    const nodes = [createIntentCreator(store), createIntentCreator(store)];
+    const nodes = [intentCreator(store), intentCreator(store)];
     const requests = Array.from({ length: 10 }, () => newCreate(store));
     const seen = await Promise.all(nodes.map((node) => createAll(requests, node)));
     assert.equal(await intents(), before + 10);

@@ -1,13 +1,14 @@
 import type { Answer, Refusal } from '#core/answer.ts';
+import { perProcess } from '#core/per-process.ts';
 import { activeTraceparent } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
-import { type CreateDeps, type Created, createBatch } from '#payments/create-batch.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { type Created, createBatch } from '#payments/create-batch.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
-
-export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
+import { createSettlementNumbers } from '#settlement/numbers.ts';
 
 const BATCHES = {
   /**
@@ -34,27 +35,32 @@ function wake(
   if (deliveries > 0) wakeups.send('deliveries');
 }
 
-/**
- * Creates payment intents by group commit: requests that arrive while earlier batches run share one
- * transaction. Each intent commits together with its key, event, deliveries and stored response.
- */
-export function createIntentCreator(
-  deps: CreateDeps & { readonly wakeups: Wakeups },
-): CreateIntent {
-  const batcher = createBatcher<CreateRequest, Created>({
+/** Settlement numbers, and the batches that use them: one of each per process. */
+const batcherOf = perProcess(({ db, wakeups, keys }: ApiContext) => {
+  const ids = { idKey: keys.id, numbers: createSettlementNumbers(db) };
+  return createBatcher<CreateRequest, Created>({
     ...BATCHES,
     // Queues by account: a batch locks its accounts, so a second one with the same account would
     // only wait.
     queueOf: ({ merchant }) => tenantKey(merchant.tenant),
     run: async (requests) => {
-      const written = await createBatch(deps, requests);
-      wake(deps.wakeups, requests, written);
+      const written = await createBatch(db, ids, requests);
+      wake(wakeups, requests, written);
       return written.outcomes;
     },
   });
-  return async (asked) => {
-    const traceparent = activeTraceparent();
-    const request = traceparent === null ? asked : { ...asked, traceparent };
-    return (await batcher.add(request)).answer;
-  };
+});
+
+/**
+ * Creates a payment intent by group commit: requests that arrive while earlier batches run share
+ * one transaction. Each intent commits together with its key, event, deliveries and stored
+ * response.
+ */
+export async function createIntent(
+  ctx: ApiContext,
+  asked: CreateRequest,
+): Promise<Answer | Refusal> {
+  const traceparent = activeTraceparent();
+  const request = traceparent === null ? asked : { ...asked, traceparent };
+  return (await batcherOf(ctx).add(request)).answer;
 }

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
-import { createIntentCreator } from '#payments/create.ts';
 import { expireIntents } from '#payments/expire.ts';
 import { selectNextDeadline, selectNextForTerminals } from '#payments/intent-queries.ts';
-import { createIntentReader } from '#payments/read-intent.ts';
+import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { addIntent, addPayer, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
+import {
+  addIntent,
+  addPayer,
+  intentCreator,
+  openStore,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testing/store.ts';
 import {
   addStore,
   eventTypes,
@@ -30,8 +37,8 @@ beforeEach(async () => {
 });
 after(() => shared.close());
 
-async function readIntent(id: string): Promise<JsonObject> {
-  const intent = await createIntentReader(store)(store.merchant.tenant, id);
+async function readShown(id: string): Promise<JsonObject> {
+  const intent = await readIntent(store.ctx, store.merchant.tenant, id);
   assert.ok(intent !== null);
   return renderIntent(intent);
 }
@@ -56,13 +63,13 @@ async function addAsked(expiresIn: number): Promise<string> {
 test('before the worker runs, readers already see exactly what it then writes', async () => {
   const id = await addIntent(store, { expiresIn: 30 });
   clock.advance(30_000);
-  const seen = await readIntent(id);
+  const seen = await readShown(id);
   assert.deepEqual([seen.status, seen.cancellation_reason], ['canceled', 'expired']);
   assert.equal(await written(id), 'requires_payment_method');
   clock.advance(5_000);
   await expireIntents(store);
   assert.equal(await written(id), 'canceled');
-  assert.deepEqual(await readIntent(id), seen);
+  assert.deepEqual(await readShown(id), seen);
   assert.deepEqual(await lastSnapshot(store, 'payment_intent.canceled'), seen);
   assert.deepEqual(await eventTypes(store, id), [
     'payment_intent.created',
@@ -104,20 +111,20 @@ test('nothing ends a millisecond too early', async () => {
 test('a missing confirmation is a decline; the intent stays open', async () => {
   const id = await addAsked(600);
   clock.advance(60_000);
-  const seen = await readIntent(id);
+  const seen = await readShown(id);
   assert.equal(seen.status, 'requires_payment_method');
   assert.equal((seen.last_payment_error as JsonObject).decline_code, 'confirmation_timeout');
   await expireIntents(store);
-  assert.deepEqual(await readIntent(id), seen);
+  assert.deepEqual(await readShown(id), seen);
   assert.deepEqual((await eventTypes(store, id)).slice(-1), ['payment_intent.payment_failed']);
 });
 
 test('a missing confirmation ends an intent that has expired meanwhile', async () => {
   const id = await addAsked(30);
   clock.advance(60_000);
-  const seen = await readIntent(id);
+  const seen = await readShown(id);
   await expireIntents(store);
-  assert.deepEqual(await readIntent(id), seen);
+  assert.deepEqual(await readShown(id), seen);
   assert.deepEqual((await eventTypes(store, id)).slice(-2), [
     'payment_intent.payment_failed',
     'payment_intent.canceled',
@@ -128,7 +135,7 @@ test('a payer who was asked in time is not cut off by the expiry', async () => {
   const id = await addAsked(30);
   clock.advance(59_999);
   await expireIntents(store);
-  assert.equal((await readIntent(id)).status, 'requires_action');
+  assert.equal((await readShown(id)).status, 'requires_action');
 });
 
 test('an intent that is being settled never expires', async () => {
@@ -137,9 +144,9 @@ test('an intent that is being settled never expires', async () => {
   await pay(store, { intentId: id, pass, hangUp: true });
   clock.advance(86_400_000);
   await expireIntents(store);
-  assert.equal((await readIntent(id)).status, 'processing');
+  assert.equal((await readShown(id)).status, 'processing');
   await playChain(store);
-  assert.equal((await readIntent(id)).status, 'succeeded');
+  assert.equal((await readShown(id)).status, 'succeeded');
 });
 
 test('two workers at once write each expiry once', async () => {
@@ -151,7 +158,7 @@ test('two workers at once write each expiry once', async () => {
 });
 
 test('a backlog is processed in batches', async () => {
-  const create = createIntentCreator(store);
+  const create = intentCreator(store);
   await Promise.all(Array.from({ length: 201 }, () => create(newCreate(store))));
   clock.advance(600_000);
   assert.equal(await expireIntents(store), true);
@@ -173,7 +180,7 @@ test('the next deadline is the earliest expiry or confirmation', async () => {
   assert.equal(await selectNextDeadline(store.db), null);
   await addIntent(store, { expiresIn: 90 });
   const asked = await addAsked(600);
-  assert.equal((await readIntent(asked)).status, 'requires_action');
+  assert.equal((await readShown(asked)).status, 'requires_action');
   const next = await selectNextDeadline(store.db);
   assert.equal((next?.getTime() ?? 0) - clock.now().getTime(), 60_000);
 });

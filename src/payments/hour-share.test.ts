@@ -110,8 +110,8 @@ test('an approval after the share is used up is refused, and may be repeated', a
   assert.equal(summaryOf(await pay(store, { intentId, pass })), 'requires_action');
   share = BigInt(HIGH - 1);
   const yes = { intentId, mayAnswer: () => true, approve: true, now: systemClock.now() };
-  const refused = await answerConfirmation(store, yes);
+  const refused = await answerConfirmation(store.ctx, yes);
   assert(isRefusal(refused) && refused.code === 'service_unavailable');
   share = BigInt(HIGH);
-  assert(!isRefusal(await answerConfirmation(store, yes)));
+  assert(!isRefusal(await answerConfirmation(store.ctx, yes)));
 });

@@ -165,7 +165,7 @@ describe('an agent token', () => {
   }
 
   const approve = (intentId: string, now: Date) =>
-    answerConfirmation(store, { intentId, mayAnswer: () => true, approve: true, now });
+    answerConfirmation(store.ctx, { intentId, mayAnswer: () => true, approve: true, now });
 
   test('held by an intent that waits for its payer pays no other intent', async () => {
     const { token, first, second, askedAt } = await ask();

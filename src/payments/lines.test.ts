@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { createIntentCreator } from '#payments/create.ts';
+import { createIntent } from '#payments/create.ts';
 import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
-import { createIntentReader } from '#payments/read-intent.ts';
+import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { AskedLine } from '#prices/asked-lines.ts';
 import { putRates } from '#testing/rates.ts';
 import {
   addPayer,
+  intentCreator,
   openStore,
   pay,
   playChain,
@@ -25,7 +26,7 @@ before(async () => {
 });
 after(() => store.close());
 
-const create = async (request: CreateRequest) => see(await createIntentCreator(store)(request));
+const create = async (request: CreateRequest) => see(await createIntent(store.ctx, request));
 
 async function setTaxes(at: TestStore, rates: object, includesTax: boolean): Promise<void> {
   await at.db.query(
@@ -69,7 +70,7 @@ test("lines are stored as they were sent, with the account's settings at that ti
   const intentId = String(body.id);
   await pay(store, { intentId, pass, hangUp: true });
   await playChain(store);
-  const read = await createIntentReader(store)(store.merchant.tenant, intentId);
+  const read = await readIntent(store.ctx, store.merchant.tenant, intentId);
   assert.ok(read?.status === 'succeeded');
   const intent = renderIntent(read);
   assert.deepEqual([intent.line_items, intent.discount], [shown, 50]);
@@ -96,7 +97,7 @@ test("each sale of a batch uses its own account's settings", async () => {
   await setTaxes(store, [{ name: 'Drinks', rate: 1_000 }], true);
   await setTaxes(other, [{ name: 'Drinks', rate: 2_000 }], false);
   const line = { ...COFFEE, quantity: 1, unit_amount: 1_000 };
-  const by = createIntentCreator(store);
+  const by = intentCreator(store);
   const requests = [
     newCreate(store, sells(1_000, [line])),
     newCreate(other, sells(1_200, [line])),

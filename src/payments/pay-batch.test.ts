@@ -6,6 +6,7 @@ import { atoms } from '#core/money.ts';
 import { newSecret } from '#core/secrets.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { updatePayerLimits } from '#payers/payer-queries.ts';
+import { batchTerms } from '#payments/pay.ts';
 import { payBatch } from '#payments/pay-batch.ts';
 import type { PayItem } from '#payments/pay-context.ts';
 import { saveRiskSettings } from '#risk/risk-queries.ts';
@@ -133,7 +134,7 @@ async function remains(scene: Scene): Promise<string[]> {
 
 async function runTogether(scene: Scene, plan: readonly Planned[]): Promise<string[]> {
   const { paid } = await store.db.transaction((tx) =>
-    payBatch(tx, toItems(scene, plan), store.pay),
+    payBatch(tx, toItems(scene, plan), batchTerms(store.ctx)),
   );
   return paid.map(({ answer }) => summaryOf(answer));
 }
@@ -194,7 +195,7 @@ test('a pass that was created after the chain was asked does not pay yet', async
   const scene = await openScene();
   // The read before the batch found no such pass, so the chain was not asked about its payer.
   const items = toItems(scene, each([0, 0])).map((item) => ({ ...item, preflight: null }));
-  const { paid } = await store.db.transaction((tx) => payBatch(tx, items, store.pay));
+  const { paid } = await store.db.transaction((tx) => payBatch(tx, items, batchTerms(store.ctx)));
   assert.deepEqual(
     paid.map(({ answer }) => summaryOf(answer)),
     ['service_unavailable'],
@@ -228,7 +229,7 @@ test('payments of one batch share the rest of their account’s hourly share', a
   // Each account may settle one more of these sales.
   const readiness = { ...store.readiness, shareOf: () => BigInt(AMOUNT) };
   const { paid } = await store.db.transaction((tx) =>
-    payBatch(tx, items, { ...store.pay, readiness }),
+    payBatch(tx, items, { ...batchTerms(store.ctx), readiness }),
   );
   const [first, foreign, second] = paid.map(({ answer }) => summaryOf(answer));
   assert.equal(first, foreign);

@@ -1,24 +1,14 @@
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
-import type { Clock } from '#core/clock.ts';
 import { type IdKey, numberedId, numberOfId } from '#core/ids.ts';
 import { type Atoms, atoms } from '#core/money.ts';
-import type { Database } from '#db/database.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import { type PayLinkRow, type PayTerms, selectPayLink } from '#payments/pay-link-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { checkTip } from '#payments/tip.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Hex } from '#settlement/requests.ts';
-
-export interface PayLinkDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly idKey: IdKey;
-  readonly chains: readonly Chain[];
-  /** Seconds from its authorization within which a payment must be in a block. */
-  readonly settleWithinS: number;
-}
 
 /** An intent with the data of its pay link. */
 export interface PayLink {
@@ -70,21 +60,21 @@ export function payLinkMissing(): Refusal {
  * @returns `null` if there is no such link.
  */
 export async function findPayLink(
-  deps: PayLinkDeps,
+  ctx: ApiContext,
   { token, address }: { readonly token: string; readonly address: Hex | null },
 ): Promise<PayLink | null> {
   for (const livemode of [false, true]) {
-    const number = numberOfId(deps.idKey, 'payLink', { livemode, id: token });
-    const chain = deps.chains.find(({ config }) => config.livemode === livemode);
+    const number = numberOfId(ctx.keys.id, 'payLink', { livemode, id: token });
+    const chain = ctx.chains.find(({ config }) => config.livemode === livemode);
     if (number === null || chain === undefined) continue;
-    return readPayLink(deps, { number, chain, address, bindsOrder: true });
+    return readPayLink(ctx, { number, chain, address, bindsOrder: true });
   }
   return null;
 }
 
 /** Reads the pay link of the intent with this settlement number. */
 export async function readPayLink(
-  deps: Pick<PayLinkDeps, 'db' | 'clock' | 'idKey'>,
+  ctx: ApiContext,
   wanted: {
     readonly number: bigint;
     readonly chain: Chain;
@@ -94,13 +84,13 @@ export async function readPayLink(
 ): Promise<PayLink | null> {
   const { number, chain, address, bindsOrder } = wanted;
   const { livemode } = chain.config;
-  const id = numberedId(deps.idKey, 'paymentIntent', { livemode, number });
+  const id = numberedId(ctx.keys.id, 'paymentIntent', { livemode, number });
   const [[found], row] = await Promise.all([
-    selectIntents(deps.db, [id]),
-    selectPayLink(deps.db, { intentId: id, address }),
+    selectIntents(ctx.db, [id]),
+    selectPayLink(ctx.db, { intentId: id, address }),
   ]);
   if (found === undefined || row === undefined) return null;
-  const intent = asOf(found, deps.clock.now());
+  const intent = asOf(found, ctx.clock.now());
   const { merchant_number: merchantNumber, merchant_name: name } = row;
   const kybApproved = row.kyb_status === 'approved';
   return {

@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { isRefusal, type Refusal } from '#core/answer.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/ask-chain.ts';
-import {
-  findPayLink,
-  type PayLink,
-  type PayLinkDeps,
-  payLinkMissing,
-  withTip,
-} from '#payments/pay-link.ts';
+import { findPayLink, type PayLink, payLinkMissing, withTip } from '#payments/pay-link.ts';
 import { addPayTerms, type PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, termsAfter } from '#payments/pay-message.ts';
 import { readFeeRates, sameRates } from '#settlement/chain/fee-rates.ts';
@@ -17,7 +12,7 @@ import type { Hex } from '#settlement/requests.ts';
 
 /** Opens a link with its current terms. `service_unavailable` if no node returns the rates. */
 export async function openPayLink(
-  deps: PayLinkDeps,
+  ctx: ApiContext,
   asked: {
     readonly token: string;
     /** The paying wallet; `null` if not chosen yet. */
@@ -25,20 +20,20 @@ export async function openPayLink(
     readonly tipAmount: number | undefined;
   },
 ): Promise<{ readonly link: PayLink; readonly terms: PayTerms } | Refusal> {
-  const found = await findPayLink(deps, asked);
-  return found === null ? payLinkMissing() : openLink(deps, found, asked);
+  const found = await findPayLink(ctx, asked);
+  return found === null ? payLinkMissing() : openLink(ctx, found, asked);
 }
 
 /** As {@link openPayLink}, for a link that was already read for `asked.address`. */
 export async function openLink(
-  deps: PayLinkDeps,
+  ctx: ApiContext,
   found: PayLink,
   asked: { readonly address: Hex | null; readonly tipAmount: number | undefined },
 ): Promise<{ readonly link: PayLink; readonly terms: PayTerms } | Refusal> {
   const link = withTip(found, asked.tipAmount);
   if (isRefusal(link)) return link;
   try {
-    const terms = await presentTerms(deps, link);
+    const terms = await presentTerms(ctx, link);
     // Without the token's name, no valid message can be built.
     const isNamed = link.chain.config.token.domainProblem === null;
     if (link.closed === null && !isNamed) return serviceUnavailable();
@@ -54,7 +49,7 @@ export async function openLink(
  * change, because the server chooses the salt. A closed link shows its last terms.
  */
 async function presentTerms(
-  deps: Pick<PayLinkDeps, 'db' | 'settleWithinS'>,
+  ctx: ApiContext,
   { intent, terms, chain, closed, merchant }: PayLink,
 ): Promise<PayTerms> {
   const last = terms.at(-1);
@@ -65,14 +60,14 @@ async function presentTerms(
     chain.remember(`fee rates of ${settlement}`, RATES_MS, read),
     chain.refreshToken(),
   ]);
-  const until = Math.ceil(intent.expiresAt.getTime() / 1000) + deps.settleWithinS;
+  const until = Math.ceil(intent.expiresAt.getTime() / 1000) + ctx.settings.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
   // Advancing a test clock brings the end closer, but a signature with a later end stays valid.
   const isGood = last !== undefined && last.valid_before >= until;
   if (isGood && sameRates(ratesOf(last), rates)) return last;
   const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
   const added: PayTerms = { salt, valid_before: until, ...rates };
-  const written = await addPayTerms(deps.db, { intentId: intent.id, seen: terms, added });
+  const written = await addPayTerms(ctx.db, { intentId: intent.id, seen: terms, added });
   return written.at(-1) ?? added;
 }
 

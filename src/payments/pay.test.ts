@@ -343,7 +343,10 @@ describe('a key', () => {
   test('keeps `processing` as its response if the chain is slow; a webhook follows', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
-    const hurried = { ...store, pay: { ...store.pay, settlementWaitMs: 10 } };
+    const hurried = {
+      ...store,
+      ctx: { ...store.ctx, settings: { ...store.ctx.settings, settlementWaitMs: 10 } },
+    };
     const first = await pay(hurried, { intentId, pass, key: 'slow-chain' });
     assert.equal(summaryOf(first), 'processing');
     await playChain(store);

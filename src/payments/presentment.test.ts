@@ -4,14 +4,15 @@ import fc from 'fast-check';
 import { addSeconds, FakeClock } from '#core/clock.ts';
 import { toMinorUnits } from '#core/exchange.ts';
 import { derivedOrderId } from '#core/ids.ts';
-import { createIntentCreator } from '#payments/create.ts';
+import { createIntent } from '#payments/create.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
-import { createIntentReader } from '#payments/read-intent.ts';
+import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Quote, quote } from '#prices/quote.ts';
 import { putRates } from '#testing/rates.ts';
 import {
   addPayer,
+  intentCreator,
   newRequest,
   openStore,
   pay,
@@ -28,7 +29,7 @@ before(async () => {
 });
 after(() => store.close());
 
-const create = async (request: CreateRequest) => see(await createIntentCreator(store)(request));
+const create = async (request: CreateRequest) => see(await createIntent(store.ctx, request));
 const priced = (currency: string, amount: number, more: object = {}) =>
   newCreate(store, { amount: { currency, amount }, ...more });
 const setRates = (rates: Readonly<Record<string, string>>) =>
@@ -71,7 +72,7 @@ describe('a price in the shop’s currency', () => {
     const intentId = String(body.id);
     await pay(store, { intentId, pass, tip: Math.floor(Number(body.amount) / 10), hangUp: true });
     await playChain(store);
-    const read = await createIntentReader(store)(store.merchant.tenant, intentId);
+    const read = await readIntent(store.ctx, store.merchant.tenant, intentId);
     assert.ok(read?.status === 'succeeded');
     assert.deepEqual(renderIntent(read).presentment, shown);
     const payment = await findPayment(store, intentId);
@@ -100,7 +101,7 @@ describe('a price in the shop’s currency', () => {
 
   test('is one of many in a batch, each in its own currency', async () => {
     await setRates({ eur: '1', jpy: '0.01', usd: '1' });
-    const by = createIntentCreator(store);
+    const by = intentCreator(store);
     const requests = [newCreate(store), priced('eur', 1), priced('jpy', 1), priced('xyz', 1)];
     const seen = (await Promise.all(requests.map(by))).map(see);
     assert.deepEqual(

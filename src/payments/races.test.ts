@@ -63,13 +63,13 @@ async function tapAgainstCancel({
     canceling.resolve(startCancel());
     return { ok: true as const };
   };
-  const tapping = { ...store, pay: { ...store.pay, preflight } };
+  const tapping = { ...store, ctx: { ...store.ctx, outside: { ...store.ctx.outside, preflight } } };
   const paid = pay(tapping, { intentId, pass, counter, hangUp: true }).then(summaryOf);
   return Promise.all([paid, canceling.promise]);
 }
 
 function approve(intentId: string, now: Date = NOON) {
-  return answerConfirmation(store, { intentId, mayAnswer: () => true, approve: true, now });
+  return answerConfirmation(store.ctx, { intentId, mayAnswer: () => true, approve: true, now });
 }
 
 describe('exactly one outcome', () => {
@@ -209,7 +209,7 @@ describe('a payer who is asked', () => {
     await inParallel(100, async (index) => {
       const { intentId } = await asked(index);
       const say = (yes: boolean) =>
-        answerConfirmation(store, {
+        answerConfirmation(store.ctx, {
           intentId,
           mayAnswer: () => true,
           approve: yes,

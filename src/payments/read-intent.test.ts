@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
+import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
-import { createIntentReader } from '#payments/read-intent.ts';
+import { readIntent } from '#payments/read-intent.ts';
 import { addIntent, addMerchant, openStore, type TestStore } from '#testing/store.ts';
 
 const clock = new FakeClock();
@@ -21,7 +22,9 @@ function countingReader() {
       return store.db.query(text, values);
     },
   };
-  return { count, read: createIntentReader({ db, clock }) };
+  const ctx = { db, clock };
+  const read = (tenant: Tenant, id: string) => readIntent(ctx, tenant, id);
+  return { count, read };
 }
 
 test('an own intent is found; a missing one is null', async () => {

@@ -54,9 +54,9 @@ export interface Rebuilt {
   readonly deliveries: number;
 }
 
-interface Deps {
-  readonly idKey: IdKey;
-  readonly receipts: ReceiptPages;
+/** When lost payments are booked, and the pages that their events name. */
+interface Booking {
+  readonly pages: ReceiptPages;
   readonly now: Date;
 }
 
@@ -158,9 +158,10 @@ interface Written {
 async function prepare(
   tx: Tx,
   lost: readonly LostPayment[],
-  ground: { readonly before: ReadonlyMap<string, PaymentIntent> } & Deps,
+  booking: Booking & { readonly before: ReadonlyMap<string, PaymentIntent> },
 ): Promise<Written> {
-  const { idKey, now } = ground;
+  const { now } = booking;
+  const { idKey } = booking.pages;
   const wanted = lost.map(({ tenant }) => ({ tenant, count: PLACES }));
   const stampOf = await stampOrders(tx, wanted, now);
   const missing = lost.filter(({ intentId }) => intentId === null);
@@ -176,7 +177,7 @@ async function prepare(
   for (const one of lost) {
     const stamp = stampOf(one.tenant);
     const orderId = orderIds.get(one) ?? one.orderId;
-    const found = one.intentId === null ? undefined : ground.before.get(one.intentId);
+    const found = one.intentId === null ? undefined : booking.before.get(one.intentId);
     const known = found && { ...found, recovered: true };
     const before = known ?? emptyIntent(one, orderId, stamp, idKey);
     const steps = transition(before, toCommand(one, idKey), now);
@@ -199,7 +200,7 @@ async function prepare(
     const payment = { ...settled, ...unknown, recovered: true, orderId: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);
-    written.drafts.push(...paymentDrafts(payment, stamp, ground.receipts));
+    written.drafts.push(...paymentDrafts(payment, stamp, booking.pages));
   }
   return written;
 }
@@ -211,18 +212,18 @@ async function prepare(
 export async function rebuildPayments(
   tx: Tx,
   lost: readonly LostPayment[],
-  deps: Deps,
+  booking: Booking,
 ): Promise<Rebuilt> {
   const intents = await lockIntents(
     tx,
     lost.flatMap(({ intentId }) => intentId ?? []),
   );
   const before = new Map(intents.map((intent) => [intent.id, intent]));
-  const { changes, created, payments, drafts } = await prepare(tx, lost, { ...deps, before });
+  const { changes, created, payments, drafts } = await prepare(tx, lost, { ...booking, before });
   await insertIntents(tx, created);
   await saveStates(tx, changes);
   await insertPayments(tx, payments);
-  await insertFiscalReceipts(tx, payments.map(toReceipted), deps.now);
+  await insertFiscalReceipts(tx, payments.map(toReceipted), booking.now);
   await countSales(tx, payments.map(toSale));
   const after = changes.map(({ steps }) => present(steps.at(-1), 'rebuilt intent').intent);
   await markRecovered(

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { derivedOrderId, numberOfId } from '#core/ids.ts';
-import { createIntentCreator } from '#payments/create.ts';
+import { createIntent } from '#payments/create.ts';
 import { createBatch } from '#payments/create-batch.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
-import { raiseNumbers } from '#settlement/numbers.ts';
+import { createSettlementNumbers, raiseNumbers } from '#settlement/numbers.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, addStore, eventTypes, newCreate, see } from '#testing/store-payments.ts';
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 after(() => shared.close());
 
-const create = async (request: CreateRequest) => see(await createIntentCreator(store)(request));
+const create = async (request: CreateRequest) => see(await createIntent(store.ctx, request));
 const keyed = (key: string, input: Parameters<typeof newCreate>[1] = {}) =>
   newCreate(store, input, { idempotency: newRequest(store, key) });
 
@@ -76,7 +76,7 @@ describe('a new intent', () => {
   });
 
   test('gets no number that was drawn before numbers were raised', async () => {
-    await store.numbers.take([false]);
+    await create(newCreate(store));
     await store.db.transaction((tx) => raiseNumbers(tx, false, 5_000_000n));
     const made = await Promise.all(Array.from({ length: 5 }, () => create(newCreate(store))));
     for (const { status, body } of made) {
@@ -123,7 +123,8 @@ describe('an omitted order id', () => {
     const request = newRequest(store, 'batch');
     const named = derivedOrderId(store.idKey, request, 0);
     const batch = [keyed('batch'), newCreate(store, { orderId: named })];
-    const { outcomes } = await createBatch(store, batch);
+    const ids = { idKey: store.idKey, numbers: createSettlementNumbers(store.db) };
+    const { outcomes } = await createBatch(store.db, ids, batch);
     assert.deepEqual(
       outcomes.map(({ answer }) => see(answer).body.order_id),
       [derivedOrderId(store.idKey, request, 1), named],

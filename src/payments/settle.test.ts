@@ -70,7 +70,7 @@ test("a settled payment has the chain's facts, and what the payer paid", async (
   await playChain(store);
   const payment = await findPayment(store, intentId);
   assert.ok(payment !== undefined);
-  const shown = renderPayment(payment, store.receipts);
+  const shown = renderPayment(payment, store.pages);
   const { amount, fees, total_charged, net, cashback_status, payer: address, status } = shown;
   assert.deepEqual(
     { amount, fees, total_charged, net, cashback_status, address, status },
@@ -123,7 +123,7 @@ test('its events come in the order of the steps, with the objects as they were',
   assert.ok(payment !== undefined);
   assert.deepEqual(
     await lastSnapshot(store, 'payment.succeeded'),
-    renderPayment(payment, store.receipts),
+    renderPayment(payment, store.pages),
   );
 });
 

@@ -9,7 +9,7 @@ import type { Atoms } from '#core/money.ts';
 import { isTracing, traceSpan } from '#core/tracing.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { insertFiscalReceipts, type Receipted } from '#fiscal/fiscal-queries.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
@@ -37,9 +37,9 @@ import {
   takeOverduePayments,
 } from '#settlement/requests.ts';
 
-export interface SettleDeps extends LoopDeps {
-  readonly idKey: IdKey;
-  readonly receipts: ReceiptPages;
+/** What results of settlements and refunds are applied with. */
+export interface ResultContext extends ProcessContext {
+  readonly pages: ReceiptPages;
 }
 
 /** Results per transaction: as many as one settlement batch, which takes a few milliseconds. */
@@ -84,10 +84,10 @@ function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
 function decide(
   outcome: Outcome<'payment'>,
   intent: PaymentIntent | undefined,
-  deps: { readonly now: Date; readonly idKey: IdKey },
+  ctx: { readonly now: Date; readonly idKey: IdKey },
 ): Decided | null {
-  const command = toCommand(outcome, deps.idKey);
-  const steps = intent && transition(intent, command, deps.now);
+  const command = toCommand(outcome, ctx.idKey);
+  const steps = intent && transition(intent, command, ctx.now);
   if (intent === undefined || steps === undefined || isRefusal(steps)) return null;
   return {
     outcome,
@@ -266,9 +266,9 @@ interface Applied {
 async function applyBatch(
   tx: Tx,
   outcomes: readonly Outcome<'payment'>[],
-  deps: SettleDeps,
+  ctx: ResultContext,
 ): Promise<Applied> {
-  const now = deps.clock.now();
+  const now = ctx.clock.now();
   const intents = await lockIntents(
     tx,
     outcomes.map((outcome) => outcome.subjectId),
@@ -278,9 +278,9 @@ async function applyBatch(
   const decided: Decided[] = [];
   for (const outcome of due) {
     const intent = byId.get(outcome.subjectId);
-    const one = decide(outcome, intent, { ...deps, now });
+    const one = decide(outcome, intent, { idKey: ctx.pages.idKey, now });
     const status = intent?.status ?? null;
-    if (one === null) await alarmUnfit(tx, outcome, { status, now, log: deps.log });
+    if (one === null) await alarmUnfit(tx, outcome, { status, now, log: ctx.log });
     else decided.push(one);
   }
   // Statements that need no position are sent first, because the order's lock is held until the
@@ -301,7 +301,7 @@ async function applyBatch(
       tx,
       decided.map(({ after }) => ({ resource: after.id, ...answerWith(200, renderIntent(after)) })),
     ),
-    prepare(tx, decided, { ...deps, now }),
+    prepare(tx, decided, { receipts: ctx.pages, now }),
   ]);
   const [, deliveries] = await Promise.all([
     insertPayments(tx, payments),
@@ -317,8 +317,8 @@ async function applyBatch(
  * responses of waiting requests, in one transaction.
  * @returns true if there may be more.
  */
-export function applySettlements(deps: SettleDeps): Promise<boolean> {
-  return applyTaken(deps, (tx) => takeOutcomes(tx, 'payment', BATCH));
+export function applySettlements(ctx: ResultContext): Promise<boolean> {
+  return applyTaken(ctx, (tx) => takeOutcomes(tx, 'payment', BATCH));
 }
 
 /**
@@ -326,8 +326,8 @@ export function applySettlements(deps: SettleDeps): Promise<boolean> {
  * happens even if no worker of their network runs.
  * @returns true if there may be more.
  */
-export function declineOverdue(deps: SettleDeps): Promise<boolean> {
-  return applyTaken(deps, (tx) => takeOverduePayments(tx, BATCH));
+export function declineOverdue(ctx: ResultContext): Promise<boolean> {
+  return applyTaken(ctx, (tx) => takeOverduePayments(tx, BATCH));
 }
 
 function traceBooked({ change, after }: Decided, startMs: number): void {
@@ -338,20 +338,20 @@ function traceBooked({ change, after }: Decided, startMs: number): void {
 }
 
 async function applyTaken(
-  deps: SettleDeps,
+  ctx: ResultContext,
   take: (tx: Tx) => Promise<Outcome<'payment'>[]>,
 ): Promise<boolean> {
   const startMs = Date.now();
-  const result = await deps.db.transaction(async (tx) => {
+  const result = await ctx.db.transaction(async (tx) => {
     const outcomes = await take(tx);
     if (outcomes.length === 0) return null;
-    return { count: outcomes.length, ...(await applyBatch(tx, outcomes, deps)) };
+    return { count: outcomes.length, ...(await applyBatch(tx, outcomes, ctx)) };
   });
   if (result === null) return false;
   failpoint('payments.outcome_committed');
   if (isTracing()) for (const one of result.decided) traceBooked(one, startMs);
-  for (const { after } of result.decided) deps.wakeups.send('intent', after.id);
-  if (result.deliveries > 0) deps.wakeups.send('deliveries');
-  if (result.signing > 0) deps.wakeups.send(FISCAL_WAKEUP);
+  for (const { after } of result.decided) ctx.wakeups.send('intent', after.id);
+  if (result.deliveries > 0) ctx.wakeups.send('deliveries');
+  if (result.signing > 0) ctx.wakeups.send(FISCAL_WAKEUP);
   return result.count === BATCH;
 }

@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { atoms, MAX_AMOUNT } from '#core/money.ts';
 import { updatePayerLimits } from '#payers/payer-queries.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
-import { createIntentCreator } from '#payments/create.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { saveRiskSettings } from '#risk/risk-queries.ts';
 import {
   addIntent,
   addPayer,
   bodyOf,
+  intentCreator,
   keepSettling,
   openStore,
   pay,
   playChain,
   summaryOf,
-  TEST_ID_KEY,
   type TestStore,
 } from '#testing/store.ts';
 import { addStore, eventTypes, findPayment, newCreate, see } from '#testing/store-payments.ts';
@@ -118,7 +116,7 @@ describe('a tip', () => {
     const intentId = await tipped(sale);
     assert.equal(summaryOf(await pay(store, { intentId, pass, tip: 6 })), 'parameter_invalid');
     assert.equal(summaryOf(await pay(store, { intentId, pass, tip: 5 })), 'requires_action');
-    await answerConfirmation(store, {
+    await answerConfirmation(store.ctx, {
       intentId,
       mayAnswer: () => true,
       approve: true,
@@ -208,7 +206,7 @@ describe('limits and rules see sale and tip together', () => {
     const held = bodyOf(await pay(own, { intentId, pass, tip: TIP }));
     assert.deepEqual([held.status, held.tip], ['requires_action', null]);
     const answer = { intentId, mayAnswer: () => true, approve: true, now: NOON };
-    await answerConfirmation(own, answer);
+    await answerConfirmation(own.ctx, answer);
     assert.deepEqual(await requestedOf(intentId), [String(SALE + TIP)]);
     await playChain(own);
     const payment = await findPayment(own, intentId);
@@ -230,13 +228,13 @@ test('a payment that settles after its decline has the tip of its own attempt', 
      where r.subject_id = $1`,
     [intentId],
   );
-  await applySettlements({ ...store, log: silentLog, idKey: TEST_ID_KEY });
+  await applySettlements(store);
   const payment = await findPayment(store, intentId);
   assert.deepEqual([payment?.amount, payment?.tip], [BigInt(SALE + TIP), BigInt(TIP)]);
 });
 
 test('an intent keeps its tipping', async () => {
-  const made = see(await createIntentCreator(store)(newCreate(store, { tipping: TIPPING })));
+  const made = see(await intentCreator(store)(newCreate(store, { tipping: TIPPING })));
   assert.deepEqual([made.body.tipping, made.body.tip], [TIPPING, null]);
   const rows = await store.db.query<{ tipping: unknown }>(
     'select tipping from payment_intents where id = $1',
@@ -257,7 +255,7 @@ test('a create that repeats a rebuilt intent gets it, although it includes a tip
     return intentId;
   };
   const create = async (orderId: string, tipping: typeof TIPPING | null) =>
-    see(await createIntentCreator(store)(newCreate(store, { orderId, tipping })));
+    see(await intentCreator(store)(newCreate(store, { orderId, tipping })));
   const known = await rebuilt('TIPPED', SALE + TIP);
   assert.equal((await create('TIPPED', TIPPING)).body.id, known);
   assert.equal((await create('TIPPED', null)).status, 409);

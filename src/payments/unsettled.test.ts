@@ -57,7 +57,7 @@ async function intentStatus(id: string): Promise<string | undefined> {
 }
 
 function refund(paymentId: string, idempotency = newRequest(store)) {
-  return createRefund(store, {
+  return createRefund(store.ctx, {
     tenant: store.merchant.tenant,
     keyHash: null,
     idempotency,
@@ -101,7 +101,7 @@ describe('while its network does not settle', () => {
     const intentId = await addIntent(store, { amount: HIGH });
     await pay(store, { intentId, pass });
     const answer = (approve: boolean) =>
-      answerConfirmation(store, { intentId, mayAnswer: () => true, approve, now: clock.now() });
+      answerConfirmation(store.ctx, { intentId, mayAnswer: () => true, approve, now: clock.now() });
     state = NO_WORKER;
     const before = await traces();
     const yes = await answer(true);
@@ -117,7 +117,7 @@ describe('while its network does not settle', () => {
     const intentId = await addIntent(store, { amount: HIGH });
     await pay(store, { intentId, pass });
     const yes = () =>
-      answerConfirmation(store, {
+      answerConfirmation(store.ctx, {
         intentId,
         mayAnswer: () => true,
         approve: true,

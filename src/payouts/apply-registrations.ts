@@ -1,5 +1,5 @@
 import type { Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { updateGoLiveEnded, updateLive } from '#payouts/go-live-queries.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
@@ -17,7 +17,7 @@ function accountOf(outcome: Outcome<'merchant_registration'>): string {
 async function applyRegistration(
   tx: Tx,
   outcome: Outcome<'merchant_registration'>,
-  deps: LoopDeps,
+  deps: ProcessContext,
 ): Promise<void> {
   const now = deps.clock.now();
   const { result, livemode } = outcome;
@@ -43,7 +43,7 @@ async function applyRegistration(
  * Applies the chain's results of registrations, after which the account may take payments in that
  * mode. @returns true if there may be more.
  */
-export async function applyRegistrations(deps: LoopDeps): Promise<boolean> {
+export async function applyRegistrations(deps: ProcessContext): Promise<boolean> {
   const now = deps.clock.now();
   const outcomes = await deps.db.transaction(async (tx) => {
     const taken = await takeOutcomes(tx, 'merchant_registration', BATCH);

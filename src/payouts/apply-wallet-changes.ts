@@ -1,8 +1,8 @@
 import { addMs, addSeconds } from '#core/clock.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
-import { type FollowWalletsDeps, followWallets } from '#payouts/follow-wallets.ts';
+import type { ProcessContext } from '#db/process-context.ts';
+import { followWallets } from '#payouts/follow-wallets.ts';
 import { chainOf } from '#payouts/merchant-on-chain.ts';
 import { advanceWalletBlock, updateSettlementWallet } from '#payouts/merchant-wallet-queries.ts';
 import { moveWalletChange } from '#payouts/move-wallet-change.ts';
@@ -12,12 +12,10 @@ import {
   lockWalletChange,
   type WalletChangeRow,
 } from '#payouts/wallet-change-queries.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { readMerchantWallets } from '#settlement/chain/merchant-wallets.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement/requests.ts';
-
-type WalletDeps = Omit<FollowWalletsDeps, 'chain'> & { readonly chains: readonly Chain[] };
 
 const BATCH = 20;
 /**
@@ -67,9 +65,9 @@ async function follow(
 async function applyStep(
   tx: Tx,
   outcome: Outcome<'wallet_change'>,
-  deps: LoopDeps,
+  ctx: ProcessContext,
 ): Promise<WalletChangeRow | null> {
-  const now = deps.clock.now();
+  const now = ctx.clock.now();
   const { result } = outcome;
   const [id = '', step = ''] = outcome.subjectId.split(':');
   const row = await lockWalletChange(tx, id);
@@ -78,7 +76,7 @@ async function applyStep(
     await follow(tx, row, { step, facts: result.facts, now });
     return null;
   }
-  deps.log.warn('the contract refused a wallet change', { id, step, reason: result.reason });
+  ctx.log.warn('the contract refused a wallet change', { id, step, reason: result.reason });
   if (step !== 'propose') return result.reason === 'wallet_not_announced' ? row : null;
   if (row.status === 'pending') {
     await moveWalletChange(tx, row, { status: 'failed', failure_reason: result.reason, now });
@@ -90,35 +88,35 @@ async function applyStep(
  * Ends a change that the contract no longer holds: it was applied, canceled by another key, or has
  * expired. If no node responds, reconciliation does this later.
  */
-async function followContract(deps: WalletDeps, gone: WalletChangeRow): Promise<void> {
+async function followContract(ctx: ChainContext, gone: WalletChangeRow): Promise<void> {
   if (gone.merchant_number === null) return;
-  const chain = chainOf(deps.chains, gone.livemode);
+  const chain = chainOf(ctx.chains, gone.livemode);
   try {
     const found = await readMerchantWallets(chain, [gone.merchant_number]);
-    await followWallets({ ...deps, chain }, found);
+    await followWallets(ctx, chain, found);
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
   }
 }
 
 /** Applies the chain's results of wallet changes. @returns true if there may be more. */
-export async function applyWalletOutcomes(deps: WalletDeps): Promise<boolean> {
-  const { outcome, gone } = await deps.db.transaction(async (tx) => {
+export async function applyWalletOutcomes(ctx: ChainContext): Promise<boolean> {
+  const { outcome, gone } = await ctx.db.transaction(async (tx) => {
     // One result per transaction, because each is recorded in another account's audit log.
     const [outcome] = await takeOutcomes(tx, 'wallet_change', 1);
     if (outcome === undefined) return { outcome, gone: null };
-    const gone = await applyStep(tx, outcome, deps);
-    await applied(tx, [outcome.requestId], deps.clock.now());
+    const gone = await applyStep(tx, outcome, ctx);
+    await applied(tx, [outcome.requestId], ctx.clock.now());
     return { outcome, gone };
   });
-  if (gone !== null) await followContract(deps, gone);
+  if (gone !== null) await followContract(ctx, gone);
   return outcome !== undefined;
 }
 
 /** Requests the application of wallets whose wait has ended. @returns true if there may be more. */
-export async function applyDueWallets(deps: LoopDeps): Promise<boolean> {
-  const now = deps.clock.now();
-  const due = await deps.db.transaction(async (tx) => {
+export async function applyDueWallets(ctx: ProcessContext): Promise<boolean> {
+  const now = ctx.clock.now();
+  const due = await ctx.db.transaction(async (tx) => {
     const rows = await lockDueWalletChanges(tx, { now: addMs(now, -MARGIN_MS), limit: BATCH });
     for (const { id, livemode, merchant_number } of rows) {
       const payload = { step: 'apply', merchantNumber: merchant_number.toString() } as const;
@@ -128,7 +126,7 @@ export async function applyDueWallets(deps: LoopDeps): Promise<boolean> {
     return rows;
   });
   for (const livemode of new Set(due.map((row) => row.livemode))) {
-    deps.wakeups.send('chain-requests', networkOf(livemode));
+    ctx.wakeups.send('chain-requests', networkOf(livemode));
   }
   return due.length === BATCH;
 }

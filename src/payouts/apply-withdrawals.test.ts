@@ -96,7 +96,7 @@ test('pending withdrawals and refunds reduce the available balance until they en
   assert.equal(await spokenFor(), 0n);
   const withdrawal = await addWithdrawal(store, 250n);
   assert.equal(await spokenFor(), 250n);
-  const refunding = createRefund(store, {
+  const refunding = createRefund(store.ctx, {
     tenant,
     keyHash: null,
     idempotency: newRequest(store),

@@ -1,7 +1,7 @@
 import { only } from '#core/assert.ts';
 import { stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { appendEvents } from '#events/append.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import {
@@ -47,7 +47,7 @@ async function announce(tx: Tx, paid: readonly WithdrawalRow[], now: Date): Prom
   );
 }
 
-async function applyBatch(tx: Tx, deps: LoopDeps) {
+async function applyBatch(tx: Tx, deps: ProcessContext) {
   const now = deps.clock.now();
   const outcomes = await takeOutcomes(tx, 'withdrawal', BATCH);
   if (outcomes.length === 0) return { taken: 0, deliveries: 0 };
@@ -71,7 +71,7 @@ async function applyBatch(tx: Tx, deps: LoopDeps) {
 }
 
 /** Applies the chain's results of withdrawals. @returns true if there may be more. */
-export async function applyWithdrawalOutcomes(deps: LoopDeps): Promise<boolean> {
+export async function applyWithdrawalOutcomes(deps: ProcessContext): Promise<boolean> {
   const done = await deps.db.transaction((tx) => applyBatch(tx, deps));
   if (done.deliveries > 0) deps.wakeups.send('deliveries');
   return done.taken === BATCH;

@@ -3,18 +3,17 @@ import { recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { type FollowWalletsDeps, followWallets } from '#payouts/follow-wallets.ts';
+import { followWallets } from '#payouts/follow-wallets.ts';
 import type { WalletChangeRef } from '#payouts/may-change-wallet.ts';
-import { chainOf, notLive, type PayoutDeps, readEverywhere } from '#payouts/merchant-on-chain.ts';
+import { chainOf, notLive, readEverywhere } from '#payouts/merchant-on-chain.ts';
 import {
   hasRequestedCancel,
   lockOpenWalletChanges,
   selectWalletChange,
   type WalletChangeRow,
 } from '#payouts/wallet-change-queries.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { requestOnChain } from '#settlement/requests.ts';
-
-type CancelDeps = PayoutDeps & Omit<FollowWalletsDeps, 'chain'>;
 
 /**
  * Cancels an announced wallet, whoever announced it: the contract's state is read first. The result
@@ -22,22 +21,22 @@ type CancelDeps = PayoutDeps & Omit<FollowWalletsDeps, 'chain'>;
  * Canceling one that is already canceled succeeds.
  */
 export async function cancelWalletChange(
-  deps: CancelDeps,
+  ctx: ChainContext,
   ref: WalletChangeRef,
 ): Promise<Refusal | null> {
-  const before = await selectWalletChange(deps.db, ref.tenant);
-  const found = await readEverywhere(deps, ref.tenant);
+  const before = await selectWalletChange(ctx.db, ref.tenant);
+  const found = await readEverywhere(ctx.db, ctx.chains, ref.tenant);
   if (!isRefusal(found)) {
-    const chain = chainOf(deps.chains, ref.tenant.livemode);
-    await followWallets({ ...deps, chain }, found);
+    const chain = chainOf(ctx.chains, ref.tenant.livemode);
+    await followWallets(ctx, chain, found);
   }
-  const result = await deps.db.transaction((tx) => cancelAnnounced(tx, ref));
+  const result = await ctx.db.transaction((tx) => cancelAnnounced(tx, ref));
   if (isRefusal(result)) {
-    const now = await selectWalletChange(deps.db, ref.tenant);
+    const now = await selectWalletChange(ctx.db, ref.tenant);
     const wasStopped = before?.status === 'announced' && now?.status === 'canceled';
     return wasStopped ? null : result;
   }
-  deps.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));
+  ctx.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));
   return null;
 }
 

@@ -3,26 +3,23 @@ import { isRefusal, type Refusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { type FollowWalletsDeps, followWallets } from '#payouts/follow-wallets.ts';
+import { followWallets, mailingOf } from '#payouts/follow-wallets.ts';
 import {
   checkMayChange,
   otherAnnounced,
   type WalletChangeRef,
 } from '#payouts/may-change-wallet.ts';
-import { chainOf, type PayoutDeps, readEverywhere } from '#payouts/merchant-on-chain.ts';
+import { chainOf, readEverywhere } from '#payouts/merchant-on-chain.ts';
 import { readSignedWallet, type SignedWallet } from '#payouts/wallet-change-consent.ts';
 import { type WalletChangeRow, walletChanges } from '#payouts/wallet-change-queries.ts';
 import { mailAboutWallet } from '#payouts/wallet-mail.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { Mailing } from '#people/people.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { requestOnChain } from '#settlement/requests.ts';
-
-type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
-
-type ChangeWalletDeps = PayoutDeps & Omit<FollowWalletsDeps, 'chain'>;
 
 interface Announced {
   readonly signed: SignedWallet;
-  readonly people: MailDeps;
+  readonly mailing: Mailing;
 }
 
 async function announceWallet(
@@ -49,7 +46,7 @@ async function announceWallet(
   const subjectId = `${id}:propose`;
   await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
   // Mails the owners while the change can still be canceled.
-  await mailAboutWallet(tx, announced.people, {
+  await mailAboutWallet(tx, announced.mailing, {
     accountId,
     proposed: { livemode, merchantNumber: signed.merchantNumber, wallet },
     subject: 'A new settlement wallet is announced',
@@ -78,20 +75,20 @@ async function announceWallet(
  * owners are notified at once and can cancel it. @throws RpcUnavailable
  */
 export async function changeWallet(
-  deps: ChangeWalletDeps,
+  ctx: ChainContext,
   ref: WalletChangeRef,
   consent: SignedWallet['consent'],
 ): Promise<WalletChangeRow | Refusal> {
-  const signed = await readSignedWallet(deps, ref.tenant, { consent, now: ref.now });
+  const signed = await readSignedWallet(ctx, ref.tenant, { consent, now: ref.now });
   if (isRefusal(signed)) return signed;
   // Another wallet may have been announced on the contract directly.
-  const found = await readEverywhere(deps, ref.tenant);
+  const found = await readEverywhere(ctx.db, ctx.chains, ref.tenant);
   if (isRefusal(found)) return found;
-  const chain = chainOf(deps.chains, ref.tenant.livemode);
-  await followWallets({ ...deps, chain }, found);
+  const chain = chainOf(ctx.chains, ref.tenant.livemode);
+  await followWallets(ctx, chain, found);
   if (found.at(-1)?.announced != null) return otherAnnounced();
-  const announced = { signed, people: deps.people };
-  const row = await deps.db.transaction((tx) => announceWallet(tx, ref, announced));
-  deps.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));
+  const announced = { signed, mailing: mailingOf(ctx) };
+  const row = await ctx.db.transaction((tx) => announceWallet(tx, ref, announced));
+  ctx.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));
   return row;
 }

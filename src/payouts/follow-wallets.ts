@@ -1,8 +1,8 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
+import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
 import { mailOwnProposal, mailProposal, mailWalletChanged } from '#payouts/foreign-mails.ts';
 import {
   advanceWalletBlock,
@@ -18,9 +18,10 @@ import {
   type WalletChangeRow,
   walletChanges,
 } from '#payouts/wallet-change-queries.ts';
-import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import { MAIL_TOPIC, type Mailing } from '#people/people.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import {
   isRegisteredAs,
   readMerchantWallets,
@@ -30,9 +31,16 @@ import {
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 
-export interface FollowWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log' | 'wakeups'> {
-  readonly chain: Chain;
-  readonly people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
+/** What the rows of one network follow its contracts with. */
+interface Following {
+  readonly livemode: boolean;
+  readonly mailing: Mailing;
+  readonly clock: Clock;
+}
+
+/** Returns what mails about wallets are made of. */
+export function mailingOf({ keys, pages }: ChainContext): Mailing {
+  return { secretKey: keys.people, webUrl: pages.webUrl() };
 }
 
 /** Merchants per portion. Reading one takes much less time than the lease of a recovery. */
@@ -43,17 +51,18 @@ const PORTION = 500;
  * @param onPortion called between portions, such as to keep a lease.
  */
 export async function followAllWallets(
-  deps: FollowWalletsDeps,
+  ctx: ChainContext,
+  chain: Chain,
   onPortion: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const { chain, db } = deps;
+  const { db } = ctx;
   const { livemode } = chain.config;
   const known = await selectKnownWallets(db, { livemode, merchantNumbers: null });
   const numbers = known.map((row) => row.merchant_number);
   const readable = numbers.filter((number) => knowsMerchant(chain.config, number));
   for (let first = 0; first < readable.length; first += PORTION) {
     const portion = readable.slice(first, first + PORTION);
-    await followWallets(deps, await readMerchantWallets(chain, portion));
+    await followWallets(ctx, chain, await readMerchantWallets(chain, portion));
     await onPortion();
   }
 }
@@ -64,20 +73,24 @@ export async function followAllWallets(
  * dashboard. Data from a block that the rows already reflect is ignored, because a node may lag.
  */
 export async function followWallets(
-  deps: FollowWalletsDeps,
+  ctx: ChainContext,
+  chain: Chain,
   found: readonly WalletOnChain[],
 ): Promise<void> {
-  const { chain, db } = deps;
+  const { db, clock } = ctx;
   const { livemode } = chain.config;
+  const following = { livemode, mailing: mailingOf(ctx), clock };
   const merchantNumbers = found.map((one) => one.merchantNumber);
   const known = await selectKnownWallets(db, { livemode, merchantNumbers });
   const byNumber = new Map(known.map((row) => [row.merchant_number, row]));
   for (const one of found) {
     const row = byNumber.get(one.merchantNumber);
     if (row === undefined || !isNews(row, one)) continue;
-    if (!(await isOurs(deps, row, one))) continue;
-    await db.transaction((tx) => followIn(tx, deps, { accountId: row.account_id, found: one }));
-    deps.wakeups.send(MAIL_TOPIC);
+    if (!(await isOurs(ctx, chain, row, one))) continue;
+    await db.transaction((tx) =>
+      followIn(tx, following, { accountId: row.account_id, found: one }),
+    );
+    ctx.wakeups.send(MAIL_TOPIC);
   }
 }
 
@@ -97,7 +110,8 @@ function isNews(row: KnownWalletRow, { wallet, announced, blockNumber }: WalletO
  * registration and give the number to another account; then an operator must check it.
  */
 async function isOurs(
-  { chain, db, clock, log }: FollowWalletsDeps,
+  { db, clock, log }: ChainContext,
+  chain: Chain,
   row: KnownWalletRow,
   { merchantNumber, wallet }: WalletOnChain,
 ): Promise<boolean> {
@@ -123,28 +137,28 @@ interface Followed {
 
 async function followIn(
   tx: Tx,
-  deps: FollowWalletsDeps,
+  following: Following,
   { accountId, found }: { readonly accountId: string; readonly found: WalletOnChain },
 ): Promise<void> {
-  const { livemode } = deps.chain.config;
+  const { livemode, mailing, clock } = following;
   const { merchantNumber, blockNumber } = found;
   await lockOwnAccount(tx, accountId);
   const merchantNumbers = [merchantNumber];
   const [known] = await selectKnownWallets(tx, { livemode, merchantNumbers });
   const isNewer = await advanceWalletBlock(tx, { livemode, merchantNumber, blockNumber });
   if (known === undefined || !isNewer) return;
-  const followed = { tenant: { accountId, livemode }, found, known, now: deps.clock.now() };
+  const followed = { tenant: { accountId, livemode }, found, known, now: clock.now() };
   const open = (await lockOpenWalletChanges(tx, followed.tenant)).filter(
     (row) => (row.merchant_number ?? merchantNumber) === merchantNumber,
   );
-  await followAnnouncement(tx, deps, followed, open);
-  await followWallet(tx, deps, followed, open);
+  await followAnnouncement(tx, mailing, followed, open);
+  await followWallet(tx, mailing, followed, open);
 }
 
 /** Makes the rows agree with the contract: one announced change if it holds one, otherwise none. */
 async function followAnnouncement(
   tx: Tx,
-  { people }: FollowWalletsDeps,
+  mailing: Mailing,
   { tenant, found, known, now }: Followed,
   open: readonly WalletChangeRow[],
 ): Promise<void> {
@@ -174,7 +188,7 @@ async function followAnnouncement(
   });
   await recordWalletChange(tx, row, now);
   const isOwn = sameWallet(proposer, inForce) || sameWallet(proposer, previousWallet);
-  const mail = isOwn ? mailOwnProposal(people) : mailProposal(people);
+  const mail = isOwn ? mailOwnProposal(mailing) : mailProposal(mailing);
   await mail(tx, { ...tenant, merchantNumber, wallet, applicableAt }, now);
 }
 
@@ -195,7 +209,7 @@ function foundChange({ wallet, merchantNumber }: FoundChange, tenant: Tenant, no
 
 async function followWallet(
   tx: Tx,
-  { people }: FollowWalletsDeps,
+  mailing: Mailing,
   { tenant, found, known, now }: Followed,
   open: readonly WalletChangeRow[],
 ): Promise<void> {
@@ -211,5 +225,5 @@ async function followWallet(
   });
   await recordWalletChange(tx, row, now);
   const changed = { ...tenant, merchantNumber, wallet, previousWallet: known.wallet };
-  await mailWalletChanged(tx, people, changed, now);
+  await mailWalletChanged(tx, mailing, changed, now);
 }

@@ -3,14 +3,12 @@ import { exactUsdc } from '#core/money.ts';
 import type { Tx } from '#db/database.ts';
 import { mailAboutFoundWallet } from '#payouts/wallet-mail.ts';
 import { mailOwners } from '#people/owner-mail.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { Mailing } from '#people/people.ts';
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 
-type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
-
 /** Notifies owners at once of a wallet announced by another party, with a link that cancels it. */
-export function mailProposal(people: MailDeps) {
+export function mailProposal(people: Mailing) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
     await mailAboutFoundWallet(tx, people, {
@@ -29,7 +27,7 @@ export function mailProposal(people: MailDeps) {
 }
 
 /** Notifies owners that their own wallet has announced another one on the contract. */
-export function mailOwnProposal(people: MailDeps) {
+export function mailOwnProposal(people: Mailing) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
     await mailAboutFoundWallet(tx, people, {
@@ -49,7 +47,7 @@ export function mailOwnProposal(people: MailDeps) {
 /** Notifies owners that the wallet has changed without an announcement in the dashboard. */
 export async function mailWalletChanged(
   tx: Tx,
-  people: MailDeps,
+  people: Mailing,
   changed: Omit<ForeignProposal, 'applicableAt'> & { readonly previousWallet: string },
   now: Date,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { Actor } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
-import { chainOf, type PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import { chainOf } from '#payouts/merchant-on-chain.ts';
 import {
   CONSENT_SECONDS,
   type Consent,
@@ -10,16 +10,17 @@ import {
   checkDeadline,
   readWallet,
 } from '#payouts/wallet-consent.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { walletJson } from '#settlement/wallet-json.ts';
 
 /** Builds the message that the settlement wallet must sign (EIP-712) before {@link goLive}. */
 export function goLiveConsent(
-  deps: Pick<PayoutDeps, 'chains'>,
+  chains: readonly Chain[],
   wish: { readonly tenant: Tenant; readonly wallet: string; readonly now: Date },
 ): { readonly typedData: Json; readonly deadline: number } | Refusal {
-  const chain = chainOf(deps.chains, wish.tenant.livemode);
+  const chain = chainOf(chains, wish.tenant.livemode);
   const wallet = readWallet(wish.wallet, chain);
   if (isRefusal(wallet)) return wallet;
   const deadline = Math.floor(wish.now.getTime() / 1000) + CONSENT_SECONDS;
@@ -36,10 +37,10 @@ export interface GoLiveInput {
 
 /** Returns the wallet, after checking that it has signed this consent. */
 export async function readConsent(
-  deps: Pick<PayoutDeps, 'chains'>,
+  chains: readonly Chain[],
   { tenant, consent, now }: GoLiveInput,
 ): Promise<Hex | Refusal> {
-  const chain = chainOf(deps.chains, tenant.livemode);
+  const chain = chainOf(chains, tenant.livemode);
   const wallet = readWallet(consent.wallet, chain);
   if (isRefusal(wallet)) return wallet;
   const late = checkDeadline(consent.deadline, now);

@@ -6,22 +6,22 @@ import type { Tenant } from '#core/mode.ts';
 import { goLive } from '#payouts/go-live.ts';
 import { goLiveConsent } from '#payouts/go-live-consent.ts';
 import type { GoLiveRow } from '#payouts/go-live-queries.ts';
-import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
 
 /**
  * Goes live in test mode with a generated wallet that signs at once. Its key is discarded: only
  * test money is paid to it, and mainnet requires a real wallet.
  */
 export async function goLiveInTest(
-  deps: PayoutDeps & { readonly secretKey: Buffer },
+  ctx: ChainContext,
   wish: { readonly tenant: Tenant; readonly actor: Actor; readonly now: Date },
 ): Promise<GoLiveRow | Refusal> {
   const { tenant } = wish;
   assert(!tenant.livemode, 'a wallet without a key would get real money');
   const wallet = privateKeyToAccount(generatePrivateKey());
-  const asked = goLiveConsent(deps, { ...wish, wallet: wallet.address });
+  const asked = goLiveConsent(ctx.chains, { ...wish, wallet: wallet.address });
   if (isRefusal(asked)) return asked;
   const { deadline, typedData } = asked;
   const signature = await wallet.signTypedData(typedData as never);
-  return goLive(deps, { ...wish, consent: { wallet: wallet.address, deadline, signature } });
+  return goLive(ctx, { ...wish, consent: { wallet: wallet.address, deadline, signature } });
 }

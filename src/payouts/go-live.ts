@@ -12,8 +12,9 @@ import {
   selectPreparation,
 } from '#payouts/go-live-queries.ts';
 import { checkMayGoLive } from '#payouts/may-go-live.ts';
-import { chainOf, type PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import { chainOf } from '#payouts/merchant-on-chain.ts';
 import { mailOwners } from '#people/owner-mail.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { currentContractVersion } from '#settlement/contract-versions.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
@@ -30,7 +31,7 @@ function subjectOf({ accountId, livemode }: Tenant, contractVersion: number): st
   return contractVersion === 0 ? first : `${first}:${contractVersion}`;
 }
 
-function contractVersionFor({ chains }: PayoutDeps, { livemode }: Tenant): number {
+function contractVersionFor({ chains }: ChainContext, { livemode }: Tenant): number {
   return currentContractVersion(chainOf(chains, livemode).config);
 }
 
@@ -101,34 +102,32 @@ function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
   };
 }
 
-type GoLiveWork = PayoutDeps & { readonly secretKey: Buffer };
-
 /**
  * Registers the account on the settlement contract of the mode's network, with the consent of the
  * wallet that will receive its money. Returns `pending`; the chain's result follows within seconds.
  * The caller must have checked that an owner with a fresh factor makes the request.
  */
-export async function goLive(deps: GoLiveWork, wish: GoLiveInput): Promise<GoLiveRow | Refusal> {
-  const wallet = await readConsent(deps, wish);
+export async function goLive(ctx: ChainContext, wish: GoLiveInput): Promise<GoLiveRow | Refusal> {
+  const wallet = await readConsent(ctx.chains, wish);
   if (isRefusal(wallet)) return wallet;
-  const { secretKey } = deps;
-  const contractVersion = contractVersionFor(deps, wish.tenant);
-  const row = await deps.db.transaction((tx) =>
+  const secretKey = ctx.keys.people;
+  const contractVersion = contractVersionFor(ctx, wish.tenant);
+  const row = await ctx.db.transaction((tx) =>
     requestRegistration(tx, { ...wish, wallet, contractVersion, secretKey }),
   );
-  deps.wakeups.send('chain-requests', networkOf(wish.tenant.livemode));
+  ctx.wakeups.send('chain-requests', networkOf(wish.tenant.livemode));
   return row;
 }
 
 /** Stores a signed consent until an owner confirms it. Nothing is sent to the chain. */
-export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promise<null | Refusal> {
-  const wallet = await readConsent(deps, wish);
+export async function prepareGoLive(ctx: ChainContext, wish: GoLiveInput): Promise<null | Refusal> {
+  const wallet = await readConsent(ctx.chains, wish);
   if (isRefusal(wallet)) return wallet;
   const { tenant, actor, now, consent } = wish;
-  const { secretKey } = deps;
+  const secretKey = ctx.keys.people;
   const { accountId, livemode } = tenant;
-  const contractVersion = contractVersionFor(deps, tenant);
-  const refused = await deps.db.transaction(async (tx) => {
+  const contractVersion = contractVersionFor(ctx, tenant);
+  const refused = await ctx.db.transaction(async (tx) => {
     const early = await checkMayGoLive(tx, tenant, { contractVersion, wallet });
     if (early !== null) return early;
     const { deadline, signature } = consent;
@@ -152,15 +151,15 @@ export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promis
 
 /** Goes live with the wallet that an admin has prepared, exactly as the owner saw it. */
 export async function confirmGoLive(
-  deps: GoLiveWork,
+  ctx: ChainContext,
   wish: Omit<GoLiveInput, 'consent'> & { readonly wallet: string },
 ): Promise<GoLiveRow | Refusal> {
-  const prepared = await selectPreparation(deps.db, wish);
+  const prepared = await selectPreparation(ctx.db, wish);
   if (prepared === undefined || prepared.wallet.toLowerCase() !== wish.wallet.toLowerCase()) {
     return refuse(
       'unexpected_state',
       'This wallet is not prepared, or its signature is too old. Have it prepared again.',
     );
   }
-  return goLive(deps, { ...wish, consent: prepared });
+  return goLive(ctx, { ...wish, consent: prepared });
 }

@@ -3,18 +3,10 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
 import { readMerchantAccount } from '#settlement/chain/balance.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { WalletOnChain } from '#settlement/chain/merchant-wallets.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-
-/** The dependencies of this folder's use cases. */
-export interface PayoutDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly chains: readonly Chain[];
-}
 
 export function chainOf(chains: readonly Chain[], livemode: boolean): Chain {
   return present(
@@ -42,11 +34,11 @@ export interface MerchantOnChain extends WalletOnChain {
  * balance, so that previous contracts are emptied; otherwise the one with the largest balance.
  */
 export async function readPayable(
-  deps: Pick<PayoutDeps, 'db' | 'chains'>,
-  tenant: Tenant,
-  amount: bigint,
+  db: Database,
+  chains: readonly Chain[],
+  { tenant, amount }: { readonly tenant: Tenant; readonly amount: bigint },
 ): Promise<MerchantOnChain | Refusal> {
-  const found = await readEverywhere(deps, tenant);
+  const found = await readEverywhere(db, chains, tenant);
   if (isRefusal(found)) return found;
   const most = found.reduce((best, one) => (one.available > best.available ? one : best));
   return found.find((one) => one.available >= amount && one.heldUntil === null) ?? most;
@@ -54,7 +46,8 @@ export async function readPayable(
 
 /** Returns the merchant's data on each contract that the account has joined, oldest first. */
 export async function readEverywhere(
-  { db, chains }: Pick<PayoutDeps, 'db' | 'chains'>,
+  db: Database,
+  chains: readonly Chain[],
   tenant: Tenant,
 ): Promise<readonly MerchantOnChain[] | Refusal> {
   const numbers = await selectMerchantNumbers(db, tenant);

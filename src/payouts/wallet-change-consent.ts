@@ -2,8 +2,9 @@ import { selectMode } from '#accounts/account-queries.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
+import type { Database } from '#db/database.ts';
 import { checkNoneAnnounced } from '#payouts/may-change-wallet.ts';
-import { chainOf, notLive, type PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import { chainOf, notLive } from '#payouts/merchant-on-chain.ts';
 import {
   CONSENT_SECONDS,
   type Consent,
@@ -12,6 +13,7 @@ import {
   readWallet,
 } from '#payouts/wallet-consent.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { readPayerAccount } from '#settlement/chain/payer.ts';
 import { readWalletDelay } from '#settlement/chain/wallet-delay.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
@@ -28,11 +30,8 @@ async function consentOf(
   return walletConsent(chain.config, { ...terms, nonce, deadline: BigInt(terms.deadline) });
 }
 
-export async function merchantNumberOf(
-  deps: Pick<PayoutDeps, 'db'>,
-  tenant: Tenant,
-): Promise<bigint | Refusal> {
-  return (await selectMode(deps.db, tenant))?.merchant_number ?? notLive();
+export async function merchantNumberOf(db: Database, tenant: Tenant): Promise<bigint | Refusal> {
+  return (await selectMode(db, tenant))?.merchant_number ?? notLive();
 }
 
 /**
@@ -40,13 +39,13 @@ export async function merchantNumberOf(
  * @throws RpcUnavailable
  */
 export async function walletChangeConsent(
-  deps: PayoutDeps,
+  ctx: ChainContext,
   wish: { readonly tenant: Tenant; readonly wallet: string; readonly now: Date },
 ): Promise<{ readonly typedData: Json; readonly deadline: number } | Refusal> {
-  const chain = chainOf(deps.chains, wish.tenant.livemode);
+  const chain = chainOf(ctx.chains, wish.tenant.livemode);
   const wallet = readWallet(wish.wallet, chain);
   if (isRefusal(wallet)) return wallet;
-  const merchantNumber = await merchantNumberOf(deps, wish.tenant);
+  const merchantNumber = await merchantNumberOf(ctx.db, wish.tenant);
   if (isRefusal(merchantNumber)) return merchantNumber;
   const deadline = Math.floor(wish.now.getTime() / 1000) + CONSENT_SECONDS;
   const typedData = await consentOf(chain, { merchantNumber, wallet, deadline });
@@ -70,24 +69,23 @@ export interface SignedWallet {
  * @throws RpcUnavailable
  */
 export async function readSignedWallet(
-  deps: PayoutDeps,
+  ctx: ChainContext,
   tenant: Tenant,
   signed: { readonly consent: Consent; readonly now: Date },
 ): Promise<SignedWallet | Refusal> {
   const { consent, now } = signed;
-  const chain = chainOf(deps.chains, tenant.livemode);
+  const chain = chainOf(ctx.chains, tenant.livemode);
   const wallet = readWallet(consent.wallet, chain);
   if (isRefusal(wallet)) return wallet;
   const late = checkDeadline(consent.deadline, now);
   if (late !== null) return late;
-  const merchantNumber = await merchantNumberOf(deps, tenant);
+  const merchantNumber = await merchantNumberOf(ctx.db, tenant);
   if (isRefusal(merchantNumber)) return merchantNumber;
   const terms = { merchantNumber, wallet, deadline: consent.deadline };
   const typedData = await consentOf(chain, terms);
   const forged = await checkConsent(chain, { wallet, typedData, signature: consent.signature });
   // Announcing another wallet consumes the nonce, which invalidates this signature, so the refusal
-  // names that reason first.
-  if (forged !== null) return (await checkNoneAnnounced(deps.db, tenant)) ?? forged;
+  if (forged !== null) return (await checkNoneAnnounced(ctx.db, tenant)) ?? forged;
   const delaySeconds = await readWalletDelay(chain, merchantNumber);
   return { wallet, merchantNumber, consent, delaySeconds };
 }

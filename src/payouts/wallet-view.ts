@@ -1,13 +1,11 @@
 import { selectMode } from '#accounts/account-queries.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import {
-  type MerchantOnChain,
-  type PayoutDeps,
-  readEverywhere,
-} from '#payouts/merchant-on-chain.ts';
+import type { Database } from '#db/database.ts';
+import { type MerchantOnChain, readEverywhere } from '#payouts/merchant-on-chain.ts';
 import { selectKnownWallets } from '#payouts/merchant-wallet-queries.ts';
 import { selectWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { sameWallet } from '#settlement/chain/merchant-wallets.ts';
 
 /** A merchant's wallet and its change, as the dashboard shows them. */
@@ -25,25 +23,22 @@ export interface WalletView {
  * changes, and everything if no node responds. Writes nothing: reconciliation updates the rows.
  */
 export async function readWalletView(
-  deps: Pick<PayoutDeps, 'db' | 'chains'>,
+  { db, chains }: ChainContext,
   tenant: Tenant,
 ): Promise<WalletView> {
-  const found = await readEverywhere(deps, tenant);
+  const found = await readEverywhere(db, chains, tenant);
   // Read after the chain, so that rows of a later block take precedence.
-  const [mode, row] = await Promise.all([
-    selectMode(deps.db, tenant),
-    selectWalletChange(deps.db, tenant),
-  ]);
+  const [mode, row] = await Promise.all([selectMode(db, tenant), selectWalletChange(db, tenant)]);
   const merchantNumber = mode?.merchant_number ?? null;
   const known = { wallet: mode?.settlement_wallet ?? null, merchantNumber, change: row ?? null };
   if (isRefusal(found)) return known;
-  const read = await laterThanRows(deps, tenant, found);
+  const read = await laterThanRows(db, tenant, found);
   const wallet = read.findLast((one) => one.merchantNumber === merchantNumber)?.wallet;
   return { ...known, wallet: wallet ?? known.wallet, change: changeOf(row ?? null, read) };
 }
 
 async function laterThanRows(
-  { db }: Pick<PayoutDeps, 'db'>,
+  db: Database,
   { livemode }: Tenant,
   found: readonly MerchantOnChain[],
 ): Promise<MerchantOnChain[]> {

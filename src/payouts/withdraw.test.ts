@@ -9,7 +9,7 @@ import { withdraw } from '#payouts/withdraw.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { payByLink } from '#testing/pay-links.ts';
-import { newRequest, TEST_ID_KEY } from '#testing/store.ts';
+import { newRequest } from '#testing/store.ts';
 
 const WAIT_MS = 20_000;
 
@@ -23,7 +23,7 @@ after(() => ground.close());
 async function ask(amount: bigint, chain: Chain = ground.world.network.chain): Promise<number> {
   const { store } = ground;
   const answer = await withdraw(
-    { ...store, idKey: TEST_ID_KEY, chains: [chain] },
+    { ...store.ctx, chains: [chain] },
     {
       tenant: store.merchant.tenant,
       amount,
@@ -41,8 +41,8 @@ async function ask(amount: bigint, chain: Chain = ground.world.network.chain): P
 async function balance(): Promise<bigint> {
   const { store, world } = ground;
   const { tenant } = store.merchant;
-  const deps = { db: store.db, chains: [world.network.chain] };
-  const found = await readPayable(deps, tenant, 0n);
+  const chains = [world.network.chain];
+  const found = await readPayable(store.db, chains, { tenant, amount: 0n });
   assert(!isRefusal(found));
   return found.available;
 }

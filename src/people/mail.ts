@@ -7,7 +7,7 @@ import type { TextLanguage } from '#core/languages.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { makeOwnFolder } from '#files/own-files.ts';
 import { type MailButton, mailHtml } from '#people/mail-html.ts';
 import {
@@ -99,7 +99,7 @@ export async function queueMail(
   tx.hint(MAIL_TOPIC, '');
 }
 
-export interface MailWorkerDeps extends LoopDeps {
+export interface MailWorkerDeps extends ProcessContext {
   readonly secretKey: Buffer;
   readonly mailer: Mailer;
 }

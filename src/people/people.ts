@@ -24,6 +24,9 @@ export interface PeopleDeps {
   };
 }
 
+/** What mails with links are made of. */
+export type Mailing = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
+
 /** The client of a request, as far as known. */
 export interface Visit {
   readonly address: string;

@@ -3,7 +3,7 @@ import { HOUR_MS } from '#core/durations.ts';
 import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { queueMail } from '#people/mail.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { Mailing } from '#people/people.ts';
 import {
   type PersonLinkKind,
   type PersonLinkRow,
@@ -26,11 +26,9 @@ export const PERSON_LINK_BUTTONS: Readonly<Record<PersonLinkKind, string>> = {
   recover_factor: 'I have lost it',
 };
 
-type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
-
 async function issueLink(
   tx: Tx,
-  people: MailDeps,
+  people: Mailing,
   link: Omit<PersonLinkRow, 'created'> & { readonly now: Date },
 ): Promise<string> {
   const token = newSecret('holdLink');
@@ -67,7 +65,7 @@ export interface AlarmingChange {
 }
 
 /** Mails everyone who can stop the change, with a link that does. */
-export async function mailChange(tx: Tx, people: MailDeps, change: AlarmingChange): Promise<void> {
+export async function mailChange(tx: Tx, people: Mailing, change: AlarmingChange): Promise<void> {
   const { userId: user_id, accountId: account_id, what, subject, now } = change;
   for (const to of new Set(change.to)) {
     const link = { user_id, account_id, email: to, what, now };

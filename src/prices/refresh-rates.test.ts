@@ -60,7 +60,7 @@ const says = (eur: string, more: object = {}) =>
 const MAX_AGE_S = 120;
 function refresher(settings: Partial<RateSettings> = {}) {
   const rates = { feeds, maxAgeMs: MAX_AGE_S * 1000, maxSpread: 100, ...settings };
-  return createRateRefresher({ db, clock, log: silentLog, rates });
+  return createRateRefresher({ db, clock, log: silentLog }, rates);
 }
 
 /** Returns the current rate of the euro, or the code of the refusal. */

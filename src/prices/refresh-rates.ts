@@ -1,7 +1,8 @@
 import { addMs } from '#core/clock.ts';
 import { readRate } from '#core/exchange.ts';
+import type { Log } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/feeds.ts';
 import {
   afterAnswer,
@@ -19,10 +20,6 @@ import {
   upsertRates,
 } from '#prices/rate-queries.ts';
 import { feedAddresses, type RateSettings } from '#prices/rate-settings.ts';
-
-export interface RefreshDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'> {
-  readonly rates: RateSettings;
-}
 
 /**
  * Intervals per maximum age: feeds are queried at least three times within it, even if processes
@@ -84,7 +81,7 @@ async function store(
 }
 
 /** Logs each change of the feeds' state. */
-function createReporter({ log, rates }: RefreshDeps) {
+function createReporter(log: Log, rates: RateSettings) {
   const hosts = feedAddresses(rates).map((url) => new URL(url).host);
   const last = new Map<number, string>();
   return (answers: readonly (FeedAnswer | NoAnswer)[]) => {
@@ -103,11 +100,13 @@ function createReporter({ log, rates }: RefreshDeps) {
  * Queries both feeds when due, and stores their rates in rows that every process reads. Without a
  * valid response, the last accepted rate is used until its maximum age.
  */
-export function createRateRefresher(deps: RefreshDeps): () => Promise<boolean> {
-  const { db, clock, rates } = deps;
+export function createRateRefresher(
+  { db, clock, log }: Omit<ProcessContext, 'wakeups'>,
+  rates: RateSettings,
+): () => Promise<boolean> {
   const { feeds, maxAgeMs } = rates;
   const { everyMs } = refreshIntervals(rates);
-  const report = createReporter(deps);
+  const report = createReporter(log, rates);
   let first = true;
   return async () => {
     if (feeds === null) return false;

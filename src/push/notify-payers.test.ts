@@ -69,7 +69,7 @@ after(async () => {
 
 const network = { policy: addressPolicy(['127.0.0.0/8']), resolver: systemResolver() };
 const ring = (clock: Clock = store.clock) =>
-  notifyPayers({ ...store, keys, network, clock, insertAlarms });
+  notifyPayers({ ...store, clock }, { keys, network, insertAlarms });
 
 /** Adds a payer whose browser is notified, and a payment that waits for the payer. */
 async function rungPayer(path: string) {

@@ -1,5 +1,5 @@
-import type { Clock } from '#core/clock.ts';
-import type { Database, Tx } from '#db/database.ts';
+import type { Tx } from '#db/database.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import {
   type DuePush,
   deletePush,
@@ -11,9 +11,8 @@ import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
 import type { Reply } from '#webhooks/exchange.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
-export interface NotifyPayersDeps {
-  readonly db: Database;
-  readonly clock: Clock;
+/** How push services are reached, and how their refusals are reported. */
+export interface Pushing {
   readonly keys: VapidKeys;
   readonly network: Network;
   readonly insertAlarms: (
@@ -39,26 +38,29 @@ const REFUSED = 403;
  * Sends a notification without a body, so that the push service learns nothing about the payment.
  * The wallet's service worker adds the text.
  */
-async function ring(deps: NotifyPayersDeps, due: DuePush): Promise<void> {
+async function ring(ctx: ProcessContext, by: Pushing, due: DuePush): Promise<void> {
   const { endpoint, until } = due;
-  const now = deps.clock.now();
+  const now = ctx.clock.now();
   const url = new URL(endpoint);
   const seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1000));
-  const transport = openTransport(url, deps.network);
-  const authorization = vapidAuthorization(url, deps.keys, now);
+  const transport = openTransport(url, by.network);
+  const authorization = vapidAuthorization(url, by.keys, now);
   const headers = ['authorization', authorization, 'ttl', `${seconds}`, 'urgency', 'high'];
   const reply = await transport.post(headers, Buffer.alloc(0));
   transport.close();
-  await recordReply(deps, due, reply);
+  await recordReply(ctx, by, { due, reply });
 }
 
 /**
  * Opens or resolves the alarm of a push service. There is one per service, because a refusal
  * concerns all of its browsers.
  */
-async function recordReply(deps: NotifyPayersDeps, due: DuePush, reply: Reply): Promise<void> {
+async function recordReply(
+  { db, clock }: ProcessContext,
+  { insertAlarms }: Pushing,
+  { due, reply }: { readonly due: DuePush; readonly reply: Reply },
+): Promise<void> {
   if (!reply.answered) return;
-  const { db, clock } = deps;
   const { session_hash: session, livemode, endpoint } = due;
   if (GONE.has(reply.status)) return deletePush(db, session);
   if (reply.status < 300) return updateRefused(db, session, null);
@@ -67,7 +69,7 @@ async function recordReply(deps: NotifyPayersDeps, due: DuePush, reply: Reply): 
   const alarm = { kind: 'push_refused', subject: new URL(endpoint).host, details };
   await db.transaction(async (tx) => {
     await updateRefused(tx, session, clock.now());
-    await deps.insertAlarms(tx, livemode, [alarm], clock.now());
+    await insertAlarms(tx, livemode, [alarm], clock.now());
   });
 }
 
@@ -77,10 +79,10 @@ async function recordReply(deps: NotifyPayersDeps, due: DuePush, reply: Reply): 
  * tap. An open wallet does not depend on notifications.
  * @returns true if there may be more.
  */
-export async function notifyPayers(deps: NotifyPayersDeps): Promise<boolean> {
-  const now = deps.clock.now();
-  const asked = await takeDuePushes(deps.db, now, BATCH);
-  const tapped = await takeTappedPushes(deps.db, now, BATCH);
-  await Promise.all([...asked, ...tapped].map((one) => ring(deps, one)));
+export async function notifyPayers(ctx: ProcessContext, by: Pushing): Promise<boolean> {
+  const now = ctx.clock.now();
+  const asked = await takeDuePushes(ctx.db, now, BATCH);
+  const tapped = await takeTappedPushes(ctx.db, now, BATCH);
+  await Promise.all([...asked, ...tapped].map((one) => ring(ctx, by, one)));
   return asked.length === BATCH || tapped.length === BATCH;
 }

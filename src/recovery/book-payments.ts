@@ -106,7 +106,7 @@ export async function bookPayments(
   deps: RecoveryDeps,
   portion: Portion,
 ): Promise<After | null> {
-  const { chain, clock, idKey, receipts } = deps;
+  const { chain, clock, pages } = deps;
   const { livemode, chainId } = chain.config;
   const { fromBlock, toBlock } = portion.range;
   const { after, limit } = portion;
@@ -124,7 +124,7 @@ export async function bookPayments(
   const intentIds = toRebuild.flatMap(({ row }) => row.intent_id ?? []);
   await endAttempts(tx, { intentIds, outcome: NOT_IN_TIME, now });
   const lost = await toLost(tx, deps, toRebuild);
-  const rebuilt = await rebuildPayments(tx, lost, { idKey, receipts, now });
+  const rebuilt = await rebuildPayments(tx, lost, { pages, now });
   const alarms = planned.flatMap(({ plan }) => (plan.kind === 'alarm' ? [plan.alarm] : []));
   const displaced = rebuilt.displaced.map((intent) => ({
     kind: 'order_id_taken',

@@ -43,7 +43,7 @@ function placeOf(row: LostTransferRow): ChainPlace {
 
 /** Books one transfer. @returns true if the ledger had lost it. */
 async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promise<boolean> {
-  const { idKey, receipts, clock, chain } = deps;
+  const { pages, clock, chain } = deps;
   const { livemode } = chain.config;
   const { account_id: accountId, payment_id: paymentId, reference, request_id: requestId } = row;
   if (requestId !== null) {
@@ -55,7 +55,7 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
     await alarm(tx, deps, { kind: 'paid_after_failure', row });
     return false;
   }
-  const given = { idKey, receipts, now: clock.now() };
+  const given = { idKey: pages.idKey, receipts: pages, now: clock.now() };
   const tenant = { accountId: accountId ?? '', livemode };
   const lost = { tenant, amount: row.amount, txHash: row.tx_hash };
   if (row.kind === 'withdrawal' && accountId !== null && row.number < NEVER_OURS) {

@@ -46,10 +46,8 @@ before(async () => {
 beforeEach(async () => {
   const clock = new FakeClock();
   store = await addStore(shared, clock);
-  const { db, wakeups, idKey, receipts } = store;
-  const people = { secretKey: Buffer.alloc(32), webUrl: 'http://127.0.0.1:4242' };
-  const loop = { db, wakeups, clock, log: silentLog };
-  deps = { ...loop, chain: network.chain, idKey, receipts, people };
+  const { db } = store;
+  deps = { ...store.ctx, chains: [network.chain], chain: network.chain };
   await db.query('delete from chain_payments');
   await db.query('delete from chain_transfers');
 });
@@ -273,7 +271,7 @@ const refundInput = (paymentId: string) =>
 describe('a refund that went back to the queue', () => {
   it('is answered if its first bytes have paid it after all', async () => {
     const payment = await addPayment(store);
-    const asked = createRefund(store, {
+    const asked = createRefund(store.ctx, {
       tenant: store.merchant.tenant,
       keyHash: null,
       idempotency: newRequest(store),
@@ -316,7 +314,7 @@ describe('a refund that went back to the queue', () => {
 describe('a refund that is failed in the ledger', () => {
   it('raises paid_after_failure if the chain has paid it, and stays failed', async () => {
     const payment = await addPayment(store);
-    const asked = createRefund(store, {
+    const asked = createRefund(store.ctx, {
       tenant: store.merchant.tenant,
       keyHash: null,
       idempotency: newRequest(store),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import { raisePlaces } from '#db/commit-order.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { type LedgerState, type LedgerTrust, walPosition } from '#db/watch.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -20,10 +20,6 @@ import {
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
 import { configuredSenders, hasSenders } from '#settlement/relayer/senders/configure-senders.ts';
-
-export interface GuardDeps extends LoopDeps {
-  readonly chain: Chain;
-}
 
 export interface NetworkGuard {
   /** Resolves when this process may use the network, or after `waitMs`. */
@@ -128,11 +124,12 @@ interface Look {
 const NO_LOOK: Look = { state: 'closed', waits: false, comparedIn: null };
 
 async function ask(
-  deps: GuardDeps,
+  ctx: ProcessContext,
+  chain: Chain,
   judgment: Judgment & { kind: 'recover' },
   ledger: LedgerRow,
 ): Promise<void> {
-  const { db, chain, log, wakeups } = deps;
+  const { db, log, wakeups } = ctx;
   const { livemode, network } = chain.config;
   const { reason, lossShown } = judgment;
   if (
@@ -145,8 +142,8 @@ async function ask(
 }
 
 /** Asks operators if the database was restored. Meanwhile the network stays closed. */
-async function askOperators(deps: GuardDeps, ahead: NoncesAhead): Promise<void> {
-  const { db, chain, log, clock } = deps;
+async function askOperators(ctx: ProcessContext, chain: Chain, ahead: NoncesAhead): Promise<void> {
+  const { db, log, clock } = ctx;
   const { livemode, network } = chain.config;
   await db.transaction(async (tx) => {
     await saveDoubt(tx, livemode, ahead);
@@ -157,22 +154,22 @@ async function askOperators(deps: GuardDeps, ahead: NoncesAhead): Promise<void> 
 }
 
 /** Polls once. @returns `null` if the next poll is due at once. */
-async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
-  const { db, chain } = deps;
+async function look(ctx: ProcessContext, chain: Chain, last: Look): Promise<Look | null> {
+  const { db } = ctx;
   const { livemode } = chain.config;
   const { watch } = db;
   const { epoch } = watch;
-  const { ledger, chainNonces } = await compare(deps, last.comparedIn !== epoch);
+  const { ledger, chainNonces } = await compare(ctx, chain, last.comparedIn !== epoch);
   const { clusterId } = watch;
   if (watch.epoch !== epoch || clusterId === null) return null;
   const before = watch.trust(livemode);
   const judgment = judgeLedger({ clusterId, ledger, chainNonces, trust: before });
-  await settleDoubt(deps, judgment, { ledger, before });
+  await settleDoubt(ctx, chain, judgment, { ledger, before });
   if (judgment.kind === 'adopt') {
     await adoptCluster(db, { livemode, clusterId });
     return null;
   }
-  if (judgment.kind === 'recover') await ask(deps, judgment, ledger);
+  if (judgment.kind === 'recover') await ask(ctx, chain, judgment, ledger);
   else watch.note(walPosition(ledger.position));
   const state = judgment.kind === 'stand' ? judgment.state : 'closed';
   // The chain's state is unknown, so skip numbers: new intents must not get one that the chain
@@ -181,14 +178,14 @@ async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
     await raiseNumbers(db, livemode);
     await raisePlaces(db, livemode);
   }
-  watch.stand(livemode, { state, trust: trustAfter(deps, judgment) }, epoch);
+  watch.stand(livemode, { state, trust: trustAfter(ctx, chain, judgment) }, epoch);
   if (watch.epoch !== epoch) return null;
   const waits = judgment.kind === 'doubt' || (ledger.doubted && before !== 'agreed');
   return { state, waits, comparedIn: state === 'signing' ? epoch : null };
 }
 
 /** Queries the chain if that is due and no recovery is running. */
-async function compare({ db, chain }: GuardDeps, isDue: boolean) {
+async function compare({ db }: ProcessContext, chain: Chain, isDue: boolean) {
   const { livemode } = chain.config;
   const ledger = await selectLedger(db, livemode);
   if (ledger.status !== 'done' || !isDue) return { ledger, chainNonces: new Map() };
@@ -200,20 +197,21 @@ async function compare({ db, chain }: GuardDeps, isDue: boolean) {
  * Asks operators once. The question is withdrawn if the node turns out to belong to another chain.
  */
 async function settleDoubt(
-  deps: GuardDeps,
+  ctx: ProcessContext,
+  chain: Chain,
   judgment: Judgment,
   { ledger, before }: { readonly ledger: LedgerRow; readonly before: LedgerTrust },
 ): Promise<void> {
-  const { db, chain, clock } = deps;
+  const { db, clock } = ctx;
   const wasSuspicious = before === 'suspicious';
   if (judgment.kind === 'doubt') {
-    if (!wasSuspicious) await askOperators(deps, judgment.ahead);
+    if (!wasSuspicious) await askOperators(ctx, chain, judgment.ahead);
   } else if (ledger.doubted && (wasSuspicious || judgment.kind === 'recover')) {
     await db.transaction((tx) => endDoubt(tx, chain.config.livemode, clock.now()));
   }
 }
 
-function trustAfter({ db, chain }: GuardDeps, judgment: Judgment): LedgerTrust {
+function trustAfter({ db }: ProcessContext, chain: Chain, judgment: Judgment): LedgerTrust {
   if (judgment.kind === 'doubt') return 'suspicious';
   const isSigning = judgment.kind === 'stand' && judgment.state === 'signing';
   // A process without keys has compared nothing.
@@ -227,8 +225,8 @@ function trustAfter({ db, chain }: GuardDeps, judgment: Judgment): LedgerTrust {
  * start, after each broken connection, and when a recovery is requested. Until the first decision,
  * the network is closed to this process.
  */
-export function guardNetwork(deps: GuardDeps): NetworkGuard {
-  const { db, chain, log, wakeups } = deps;
+export function guardNetwork(ctx: ProcessContext, chain: Chain): NetworkGuard {
+  const { db, log, wakeups } = ctx;
   const { livemode, network } = chain.config;
   let last = NO_LOOK;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -250,7 +248,7 @@ export function guardNetwork(deps: GuardDeps): NetworkGuard {
       const restMs = db.watch.serves(livemode) ? openMs : closedMs;
       if (performance.now() - lookedAt < restMs) return false;
       lookedAt = performance.now();
-      const next = await look(deps, last);
+      const next = await look(ctx, chain, last);
       last = next ?? last;
       return next === null;
     },

@@ -83,7 +83,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
     });
   }
   const comparedBlock = await readChain(deps, run);
-  await followAllWallets(deps, () => inRun(deps, run, async () => {}));
+  await followAllWallets(deps, chain, () => inRun(deps, run, async () => {}));
   await inRun(deps, run, (tx) => raiseNumbers(tx, livemode));
   if (run.loss_shown) await giveUp(deps, run);
   const finished = await inRun(deps, run, async (tx) => {

@@ -45,7 +45,7 @@ async function refunds(): Promise<Refund[]> {
 /** Requests a refund and returns it as soon as it is pending; `answer` resolves with the result. */
 async function addPending(amount: number, idempotency = newRequest(store)) {
   const before = (await refunds()).length;
-  const answer: Promise<Seen> = createRefund(store, {
+  const answer: Promise<Seen> = createRefund(store.ctx, {
     tenant: store.merchant.tenant,
     keyHash: null,
     idempotency,
@@ -74,7 +74,7 @@ test('a refund that succeeds is booked, sends its events in order, and is answer
   const seen = await answer;
   const [refund] = await refunds();
   assert.ok(refund !== undefined);
-  assert.deepEqual(seen.body, renderRefund(refund, store.receipts));
+  assert.deepEqual(seen.body, renderRefund(refund, store.pages));
   assert.equal(seen.body.updated, clock.now().toISOString());
   assert.deepEqual(await eventTypes(store, id), [
     'refund.created',
@@ -86,7 +86,7 @@ test('a refund that succeeds is booked, sends its events in order, and is answer
   const refunded = await readPayment();
   assert.deepEqual(
     await lastSnapshot(store, 'payment.refunded'),
-    renderPayment(refunded, store.receipts),
+    renderPayment(refunded, store.pages),
   );
   assert.equal(refunded.amountRefunded, 400n);
 });
@@ -173,7 +173,7 @@ test('a request whose process died gets the result when it retries', async () =>
   const lost = await addPending(400, idempotency);
   // Simulates a second process that gets the same request.
   const ask = () =>
-    createRefund(store, {
+    createRefund(store.ctx, {
       tenant: store.merchant.tenant,
       keyHash: null,
       idempotency,

@@ -3,7 +3,6 @@ import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { insertFiscalReceipts } from '#fiscal/fiscal-queries.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
@@ -13,6 +12,7 @@ import { selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
+import type { ResultContext } from '#payments/settle.ts';
 import type { Refund, RefundFailure } from '#refunds/refund.ts';
 import {
   book,
@@ -29,10 +29,6 @@ import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settle
 const BATCH = 50;
 /** refund.succeeded or refund.failed, refund.updated, payment.refunded. */
 const PLACES_PER_REFUND = 3;
-
-interface ApplyDeps extends LoopDeps {
-  readonly receipts: ReceiptPages;
-}
 
 type Ended = Refund & { status: 'succeeded' | 'failed' };
 
@@ -155,9 +151,9 @@ async function writeAll(
 async function applyBatch(
   tx: Tx,
   outcomes: readonly Outcome<'refund'>[],
-  deps: ApplyDeps,
+  ctx: ResultContext,
 ): Promise<{ readonly ended: readonly Ended[]; readonly deliveries: number }> {
-  const now = deps.clock.now();
+  const now = ctx.clock.now();
   const refunds = await lockRefunds(
     tx,
     outcomes.map((outcome) => outcome.subjectId),
@@ -168,10 +164,10 @@ async function applyBatch(
     const refund = byId.get(outcome.subjectId);
     const end = refund === undefined ? null : endOf(refund, outcome, now);
     const status = refund?.status ?? null;
-    if (end === null) await alarmUnfit(tx, outcome, { status, now, log: deps.log });
+    if (end === null) await alarmUnfit(tx, outcome, { status, now, log: ctx.log });
     else ended.push(end);
   }
-  const deliveries = await writeAll(tx, ended, { ...deps, now });
+  const deliveries = await writeAll(tx, ended, { receipts: ctx.pages, now });
   await applied(
     tx,
     outcomes.map((outcome) => outcome.requestId),
@@ -184,16 +180,16 @@ async function applyBatch(
  * Applies the chain's results of refunds: refund, payment, events and the responses of waiting
  * requests, in one transaction. @returns true if there may be more.
  */
-export async function applyRefundOutcomes(deps: ApplyDeps): Promise<boolean> {
-  const result = await deps.db.transaction(async (tx) => {
+export async function applyRefundOutcomes(ctx: ResultContext): Promise<boolean> {
+  const result = await ctx.db.transaction(async (tx) => {
     const outcomes = await takeOutcomes(tx, 'refund', BATCH);
     if (outcomes.length === 0) return null;
-    return { count: outcomes.length, ...(await applyBatch(tx, outcomes, deps)) };
+    return { count: outcomes.length, ...(await applyBatch(tx, outcomes, ctx)) };
   });
   if (result === null) return false;
   failpoint('refunds.outcome_committed');
-  for (const refund of result.ended) deps.wakeups.send('refund', refund.id);
-  if (result.deliveries > 0) deps.wakeups.send('deliveries');
-  deps.wakeups.send(FISCAL_WAKEUP);
+  for (const refund of result.ended) ctx.wakeups.send('refund', refund.id);
+  if (result.deliveries > 0) ctx.wakeups.send('deliveries');
+  ctx.wakeups.send(FISCAL_WAKEUP);
   return result.count === BATCH;
 }

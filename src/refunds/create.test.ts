@@ -41,7 +41,7 @@ type Asked = Partial<RefundRequest> & {
 
 function ask({ amount = null, refunded = payment, ...request }: Asked = {}): Promise<Seen> {
   const input = { paymentId: refunded.id, amount, reason: 'cold', metadata: { a: 'b' } };
-  return createRefund(store, {
+  return createRefund(store.ctx, {
     tenant: store.merchant.tenant,
     keyHash: null,
     idempotency: newRequest(store),

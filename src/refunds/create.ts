@@ -2,7 +2,7 @@ import { readCredentialEnds } from '#accounts/credential-ends.ts';
 import { takeManagerCode } from '#accounts/manager-code.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
-import { addSeconds, type Clock } from '#core/clock.ts';
+import { addSeconds } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, refundId, refundReference } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
@@ -15,8 +15,8 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
 import { type Done, REPLAYED, runOnce } from '#idempotency/decide.ts';
-import type { ReadKey } from '#idempotency/read-key.ts';
 import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
@@ -33,7 +33,6 @@ import {
 import { renderRefund } from '#refunds/render.ts';
 import { type AskedAmount, decideShare, type Share } from '#refunds/share.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-import type { Readiness } from '#settlement/readiness.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
 /** The receipt wait of behavior.md 2.8. */
@@ -61,16 +60,6 @@ export interface RefundRequest {
   readonly requestId: string;
   readonly now: Date;
   readonly input: NewRefund;
-}
-
-export interface RefundDeps {
-  readonly db: Database;
-  readonly readKey: ReadKey;
-  readonly wakeups: Wakeups;
-  readonly clock: Clock;
-  readonly readiness: Readiness;
-  readonly idKey: IdKey;
-  readonly receipts: ReceiptPages;
 }
 
 /** The result of the first transaction. */
@@ -122,7 +111,10 @@ function drafter(refund: Refund, receipts: ReceiptPages, stamp: Stamp) {
   return (type: EventDraft['type']): EventDraft => ({ ...about, type });
 }
 
-type Keys = Pick<RefundDeps, 'idKey' | 'receipts'>;
+interface Keys {
+  readonly idKey: IdKey;
+  readonly receipts: ReceiptPages;
+}
 
 /** Writes the new refund: pending with its settlement job, or failed at once. */
 async function begin(
@@ -284,23 +276,24 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
  * later. While the network settles nothing, it returns `pending` at once.
  */
 export async function createRefund(
-  deps: RefundDeps,
+  ctx: ApiContext,
   request: RefundRequest,
 ): Promise<Answer | Refusal> {
-  const { answer, done } = await runOnce(deps.db, request, (tx) => decide(tx, deps, request));
+  const keys = { idKey: ctx.keys.id, receipts: ctx.pages };
+  const { answer, done } = await runOnce(ctx.db, request, (tx) => decide(tx, keys, request));
   if (done === null) return answer;
-  if (done.deliveries > 0) deps.wakeups.send('deliveries');
+  if (done.deliveries > 0) ctx.wakeups.send('deliveries');
   if (done.goesOn !== true) return answer;
   failpoint('refunds.request_committed');
   const { tenant } = request;
-  deps.wakeups.send('chain-requests', networkOf(tenant.livemode));
-  return awaitAnswer(deps, {
+  ctx.wakeups.send('chain-requests', networkOf(tenant.livemode));
+  return awaitAnswer(ctx, {
     // A separate registry per request: refunds are too few for shared reads to pay off.
-    room: createRefundRoom(deps),
+    room: createRefundRoom(ctx),
     resource: done.refund.id,
     isDone: (refund) => refund.status !== 'pending',
-    waitMs: deps.readiness.of(tenant.livemode).settles ? RECEIPT_WAIT_MS : 0,
-    answer: (refund) => answerWith(201, renderRefund(refund, deps.receipts)),
+    waitMs: ctx.readiness.of(tenant.livemode).settles ? RECEIPT_WAIT_MS : 0,
+    answer: (refund) => answerWith(201, renderRefund(refund, ctx.pages)),
     request: request.idempotency,
   });
 }
@@ -309,15 +302,15 @@ export async function createRefund(
  * Long-poll registry of requests that wait for a refund: keyed by its id, notified by the topic
  * `refund`.
  */
-function createRefundRoom(deps: {
+function createRefundRoom(ctx: {
   readonly db: Database;
   readonly wakeups: Wakeups;
 }): WaitingRoom<Refund> {
   return createWaitingRoom({
-    wakeups: deps.wakeups,
+    wakeups: ctx.wakeups,
     topic: 'refund',
     read: async (ids) => {
-      const refunds = await selectRefunds(deps.db, ids);
+      const refunds = await selectRefunds(ctx.db, ids);
       return new Map(refunds.map((refund) => [refund.id, refund]));
     },
   });

@@ -5,7 +5,7 @@ import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { createOperator } from '#people/create-operator.ts';
 import type { DataFolder } from '#sandbox/data-folder.ts';
 import { createDemoPayers } from '#sandbox/demo-payers.ts';
@@ -41,7 +41,7 @@ export interface Demo {
   readonly live: DemoMode;
 }
 
-export interface DemoDeps extends LoopDeps {
+export interface DemoDeps extends ProcessContext {
   readonly folder: DataFolder;
   readonly secret: Buffer;
   readonly chains: readonly Chain[];

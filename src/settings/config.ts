@@ -1,8 +1,10 @@
 import { hkdfSync } from 'node:crypto';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import type { CellSettings } from '#cells/peers.ts';
+import type { IdKey } from '#core/ids.ts';
 import type { Network } from '#core/mode.ts';
 import { type Atoms, atoms, MAX_AMOUNT } from '#core/money.ts';
+import type { ProcessKeys } from '#core/process-keys.ts';
 import { type RotatingKey, withPrevious } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { TraceSettings } from '#core/tracing.ts';
@@ -362,4 +364,15 @@ export function cardKey(secretKey: RotatingKey): RotatingKey {
 /** Encrypts and signs data of people and their sessions. */
 export function peopleKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'people');
+}
+
+/** Returns the keys of a process, one per purpose. */
+export function processKeys(secretKey: RotatingKey, id: IdKey): ProcessKeys {
+  return {
+    id,
+    card: cardKey(secretKey),
+    cursor: deriveKey(secretKey, 'cursors'),
+    webhook: webhookKey(secretKey),
+    people: peopleKey(secretKey),
+  };
 }

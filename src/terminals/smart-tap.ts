@@ -65,21 +65,22 @@ export interface CollectorProof {
  * switching takes effect with the next tap.
  */
 export async function proveCollector(
-  deps: { readonly db: Database; readonly cardKey: RotatingKey },
+  db: Database,
+  cardKey: RotatingKey,
   caller: Pick<DeviceCaller, 'tenant' | 'terminalId' | 'merchant'>,
   tap: TapToProve,
 ): Promise<CollectorProof | Refusal> {
   const { tenant, terminalId, merchant } = caller;
   if (tenant.livemode && !merchant.kybApproved) return kybRequired(WHAT);
-  if (!(await selectSmartTap(deps.db, tenant, terminalId))) {
+  if (!(await selectSmartTap(db, tenant, terminalId))) {
     return refuse('not_configured', 'Smart Tap is off for this terminal.');
   }
-  const key = await selectUsedCollectorKey(deps.db);
+  const key = await selectUsedCollectorKey(db);
   if (key === undefined) return withoutKey();
   const collectorId = Number(key.collector_id);
   const id = Buffer.alloc(4);
   id.writeUInt32BE(collectorId);
   const signed = Buffer.concat([tap.readerNonce, tap.phoneNonce, id, tap.readerKey]);
-  const pem = decrypt(deps.cardKey, key.private_key, String(key.version));
+  const pem = decrypt(cardKey, key.private_key, String(key.version));
   return { collectorId, keyVersion: key.version, signature: sign('sha256', signed, pem) };
 }

@@ -82,10 +82,11 @@ export interface Visit {
  * @returns `null` if another chip made the message, or if it was already used.
  */
 export async function openVisit(
-  { db, idKey }: { readonly db: Database; readonly idKey: IdKey },
-  terminalId: string,
-  { message, now }: { readonly message: SunMessage; readonly now: Date },
+  db: Database,
+  idKey: IdKey,
+  tapped: { readonly terminalId: string; readonly message: SunMessage; readonly now: Date },
 ): Promise<Visit | null> {
+  const { terminalId, message, now } = tapped;
   const row = await selectChip(db, terminalId);
   const tap = row === undefined ? null : readSunMessage(message, keysOf(idKey, row.chip));
   if (row === undefined || tap === null) return null;

@@ -1,9 +1,11 @@
+import { systemClock } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { fingerprint } from '#idempotency/request.ts';
 import { withdraw } from '#payouts/withdraw.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import { chainContext } from '#testing/store.ts';
 import { type Seen, see } from '#testing/store-payments.ts';
 
 /** Requests a withdrawal on the test network, like the dashboard. */
@@ -14,8 +16,10 @@ export async function askToWithdraw(
   const { accountId, key, amount } = asked;
   const tenant = { accountId, livemode: false };
   const path = '/withdrawals';
+  const parts = { db, wakeups: localWakeups(), clock: systemClock };
+  const own = chainContext(parts, [chain]);
   const answer = await withdraw(
-    { db, wakeups: localWakeups(), idKey, chains: [chain] },
+    { ...own, keys: { ...own.keys, id: idKey } },
     {
       tenant,
       amount,

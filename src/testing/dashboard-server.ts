@@ -2,8 +2,9 @@ import { dashboardRoutes } from '#apis/dashboard/dashboard-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { operatorRoutes } from '#apis/operator/operator-routes.ts';
+import { createContext } from '#app/api-context.ts';
 import { merchantSurface } from '#app/api-role.ts';
-import { type ApiDeps, createShared } from '#app/api-shared.ts';
+import type { ApiDeps } from '#app/api-shared.ts';
 import { ALONE } from '#cells/peers.ts';
 import { silentLog } from '#core/log.ts';
 import type { Surface } from '#http/route.ts';
@@ -38,15 +39,17 @@ export async function startDashboardServer(
       } as unknown as ApiDeps['config'];
       const keys = { secret: secretKey, idKey: TEST_ID_KEY };
       const parts = { ...keys, config, db, wakeups, clock, log: silentLog, chains };
-      const shared = createShared({ ...parts, readiness: settling, defaultPass: null });
-      const api = merchantSurface(shared);
-      const dashboard = dashboardRoutes({
-        ...shared,
-        settings: merchant,
-        merchantRoutes: api.routes,
-      });
+      const built = createContext({ ...parts, readiness: settling, defaultPass: null });
+      const ctx = {
+        ...built,
+        keys: { ...built.keys, people: secretKey },
+        people: { merchant: people, operator: people },
+      };
+      const api = merchantSurface(ctx);
+      const routes = { settings: merchant, merchantRoutes: api.routes };
+      const dashboard = dashboardRoutes(ctx, routes);
       const configuration = () => ({ port: 0 });
-      const staff = operatorRoutes({ ...shared, settings: operator, configuration });
+      const staff = operatorRoutes(ctx, { settings: operator, configuration });
       seen.push({ dashboardRoutes: dashboard, operatorRoutes: staff });
       return [
         personSurface(merchant, dashboard),

@@ -66,7 +66,7 @@ async function payWithToken(store: TestStore): Promise<void> {
 
 async function refund(store: TestStore, paymentId: string): Promise<void> {
   const input = { paymentId, amount: REFUNDED, reason: null, metadata: {}, source: 'api' as const };
-  const answering = createRefund(store, {
+  const answering = createRefund(store.ctx, {
     tenant: store.merchant.tenant,
     keyHash: null,
     idempotency: newRequest(store),

@@ -112,7 +112,7 @@ export async function startPeopleServer(
     trustedProxies: [],
     around: watchMoves,
   });
-  addMailPages(app, { people, clock });
+  addMailPages(app, people, clock);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const root = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const mails: Mail[] = [];

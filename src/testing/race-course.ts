@@ -92,7 +92,7 @@ export async function openRaceCourse(start: Date): Promise<RaceCourse> {
     const merchant = await addMerchant(store.db, { now: start });
     counters.push({ merchant, ...(await addTerminal(store.db, merchant, start)) });
   }
-  const nodes = Array.from({ length: NODES }, () => ({ ...store, pay: { ...store.pay } }));
+  const nodes = Array.from({ length: NODES }, () => ({ ...store, ctx: { ...store.ctx } }));
   return {
     store,
     clock,

@@ -23,7 +23,7 @@ import {
 export async function addStore(store: TestStore, clock: Clock): Promise<TestStore> {
   const merchant = await addMerchant(store.db, { now: clock.now() });
   const counter = await addTerminal(store.db, merchant, clock.now());
-  return { ...store, ...counter, merchant, clock, pay: { ...store.pay, clock } };
+  return { ...store, ...counter, merchant, clock, ctx: { ...store.ctx, clock } };
 }
 
 /** Returns a request for a new intent, as a merchant's server sends it. */
@@ -119,7 +119,7 @@ export async function playRefunds(
      where kind = 'refund' and status = 'queued' returning id`,
     [JSON.stringify(outcome), failure === undefined],
   );
-  while (await applyRefundOutcomes({ ...store, log: silentLog, receipts: TEST_RECEIPTS }));
+  while (await applyRefundOutcomes({ ...store, log: silentLog, pages: TEST_RECEIPTS }));
   return rows.length;
 }
 

@@ -5,12 +5,12 @@ import { pairingSurface } from '#apis/device/pairing-routes.ts';
 import type { TestPasses } from '#apis/device/test-pass-routes.ts';
 import { paySurface } from '#apis/pay/pay-routes.ts';
 import { payerSurface } from '#apis/payer/routes.ts';
+import { createContext } from '#app/api-context.ts';
 import { merchantSurface } from '#app/api-role.ts';
-import { createShared } from '#app/api-shared.ts';
 import { silentLog } from '#core/log.ts';
 import type { Surface } from '#http/route.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
-import { createIntentPayer } from '#payments/pay.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { readConfig } from '#settings/config.ts';
 import type { PushSettings } from '#settings/push-settings.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -54,13 +54,11 @@ const CHAIN_IDS = [
   { chainId: 31_338, livemode: true },
 ];
 
-export async function serveStore(
-  store: TestStore,
-  options: StoreServerOptions = {},
-): Promise<StoreServer> {
+/** Returns the context of a process with every surface, as the store's options say. */
+function contextOf(store: TestStore, options: StoreServerOptions): ApiContext {
   const { db, wakeups, clock, idKey } = store;
-  const { chains = [], passFiles, timeLimitMs, push = null, webUrl } = options;
-  const built = createShared({
+  const { chains = [], passFiles, push = null, webUrl } = options;
+  const built = createContext({
     idKey,
     config: { ...readConfig({}, []), push, webhookAllowCidrs: options.allowCidrs ?? [] },
     secret: Buffer.alloc(32, 7),
@@ -72,20 +70,43 @@ export async function serveStore(
     defaultPass: options.defaultPass ?? null,
     testPasses: options.testPasses ?? null,
   });
-  const signIn = chains.length > 0 ? built.signIn : { ...built.signIn, chains: CHAIN_IDS };
-  const { cardKey, preflight } = store.pay;
-  const shared = { ...built, cardKey, preflight, payIntent: createIntentPayer(store.pay) };
-  const merchantApi = merchantSurface(shared);
+  const { keys, settings, outside } = store.ctx;
+  const { staticPass, settleWithinS, settlementWaitMs } = settings;
+  return {
+    ...built,
+    keys: { ...built.keys, card: keys.card },
+    settings: {
+      ...{ ...built.settings, staticPass, settleWithinS },
+      ...(settlementWaitMs === undefined ? {} : { settlementWaitMs }),
+    },
+    outside: {
+      ...built.outside,
+      preflight: outside.preflight,
+      askHome: outside.askHome,
+      ...(passFiles === undefined ? {} : { passFiles }),
+      ...(chains.length > 0 ? {} : { signIn: { ...built.outside.signIn, chains: CHAIN_IDS } }),
+    },
+  };
+}
+
+export async function serveStore(
+  store: TestStore,
+  options: StoreServerOptions = {},
+): Promise<StoreServer> {
+  const { db, clock } = store;
+  const { timeLimitMs } = options;
+  const ctx = contextOf(store, options);
+  const merchantApi = merchantSurface(ctx);
   const limited =
     timeLimitMs === undefined
       ? merchantApi.routes
       : merchantApi.routes.map((route) => ({ ...route, timeLimitMs }));
   const surfaces = [
     { ...merchantApi, routes: limited },
-    deviceSurface(shared),
-    pairingSurface(shared),
-    payerSurface({ ...shared, signIn, ...(passFiles === undefined ? {} : { passFiles }) }),
-    paySurface(shared),
+    deviceSurface(ctx),
+    pairingSurface(ctx),
+    payerSurface(ctx),
+    paySurface(ctx),
   ];
   const server = await startBareServer({ surfaces: surfaces as unknown as Surface[], clock });
   const merchant = async ({ livemode = false } = {}) => {

@@ -6,29 +6,33 @@ import { ALONE } from '#cells/peers.ts';
 import { type Answer, DEFAULT_WEB_URL, isRefusal, type Refusal } from '#core/answer.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { type IdKey, newId, toIdKey } from '#core/ids.ts';
-import { silentLog } from '#core/log.ts';
+import { type Log, silentLog } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import { atoms } from '#core/money.ts';
+import type { ProcessKeys } from '#core/process-keys.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
-import { createKeyReader, type ReadKey } from '#idempotency/read-key.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
+import { NO_PASS_FILES } from '#payers/pass-files.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
-import { createIntentCreator } from '#payments/create.ts';
-import type { NewIntent } from '#payments/create-request.ts';
-import { createIntentRoom } from '#payments/intent-waiting-room.ts';
-import { createIntentPayer, type PayDeps, type PayIntent } from '#payments/pay.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { createIntent } from '#payments/create.ts';
+import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
+import { payIntent } from '#payments/pay.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import type { Tipping } from '#payments/payment-intent.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { applySettlements } from '#payments/settle.ts';
 import type { StaticPassTerms } from '#risk/rules.ts';
-import { createSettlementNumbers, type SettlementNumbers } from '#settlement/numbers.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import type { FailureReason, Hex, OutcomeFacts } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { settling } from '#testing/settling.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { systemResolver } from '#webhooks/resolver.ts';
 
 /** The id key that all tests share, so that ids of one part are valid in another. */
 export const TEST_ID_KEY = toIdKey(Buffer.alloc(32, 'id key'));
@@ -37,20 +41,29 @@ export const TEST_RECEIPTS: ReceiptPages = { idKey: TEST_ID_KEY, webUrl: () => D
 /** The key that seals the keys of cards. */
 export const TEST_CARD_KEY = Buffer.alloc(32, 'card key');
 
+/** The keys of a test's process. */
+export const TEST_KEYS: ProcessKeys = {
+  id: TEST_ID_KEY,
+  card: TEST_CARD_KEY,
+  cursor: Buffer.alloc(32, 'cursors'),
+  webhook: Buffer.alloc(32, 'webhooks'),
+  people: Buffer.alloc(32, 'people'),
+};
+
 /** A merchant that is live in test mode, with its own database. */
 export interface TestStore {
   readonly database: TestDatabase;
   readonly db: TestDatabase['db'];
   readonly clock: Clock;
   readonly wakeups: Wakeups;
+  readonly log: Log;
   readonly idKey: IdKey;
-  readonly receipts: ReceiptPages;
-  readonly numbers: SettlementNumbers;
+  readonly pages: ReceiptPages;
   readonly merchant: MerchantAccount;
   readonly terminalId: string;
   readonly deviceKey: string;
-  readonly readKey: ReadKey;
-  readonly pay: PayDeps;
+  /** The store's process. A copy of it is another process, with batches of its own. */
+  readonly ctx: ApiContext;
   readonly readiness: Readiness;
   readonly settleWithinS: number;
   close(): Promise<void>;
@@ -116,6 +129,55 @@ export async function addTerminal(
   return { terminalId, deviceKey };
 }
 
+/** Returns what use cases of payouts and recovery take, with the keys of tests. */
+export function chainContext(
+  { db, wakeups, clock }: Pick<ChainContext, 'db' | 'wakeups' | 'clock'>,
+  chains: readonly Chain[],
+): ChainContext {
+  return { db, wakeups, clock, log: silentLog, chains, keys: TEST_KEYS, pages: TEST_RECEIPTS };
+}
+
+/** Returns the context of a store's process, without network beyond its database. */
+function contextOf(
+  parts: Pick<ApiContext, 'db' | 'clock' | 'wakeups' | 'readiness'> & {
+    readonly preflight: Preflight;
+    readonly settleWithinS: number;
+  },
+  staticPass: StaticPassTerms | null,
+): ApiContext {
+  const { db, clock, wakeups, readiness, preflight, settleWithinS } = parts;
+  const { people } = TEST_KEYS;
+  const passkeys = { rpId: 'localhost', rpName: 'Tapline', origins: [DEFAULT_WEB_URL] };
+  const mailing = { db, wakeups, secretKey: people, webUrl: DEFAULT_WEB_URL, factorAgeMs: 0 };
+  const realm = { ...mailing, passkeys };
+  const outside = { policy: addressPolicy([]), resolver: systemResolver() };
+  return {
+    ...{ db, clock, wakeups, readiness, log: silentLog, chains: [], keys: TEST_KEYS },
+    pages: TEST_RECEIPTS,
+    settings: {
+      production: false,
+      isSandbox: true,
+      chains: { testnet: null, mainnet: null },
+      settleWithinS,
+      staticPass,
+      gaslessTransfers: null,
+      gaslessLimits: { perAddress: 30, perHour: 600 },
+      push: null,
+    },
+    people: { merchant: realm, operator: realm },
+    outside: {
+      preflight,
+      askHome: createAskHome(db, clock, ALONE),
+      webhooks: outside,
+      push: outside,
+      publicNode: () => null,
+      passFiles: NO_PASS_FILES,
+      signIn: { chains: [], isOwnDomain: () => false },
+    },
+    demo: { defaultPass: null, testPasses: null },
+  };
+}
+
 export async function openStore(options: StoreOptions = {}): Promise<TestStore> {
   const database = options.database ?? (await testDatabase(options.maxConnections));
   const { db } = database;
@@ -127,28 +189,23 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   const merchant = await addMerchant(db, { now, ...number });
   const { terminalId, deviceKey } = await addTerminal(db, merchant, now);
   const preflight = options.preflight ?? (async () => ({ ok: true as const }));
-  const intents = createIntentRoom({ db, wakeups });
-  const readKey = createKeyReader(db);
   return {
     database,
     db,
     clock,
     wakeups,
     idKey: TEST_ID_KEY,
-    receipts: TEST_RECEIPTS,
-    numbers: createSettlementNumbers(db),
+    pages: TEST_RECEIPTS,
     merchant,
     terminalId,
     deviceKey,
-    readKey,
+    log: silentLog,
     readiness,
     settleWithinS,
-    pay: {
-      ...{ db, wakeups, clock, intents, readKey, preflight, readiness, settleWithinS },
-      askHome: createAskHome({ db, clock, cells: ALONE }),
-      cardKey: TEST_CARD_KEY,
-      staticPass: options.staticPass ?? null,
-    },
+    ctx: contextOf(
+      { db, clock, wakeups, readiness, preflight, settleWithinS },
+      options.staticPass ?? null,
+    ),
     close: async () => {
       if (options.database === undefined) await database.close();
     },
@@ -199,10 +256,17 @@ export interface IntentOptions {
   readonly tipping?: Tipping;
 }
 
+export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
+
+/** Returns a function that creates intents as a process of its own does. */
+export function intentCreator({ ctx }: Pick<TestStore, 'ctx'>): CreateIntent {
+  const own = { ...ctx };
+  return (request) => createIntent(own, request);
+}
+
 /** Returns a function that creates open intents by group commit; its callers share batches. */
-export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) {
-  const numbers = createSettlementNumbers(store.db);
-  const create = createIntentCreator({ ...store, numbers, idKey: TEST_ID_KEY });
+export function intentMaker(store: Pick<TestStore, 'clock' | 'ctx'>) {
+  const create = intentCreator(store);
   return async (counter: Counter, options: IntentOptions = {}): Promise<string> => {
     const answer = await create({
       merchant: counter.merchant,
@@ -275,18 +339,6 @@ export interface Payment {
   readonly hangUp?: boolean;
 }
 
-const payers = new WeakMap<PayDeps, PayIntent>();
-
-/**
- * Returns the store's one payer function, so that concurrent payments share transactions as in a
- * process.
- */
-function intentPayer(deps: PayDeps): PayIntent {
-  const payer = payers.get(deps) ?? createIntentPayer(deps);
-  payers.set(deps, payer);
-  return payer;
-}
-
 /** Pays by a tap, or by a confirm with an agent token. */
 export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusal> {
   const { intentId, counter = store, pass, token, tip, key } = payment;
@@ -296,7 +348,7 @@ export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusa
     presented: { type: 'nfc_id' as const, value: pass ?? '' },
   };
   const confirm = { presented: { type: 'agent_token' as const, value: token ?? '' } };
-  return intentPayer(store.pay)({
+  return payIntent(store.ctx, {
     merchant: counter.merchant,
     intentId,
     ...(token === undefined ? tapped : confirm),
@@ -348,14 +400,7 @@ export async function playChain(
      returning r.id`,
     [JSON.stringify(outcome), failure === undefined],
   );
-  while (
-    await applySettlements({
-      ...store,
-      log: silentLog,
-      idKey: TEST_ID_KEY,
-      receipts: TEST_RECEIPTS,
-    })
-  );
+  while (await applySettlements({ ...store, log: silentLog, pages: TEST_RECEIPTS }));
   return rows.length;
 }
 

@@ -53,7 +53,7 @@ export async function watchTheft(
     });
     await lookOnce(deps, memory);
     const { number } = await chains[0].newest();
-    await carryOut(deps, watchKey);
+    await carryOut(deps, deps.chains, watchKey);
     if (await isStopped(world)) return Number(number - first) - 1;
   }
   return null;

@@ -15,7 +15,8 @@ type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
 export function endpointsOf(store: TestStore): EndpointBench {
   const { db, wakeups, clock, merchant } = store;
   const network = { policy: addressPolicy(LOCAL_CIDRS), resolver: systemResolver() };
-  return { db, wakeups, clock, tenant: merchant.tenant, secretKey: randomBytes(32), network };
+  const keys = { webhook: randomBytes(32) };
+  return { db, wakeups, clock, tenant: merchant.tenant, keys, outside: { webhooks: network } };
 }
 
 /** Adds an endpoint that gets everything, or what `enabledEvents` names. */

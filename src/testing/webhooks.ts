@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
-import { silentLog } from '#core/log.ts';
+import { type Log, silentLog } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
@@ -19,6 +19,7 @@ export interface WebhookBench extends WebhookDeps {
   readonly tenant: Tenant;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
+  readonly log: Log;
   /** Starts a worker, which closes with the bench. */
   startWorker(options?: Partial<Parameters<typeof startWebhookWorker>[0]>): WebhookWorker;
   close(): Promise<void>;
@@ -52,14 +53,24 @@ export async function openBench({
   const workers: WebhookWorker[] = [];
   const { db } = database;
   const ca = authority === undefined ? {} : { ca: authority };
-  const shared = { db, wakeups: localWakeups(), clock, secretKey: randomBytes(32) };
+  const secretKey = randomBytes(32);
+  const shared = { db, wakeups: localWakeups(), clock };
   return {
     ...shared,
     url: database.url,
     tenant: await insertAccount(db, clock.now()),
-    network: { policy: addressPolicy(LOCAL_CIDRS), resolver, ...ca },
+    log: silentLog,
+    keys: { webhook: secretKey },
+    outside: { webhooks: { policy: addressPolicy(LOCAL_CIDRS), resolver, ...ca } },
     startWorker: (options = {}) => {
-      const deps = { ...shared, log: silentLog, allowCidrs: LOCAL_CIDRS, resolver, ...ca };
+      const deps = {
+        ...shared,
+        log: silentLog,
+        secretKey,
+        allowCidrs: LOCAL_CIDRS,
+        resolver,
+        ...ca,
+      };
       const worker = startWebhookWorker({ ...deps, ...options });
       workers.push(worker);
       return worker;

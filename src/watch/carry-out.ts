@@ -1,8 +1,9 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
-import { addMs, type Clock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
@@ -21,13 +22,8 @@ import {
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 
-export interface CarryOutDeps {
-  /** One chain client per provider. */
-  readonly chains: readonly Chain[];
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+/** One chain client per provider. */
+type Providers = readonly Chain[];
 
 /** Three times the gas of a pause or a drop. */
 const GAS = 200_000n;
@@ -233,9 +229,9 @@ async function affordable(
 type Fees = Awaited<ReturnType<typeof feesOf>>;
 
 async function send(
-  { chains, log }: CarryOutDeps,
-  account: Signer,
-  actions: readonly Action[],
+  chains: Providers,
+  log: Log,
+  { account, actions }: { readonly account: Signer; readonly actions: readonly Action[] },
 ): Promise<void> {
   const { config } = present(chains[0], 'an address of the chain');
   if (actions.length === 0) return;
@@ -271,8 +267,11 @@ async function send(
  * Sends a transaction for the open steps until every provider reports that the contract has them.
  * Pausing is idempotent, so each one is signed again instead of being stored.
  */
-export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Promise<void> {
-  const { chains, db, clock, log } = deps;
+export async function carryOut(
+  { db, clock, log }: Omit<ProcessContext, 'wakeups'>,
+  chains: Providers,
+  key: SigningKey | null,
+): Promise<void> {
   const { config } = present(chains[0], 'an address of the chain');
   const { livemode, network } = config;
   const open = await selectOpenSteps(db, livemode);
@@ -289,7 +288,7 @@ export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Prom
     log.error('the watchtower has acted on the contract', { network, step, reason });
   }
   const all = known.filter(({ done }) => !done);
-  const left = await notTooOften(deps, all);
+  const left = await notTooOften(db, clock.now(), { chains, left: all });
   if (left.length === 0 || key === null) return;
   await countTries(
     db,
@@ -300,11 +299,8 @@ export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Prom
   const taken = await Promise.all(
     actions.map((action) => isTaken(chains, account.address, action)),
   );
-  await send(
-    deps,
-    account,
-    actions.filter((_, i) => taken[i] === true),
-  );
+  const untaken = actions.filter((_, i) => taken[i] === true);
+  await send(chains, log, { account, actions: untaken });
   const late = left.filter(({ step }) => step.tries + 1 >= ALERT_FROM_TRIES);
   if (late.length === 0) return;
   const alarms = late.map(({ step: { step, reason, merchant_number } }) => ({
@@ -320,11 +316,12 @@ export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Prom
  * dropped lately.
  */
 async function notTooOften<T extends { readonly step: StepRow }>(
-  { chains, db, clock }: CarryOutDeps,
-  left: readonly T[],
+  db: Database,
+  now: Date,
+  { chains, left }: { readonly chains: Providers; readonly left: readonly T[] },
 ): Promise<T[]> {
   const { livemode } = present(chains[0], 'an address of the chain').config;
-  const since = addMs(clock.now(), -DROP_EVERY_MS);
+  const since = addMs(now, -DROP_EVERY_MS);
   const isDue =
     left.some(({ step }) => step.step === 'cancel_wallet' && step.created <= since) ||
     (await countCanceled(db, livemode, since)) < DROPS_AT_ONCE;
@@ -335,9 +332,12 @@ async function notTooOften<T extends { readonly step: StepRow }>(
  * Raises an alarm if the key's balance pays for few transactions only: without gas the watchtower
  * stops nothing.
  */
-export async function checkCoin(deps: CarryOutDeps, key: SigningKey | null): Promise<void> {
+export async function checkCoin(
+  { db, clock, log }: Omit<ProcessContext, 'wakeups'>,
+  chains: Providers,
+  key: SigningKey | null,
+): Promise<void> {
   if (key === null) return;
-  const { chains, db, clock, log } = deps;
   const { livemode, network } = present(chains[0], 'an address of the chain').config;
   const { address } = signerOf(key);
   const coin = await coinOf(chains, address);

@@ -108,7 +108,7 @@ describe('a watchtower', () => {
   async function look(own: Partial<WatchDeps> = {}): Promise<void> {
     const all = deps(own);
     await lookOnce(all, memory);
-    await carryOut(all, all.watchKey);
+    await carryOut(all, all.chains, all.watchKey);
   }
 
   /**
@@ -125,7 +125,7 @@ describe('a watchtower', () => {
 
   async function isStopped(): Promise<boolean> {
     const { db } = world.database;
-    await carryOut(deps(), null);
+    await carryOut(deps(), deps().chains, null);
     const [row] = await db.query<{ open: bigint; done: bigint }>(
       `select count(*) filter (where done_at is null) as open,
          count(*) filter (where done_at is not null and step like 'pause%') as done
@@ -439,10 +439,10 @@ describe('a watchtower', () => {
   });
 
   it('raises an alarm when its balance pays for few transactions', async () => {
-    await checkCoin(deps(), world.network.watchKey);
+    await checkCoin(deps(), deps().chains, world.network.watchKey);
     assert.deepEqual(await alarms(), []);
     await setCoin(1n);
-    await checkCoin(deps(), world.network.watchKey);
+    await checkCoin(deps(), deps().chains, world.network.watchKey);
     assert.deepEqual(await alarms(), [`watchtower_low_coin ${world.network.watcher.address}`]);
     await setCoin(parseEther('1000'));
   });

@@ -318,10 +318,10 @@ export function startWatchtower(deps: WatchDeps): Pick<Loop, 'stop'> {
       deps.log.error(`the ${name} failed`, { network, error: describeError(error) }),
     run: async () => {
       await lookOnce(deps, memory);
-      await carryOut(deps, deps.watchKey);
+      await carryOut(deps, deps.chains, deps.watchKey);
       if (performance.now() - coinAt >= COIN_EVERY_MS) {
         coinAt = performance.now();
-        await checkCoin(deps, deps.watchKey);
+        await checkCoin(deps, deps.chains, deps.watchKey);
       }
       return false;
     },

@@ -138,23 +138,24 @@ export async function attemptDelivery(
   return toResult(await target.transport.post(headers, body), clock.now());
 }
 
-export interface DeliverDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Returns an event's trace; called only while tracing is on. */
-  readonly traceOf?: (body: string) => Promise<string | null>;
-}
-
 /** Sends a delivery once. Never throws. */
 export async function deliver(
-  deps: DeliverDeps,
+  {
+    clock,
+    log,
+    traceOf,
+  }: {
+    readonly clock: Clock;
+    readonly log: Log;
+    /** Returns an event's trace; called only while tracing is on. */
+    readonly traceOf?: (body: string) => Promise<string | null>;
+  },
   target: Target,
   row: DueRow,
 ): Promise<AttemptResult> {
-  const { clock, log } = deps;
   if (row.body === null) return notSent('event_expired', clock.now());
   failpoint('webhooks.taken');
-  const span = isTracing() ? await openSpan(deps, row, row.body) : null;
+  const span = isTracing() ? await openSpan(traceOf, row, row.body) : null;
   const message = {
     deliveryId: row.id,
     eventId: row.event_id,
@@ -176,7 +177,11 @@ export async function deliver(
 }
 
 /** Opens the delivery's span; `null` if the event belongs to no trace. */
-async function openSpan({ traceOf }: DeliverDeps, row: DueRow, body: string): Promise<Span | null> {
+async function openSpan(
+  traceOf: ((body: string) => Promise<string | null>) | undefined,
+  row: DueRow,
+  body: string,
+): Promise<Span | null> {
   const parent = await traceOf?.(body).catch(() => null);
   if (parent == null) return null;
   const attributes = {

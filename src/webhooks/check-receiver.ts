@@ -52,12 +52,12 @@ function probeOf(result: AttemptResult): Probe {
  * checking the signature. No delivery is recorded.
  */
 async function probe(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   endpoint: EndpointRow,
   sent: { readonly body: string; readonly target: Target; readonly clock: Pick<Clock, 'now'> },
 ): Promise<Probe> {
   const eventId = newId('event', sent.clock.now());
-  const deliveryId = await deliveryIdOf(deps.db, { eventId, endpointId: endpoint.id });
+  const deliveryId = await deliveryIdOf(ctx.db, { eventId, endpointId: endpoint.id });
   const body = JSON.stringify({ ...JSON.parse(sent.body), id: eventId });
   const message = { deliveryId, eventId, eventType: 'ping', body, attempt: 1, traceparent: null };
   return probeOf(await attemptDelivery(sent.target, message, sent.clock));
@@ -73,27 +73,30 @@ function verdictOf(forged: Probe, old: Probe): ReceiverVerdict {
  * timestamp. A receiver should accept the first and refuse the others.
  */
 export async function checkReceiver(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   tenant: Tenant,
   id: string,
   clock: Clock,
 ): Promise<ReceiverCheck | Refusal> {
-  const endpoint = await selectEndpoint(deps.db, tenant, id);
+  const endpoint = await selectEndpoint(ctx.db, tenant, id);
   if (endpoint === undefined) return resourceMissing('webhook endpoint');
-  const delivery = await sendTest(deps, tenant, id, clock);
+  const delivery = await sendTest(ctx, tenant, id, clock);
   if (isRefusal(delivery)) return delivery;
-  const event = await getEvent(deps.db, tenant, { id: delivery.event_id, now: clock.now() });
+  const event = await getEvent(ctx.db, tenant, { id: delivery.event_id, now: clock.now() });
   if (delivery.status !== 'succeeded' || isRefusal(event)) {
     return { verdict: 'not_reached', delivery, forged: null, old: null };
   }
-  const target = openTarget(endpoint.id, endpoint, deps);
+  const target = openTarget(endpoint.id, endpoint, {
+    secretKey: ctx.keys.webhook,
+    network: ctx.outside.webhooks,
+  });
   const stranger = { ...target, key: signingKey(newSigningSecret()), previous: null };
   const earlier = { now: () => addSeconds(clock.now(), -STALE_SECONDS) };
   try {
     const { body } = event;
     const [forged, old] = await Promise.all([
-      probe(deps, endpoint, { body, target: stranger, clock }),
-      probe(deps, endpoint, { body, target, clock: earlier }),
+      probe(ctx, endpoint, { body, target: stranger, clock }),
+      probe(ctx, endpoint, { body, target, clock: earlier }),
     ]);
     return { verdict: verdictOf(forged, old), delivery, forged, old };
   } finally {

@@ -30,7 +30,7 @@ export interface RevealedEndpoint {
 }
 
 export async function createEndpoint(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   tenant: Tenant,
   input: CreateEndpoint,
   now: Date,
@@ -38,11 +38,14 @@ export async function createEndpoint(
 ): Promise<RevealedEndpoint | Refusal> {
   const events = checkEnabledEvents(input.enabledEvents);
   if (isRefusal(events)) return events;
-  const bad = await checkEndpointUrl(input.url, { ...deps.network, livemode: tenant.livemode });
+  const bad = await checkEndpointUrl(input.url, {
+    ...ctx.outside.webhooks,
+    livemode: tenant.livemode,
+  });
   if (bad !== null) return bad;
   const id = newId('webhookEndpoint', now);
   const secret = newSigningSecret();
-  return deps.db.transaction(async (tx) => {
+  return ctx.db.transaction(async (tx) => {
     if ((await countEndpointsLocked(tx, tenant)) >= MAX_ENDPOINTS) {
       return new Abandon<RevealedEndpoint | Refusal>(limitReached());
     }
@@ -54,7 +57,7 @@ export async function createEndpoint(
       enabled_events: [...events],
       description: input.description,
       api_version: input.apiVersion,
-      secret: encrypt(deps.secretKey, secret, id),
+      secret: encrypt(ctx.keys.webhook, secret, id),
       created: now,
     });
     const endpoint = only(rows, 'webhook endpoint');

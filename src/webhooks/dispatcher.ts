@@ -1,15 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { addMs } from '#core/clock.ts';
-import { describeError } from '#core/log.ts';
+import { addMs, type Clock } from '#core/clock.ts';
+import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
-import {
-  countAttempt,
-  type DeliverDeps,
-  deliver,
-  openTarget,
-  saysGone,
-  type Target,
-} from '#webhooks/attempt.ts';
+import { countAttempt, deliver, openTarget, saysGone, type Target } from '#webhooks/attempt.ts';
 import {
   accept,
   answered,
@@ -29,7 +22,11 @@ import { type Health, healthOf } from '#webhooks/schedule.ts';
 import { createSlots, SLOT_LIMITS, type Slots } from '#webhooks/slots.ts';
 import type { Network } from '#webhooks/transport.ts';
 
-export interface DispatcherDeps extends DeliverDeps {
+export interface DispatcherDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Returns an event's trace; called only while tracing is on. */
+  readonly traceOf?: (body: string) => Promise<string | null>;
   readonly db: Database;
   readonly secretKey: Buffer;
   readonly network: Network;

@@ -11,9 +11,11 @@ import type { Network } from '#webhooks/transport.ts';
 export interface WebhookDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
-  /** Encrypts the signing secrets. */
-  readonly secretKey: Buffer;
-  readonly network: Network;
+  readonly keys: {
+    /** Encrypts the signing secrets. */
+    readonly webhook: Buffer;
+  };
+  readonly outside: { readonly webhooks: Network };
 }
 
 /**

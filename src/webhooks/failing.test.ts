@@ -206,7 +206,7 @@ describe('a failing endpoint', () => {
       assert.ok(tx.inTransaction);
       told.push(endpointId);
     };
-    const [notice, ...more] = await disableLongFailing({ ...s.bench, notifyDisabled });
+    const [notice, ...more] = await disableLongFailing(s.bench, notifyDisabled);
     assert.deepEqual(told, [s.endpointId]);
     assert.equal(notice?.endpointId, s.endpointId);
     assert.equal(notice?.reason, 'persistent_failure');

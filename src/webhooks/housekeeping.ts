@@ -1,7 +1,7 @@
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { maintainPartitions } from '#events/retention.ts';
 import {
   type DisabledNotice,
@@ -12,10 +12,7 @@ import { selectLongFailing } from '#webhooks/endpoint-queries.ts';
 import { replayStep } from '#webhooks/replay.ts';
 import { DISABLE_AFTER_MS } from '#webhooks/schedule.ts';
 
-export interface HousekeepingDeps extends LoopDeps {
-  readonly notifyDisabled?: NotifyDisabled;
-  readonly onError: (name: string, error: unknown) => void;
-}
+type OnError = (name: string, error: unknown) => void;
 
 /** How often long failures are checked; they are measured in days. */
 const SWEEP_MS = 60_000;
@@ -32,23 +29,25 @@ const MAX_DISABLED = 100;
  * @returns the notices to their owners.
  */
 export async function disableLongFailing(
-  deps: Pick<HousekeepingDeps, 'db' | 'clock' | 'wakeups' | 'notifyDisabled'>,
+  { db, clock, wakeups }: ProcessContext,
+  tell?: NotifyDisabled,
 ): Promise<DisabledNotice[]> {
-  const { db, clock, wakeups, notifyDisabled: tell } = deps;
   const now = clock.now();
   const failingBefore = addMs(now, -DISABLE_AFTER_MS);
   const notices: DisabledNotice[] = [];
   for (const endpointId of await selectLongFailing(db, failingBefore, MAX_DISABLED)) {
     const reason = 'persistent_failure';
-    const done = await disableEndpoint(db, { endpointId, reason, now, failingBefore, tell });
+    const done = await disableEndpoint(db, {
+      ...{ endpointId, reason, now, failingBefore },
+      ...(tell && { tell }),
+    });
     if (done !== null) notices.push(done.notice);
   }
   if (notices.length > 0) wakeups.send('deliveries');
   return notices;
 }
 
-function startPartitionLoop(deps: HousekeepingDeps): Loop {
-  const { db, clock, log, onError } = deps;
+function startPartitionLoop({ db, clock, log }: ProcessContext, onError: OnError): Loop {
   let due = false;
   const loop = startLoop({
     name: 'event partitions',
@@ -75,8 +74,12 @@ function startPartitionLoop(deps: HousekeepingDeps): Loop {
 }
 
 /** Starts the background work besides deliveries: replays, disabling, partitions. */
-export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<void> } {
-  const { db, clock, wakeups, onError } = deps;
+export function startHousekeeping(
+  ctx: ProcessContext,
+  onError: OnError,
+  notifyDisabled?: NotifyDisabled,
+): { stop(): Promise<void> } {
+  const { db, clock, wakeups } = ctx;
   const replays = startLoop({
     name: 'webhook replays',
     pollMs: REPLAY_POLL_MS,
@@ -91,12 +94,12 @@ export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<voi
     name: 'endpoint check',
     pollMs: SWEEP_MS,
     run: async () => {
-      await disableLongFailing(deps);
+      await disableLongFailing(ctx, notifyDisabled);
       return false;
     },
     onError,
   });
-  const partitions = startPartitionLoop(deps);
+  const partitions = startPartitionLoop(ctx, onError);
   const unhear = wakeups.on('webhook-replays', '', replays.wake);
   const loops: readonly Loop[] = [replays, sweep, partitions];
   return {

@@ -28,7 +28,10 @@ async function delivered(): Promise<Finished> {
   const leased = only(await claimEndpoints(bench.db, { ...lease, limits }), 'endpoint');
   const due = await fetchDue(bench.db, [{ endpointId: endpoint.id, most: 1, held: [] }], now);
   const health = { consecutiveFailures: 0, failingSince: null, notBefore: null, window: 1 };
-  const target = openTarget(endpoint.id, leased, bench);
+  const target = openTarget(endpoint.id, leased, {
+    secretKey: bench.keys.webhook,
+    network: bench.outside.webhooks,
+  });
   const answer = { succeeded: true, responseStatus: 200, responseBody: '', error: null };
   return {
     session: openSession({

@@ -72,14 +72,14 @@ function disabled(): Refusal {
  * crash.
  */
 export async function startReplay(
-  deps: Pick<WebhookDeps, 'db' | 'wakeups'>,
+  ctx: Pick<WebhookDeps, 'db' | 'wakeups'>,
   tenant: Tenant,
   endpointId: string,
   order: { readonly input: StartReplay; readonly now: Date },
 ): Promise<ReplayRow | Refusal> {
   const { input, now } = order;
   // Events are searched by `created`, which follows the account's clock.
-  const latest = await accountTime(deps.db, tenant, now);
+  const latest = await accountTime(ctx.db, tenant, now);
   const until = input.until === null || input.until > latest ? latest : input.until;
   // Not `>=`, because every comparison with an invalid Date is false, and a leap second is a valid
   // date-time that yields an invalid Date.
@@ -88,7 +88,7 @@ export async function startReplay(
   }
   const types = input.types === null ? null : checkEnabledEvents(input.types, 'types');
   if (isRefusal(types)) return types;
-  const started = await deps.db.transaction<ReplayRow | Refusal>(async (tx) => {
+  const started = await ctx.db.transaction<ReplayRow | Refusal>(async (tx) => {
     const no = (refusal: Refusal) => new Abandon<ReplayRow | Refusal>(refusal);
     const endpoint = await lockEndpoint(tx, tenant, endpointId);
     if (endpoint === undefined) return no(resourceMissing('webhook endpoint'));
@@ -106,16 +106,16 @@ export async function startReplay(
       updated: now,
     });
   });
-  if (!isRefusal(started)) deps.wakeups.send('webhook-replays');
+  if (!isRefusal(started)) ctx.wakeups.send('webhook-replays');
   return started;
 }
 
 export async function getReplay(
-  deps: Pick<WebhookDeps, 'db'>,
+  ctx: Pick<WebhookDeps, 'db'>,
   tenant: Tenant,
   id: string,
 ): Promise<ReplayRow | Refusal> {
-  return (await selectReplay(deps.db, tenant, id)) ?? resourceMissing('webhook replay');
+  return (await selectReplay(ctx.db, tenant, id)) ?? resourceMissing('webhook replay');
 }
 
 /** The result of one batch. */

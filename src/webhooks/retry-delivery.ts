@@ -13,12 +13,12 @@ import { liftPause, lockEndpoint } from '#webhooks/endpoint-queries.ts';
  * is returned as pending, and sent before all others of its endpoint, even if that is broken.
  */
 export async function retryDelivery(
-  deps: Pick<WebhookDeps, 'db' | 'wakeups'>,
+  ctx: Pick<WebhookDeps, 'db' | 'wakeups'>,
   tenant: Tenant,
   id: string,
   now: Date,
 ): Promise<DeliveryRow | Refusal> {
-  const retried = await deps.db.transaction<DeliveryRow | Refusal>(async (tx) => {
+  const retried = await ctx.db.transaction<DeliveryRow | Refusal>(async (tx) => {
     const no = (refusal: Refusal) => new Abandon<DeliveryRow | Refusal>(refusal);
     const found = await selectDelivery(tx, tenant, id);
     if (found === undefined) return no(resourceMissing('webhook delivery'));
@@ -31,7 +31,7 @@ export async function retryDelivery(
     await liftPause(tx, endpoint.id);
     return present(await selectDelivery(tx, tenant, id), 'retried delivery');
   });
-  if (!isRefusal(retried)) deps.wakeups.send('deliveries');
+  if (!isRefusal(retried)) ctx.wakeups.send('deliveries');
   return retried;
 }
 

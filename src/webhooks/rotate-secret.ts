@@ -18,23 +18,23 @@ const OVERLAP_MS = DAY_MS;
  * oldest secret.
  */
 export async function rotateSecret(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   tenant: Tenant,
   id: string,
   now: Date,
   note?: NoteChange<EndpointRow>,
 ): Promise<RevealedEndpoint | Refusal> {
   const secret = newSigningSecret();
-  const rotated = await deps.db.transaction(async (tx) => {
+  const rotated = await ctx.db.transaction(async (tx) => {
     if ((await lockEndpoint(tx, tenant, id)) === undefined) {
       return new Abandon<RevealedEndpoint | Refusal>(resourceMissing('webhook endpoint'));
     }
-    const sealed = encrypt(deps.secretKey, secret, id);
+    const sealed = encrypt(ctx.keys.webhook, secret, id);
     const change = { id, secret: sealed, previousUntil: addMs(now, OVERLAP_MS), now };
     const endpoint = only(await replaceSecret(tx, change), 'webhook endpoint');
     await note?.(tx, endpoint);
     return { endpoint, secret };
   });
-  deps.wakeups.send('webhook-endpoints');
+  ctx.wakeups.send('webhook-endpoints');
   return rotated;
 }

@@ -20,13 +20,16 @@ import {
 } from '#webhooks/endpoint-queries.ts';
 
 async function sendPing(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   endpoint: EndpointRow,
   ping: { readonly event: WrittenEvent; readonly clock: Clock },
 ): Promise<AttemptResult> {
   const { id: eventId, body } = ping.event;
-  const deliveryId = await deliveryIdOf(deps.db, { eventId, endpointId: endpoint.id });
-  const target = openTarget(endpoint.id, endpoint, deps);
+  const deliveryId = await deliveryIdOf(ctx.db, { eventId, endpointId: endpoint.id });
+  const target = openTarget(endpoint.id, endpoint, {
+    secretKey: ctx.keys.webhook,
+    network: ctx.outside.webhooks,
+  });
   try {
     const message = { deliveryId, eventId, eventType: 'ping', body, attempt: 1, traceparent: null };
     return await attemptDelivery(target, message, ping.clock);
@@ -73,31 +76,31 @@ async function recordTest(
  * sent once, even to a disabled endpoint. A success marks a broken endpoint as healthy.
  */
 export async function sendTest(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   tenant: Tenant,
   id: string,
   clock: Clock,
 ): Promise<DeliveryRow | Refusal> {
-  const endpoint = await selectEndpoint(deps.db, tenant, id);
+  const endpoint = await selectEndpoint(ctx.db, tenant, id);
   if (endpoint === undefined) return resourceMissing('webhook endpoint');
-  const event = await writePing(deps, tenant, endpoint, clock.now());
-  const result = await sendPing(deps, endpoint, { event, clock });
-  const row = await deps.db.transaction((tx) => recordTest(tx, endpoint, { event, result }));
-  if (result.succeeded) deps.wakeups.send('deliveries');
+  const event = await writePing(ctx, tenant, endpoint, clock.now());
+  const result = await sendPing(ctx, endpoint, { event, clock });
+  const row = await ctx.db.transaction((tx) => recordTest(tx, endpoint, { event, result }));
+  if (result.succeeded) ctx.wakeups.send('deliveries');
   if (saysGone(result)) {
-    await disableEndpoint(deps.db, { endpointId: id, reason: 'gone', now: clock.now() });
-    deps.wakeups.send('deliveries');
+    await disableEndpoint(ctx.db, { endpointId: id, reason: 'gone', now: clock.now() });
+    ctx.wakeups.send('deliveries');
   }
   return row;
 }
 
 async function writePing(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   tenant: Tenant,
   endpoint: EndpointRow,
   now: Date,
 ): Promise<WrittenEvent> {
-  return deps.db.transaction(async (tx) => {
+  return ctx.db.transaction(async (tx) => {
     const stamp = await stampOrder(tx, tenant, now, 1);
     const object = renderEndpoint(endpoint);
     const draft = { tenant, type: 'ping', objectId: endpoint.id, object, stamp } as const;

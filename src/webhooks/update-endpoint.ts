@@ -34,7 +34,7 @@ export interface EndpointEdit {
 }
 
 async function checkChange(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   tenant: Tenant,
   input: ChangeEndpoint,
 ): Promise<Refusal | null> {
@@ -42,7 +42,7 @@ async function checkChange(
   const events = enabledEvents === undefined ? null : checkEnabledEvents(enabledEvents);
   if (isRefusal(events)) return events;
   if (url === undefined) return null;
-  return checkEndpointUrl(url, { ...deps.network, livemode: tenant.livemode });
+  return checkEndpointUrl(url, { ...ctx.outside.webhooks, livemode: tenant.livemode });
 }
 
 /**
@@ -85,15 +85,15 @@ async function applyChange(
  * promises.
  */
 export async function changeEndpoint(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   tenant: Tenant,
   id: string,
   change: { readonly input: ChangeEndpoint; readonly now: Date; readonly edit?: EndpointEdit },
 ): Promise<EndpointRow | Refusal> {
   const { edit } = change;
-  const bad = await checkChange(deps, tenant, change.input);
+  const bad = await checkChange(ctx, tenant, change.input);
   if (bad !== null) return bad;
-  const changed = await deps.db.transaction(async (tx) => {
+  const changed = await ctx.db.transaction(async (tx) => {
     const row = await lockEndpoint(tx, tenant, id);
     if (row === undefined) {
       return new Abandon<EndpointRow | Refusal>(resourceMissing('webhook endpoint'));
@@ -105,7 +105,7 @@ export async function changeEndpoint(
     await edit?.note(tx, { before: row, after });
     return after;
   });
-  deps.wakeups.send('webhook-endpoints');
+  ctx.wakeups.send('webhook-endpoints');
   return changed;
 }
 
@@ -114,13 +114,13 @@ export async function changeEndpoint(
  * @returns true if there was one.
  */
 export async function removeEndpoint(
-  deps: WebhookDeps,
+  ctx: WebhookDeps,
   tenant: Tenant,
   id: string,
   now: Date,
   note?: NoteChange<EndpointRow>,
 ): Promise<true | Refusal> {
-  const removed = await deps.db.transaction<true | Refusal>(async (tx) => {
+  const removed = await ctx.db.transaction<true | Refusal>(async (tx) => {
     const row = await lockEndpoint(tx, tenant, id);
     if (row === undefined) return new Abandon<true | Refusal>(resourceMissing('webhook endpoint'));
     await stampOrder(tx, tenant, now, 1);
@@ -128,6 +128,6 @@ export async function removeEndpoint(
     await note?.(tx, row);
     return true;
   });
-  deps.wakeups.send('webhook-endpoints');
+  ctx.wakeups.send('webhook-endpoints');
   return removed;
 }

@@ -155,7 +155,7 @@ describe('a worker', () => {
     receiver.answer((_received, response) => {
       if (killed) response.end('ok');
     });
-    const key = bench.secretKey.toString('hex');
+    const key = bench.keys.webhook.toString('hex');
     const child = fork(WORKER_PROCESS, [bench.url, key]);
     t.after(() => child.kill('SIGKILL'));
     await once(child, 'message');

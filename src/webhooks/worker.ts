@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { addMs, type Clock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { disableEndpoint, type NotifyDisabled } from '#webhooks/disable-endpoint.ts';
 import { Dispatcher } from '#webhooks/dispatcher.ts';
@@ -12,7 +12,7 @@ import { startHousekeeping } from '#webhooks/housekeeping.ts';
 import { claimEndpoints, fetchDue, releaseEndpoints } from '#webhooks/queue-queries.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 
-export interface WebhookWorkerDeps extends LoopDeps {
+export interface WebhookWorkerDeps extends ProcessContext {
   /** Decrypts the signing secrets (AES-256-GCM with the endpoint's id as context). */
   readonly secretKey: Buffer;
   /** CIDRs exempt from the private-address refusal (WEBHOOK_ALLOW_CIDRS). */
@@ -75,12 +75,11 @@ function startTaking(
   },
 ): { readonly fetching: Loop; readonly claiming: Loop } {
   const { owner, dispatcher, onError } = worker;
-  const taking = { ...deps, owner, dispatcher, leaseMs: LEASE_MS, pollMs: POLL_MS };
   const loop = (name: string, run: () => Promise<boolean>) =>
     startLoop({ name, pollMs: POLL_MS, run, onError });
-  const fetching = loop('webhook fetches', createFetcher(taking));
+  const fetching = loop('webhook fetches', createFetcher(deps, dispatcher));
   const later = (ms: number) => void setTimeout(() => claiming.wake(), ms).unref();
-  const claim = createClaimer(taking, { fetch: fetching.wake, later });
+  const claim = createClaimer(deps, { owner, dispatcher }, { fetch: fetching.wake, later });
   const claiming: Loop = loop('webhook claims', claim);
   return { fetching, claiming };
 }
@@ -135,7 +134,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     },
     onError,
   });
-  const housekeeping = startHousekeeping({ ...deps, onError });
+  const housekeeping = startHousekeeping(deps, onError, deps.notifyDisabled);
   const wake = () => {
     dispatcher.expectWork();
     fetching.wake();
@@ -180,16 +179,6 @@ function createReleaser(deps: { readonly db: Database; readonly log: Log }, owne
   return { release, retry: () => Promise.all([...unreleased].map(release)) };
 }
 
-interface TakeDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly owner: string;
-  readonly dispatcher: Dispatcher;
-  readonly leaseMs: number;
-  /** How often all endpoints are polled, whether or not hints arrive. */
-  readonly pollMs: number;
-}
-
 /** Endpoints held by one process. The rest wait for another worker, or for their turn. */
 const MAX_ENDPOINTS = { healthy: 2_000, failing: 500 };
 /** The most endpoints taken over per turn. */
@@ -206,10 +195,10 @@ const MAX_CLAIM_PAUSE_MS = 300;
  * claimed some, and `later` if the turn came too early.
  */
 function createClaimer(
-  deps: TakeDeps,
+  { db, clock }: ProcessContext,
+  { owner, dispatcher }: { readonly owner: string; readonly dispatcher: Dispatcher },
   next: { readonly fetch: () => void; readonly later: (ms: number) => void },
 ): () => Promise<boolean> {
-  const { db, clock, owner, dispatcher } = deps;
   let after = '';
   let nextClaimMs = 0;
   const limits = () => {
@@ -226,7 +215,7 @@ function createClaimer(
       return false;
     }
     const now = clock.now();
-    const leaseUntil = addMs(now, deps.leaseMs);
+    const leaseUntil = addMs(now, LEASE_MS);
     const rows = await claimEndpoints(db, { owner, now, leaseUntil, after, limits: limits() });
     const taken = performance.now() - started;
     const pauseMs = Math.min(taken * (1 / CLAIM_SHARE - 1), MAX_CLAIM_PAUSE_MS);
@@ -250,13 +239,15 @@ function createClaimer(
  * Creates a turn of the loop that fetches due deliveries. It is separate from claiming, so that an
  * endpoint already held gets its next delivery after one statement.
  */
-function createFetcher(deps: TakeDeps): () => Promise<boolean> {
-  const { db, clock, dispatcher } = deps;
+function createFetcher(
+  { db, clock }: ProcessContext,
+  dispatcher: Dispatcher,
+): () => Promise<boolean> {
   let nextPollMs = 0;
   return async () => {
     // Retries become due without a hint.
     if (performance.now() > nextPollMs) {
-      nextPollMs = performance.now() + deps.pollMs;
+      nextPollMs = performance.now() + POLL_MS;
       dispatcher.expectWork();
     }
     const look = dispatcher.look();

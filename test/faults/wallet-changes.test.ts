@@ -5,7 +5,6 @@ import { createWalletClient, encodeFunctionData, http, publicActions } from 'vie
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { isRefusal } from '#core/answer.ts';
 import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { changeWallet } from '#payouts/change-wallet.ts';
@@ -18,6 +17,7 @@ import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
 import { type ChaosProcess, PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
+import { chainContext } from '#testing/store.ts';
 import { addShop, shopOwner, shopWallet } from '#testing/ways/shops.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
@@ -89,9 +89,10 @@ function client() {
 
 function payouts(chain: Chain) {
   const { db, ground } = world;
-  const people = { secretKey: peopleKey(ground.secret), webUrl: PUBLIC_URL };
-  const loop = { db, wakeups: localWakeups(), clock: systemClock, log: silentLog };
-  return { ...loop, chains: [chain], people };
+  const parts = { db, wakeups: localWakeups(), clock: systemClock };
+  const own = chainContext(parts, [chain]);
+  const keys = { ...own.keys, people: peopleKey(ground.secret) };
+  return { ...own, keys, pages: { ...own.pages, webUrl: () => PUBLIC_URL } };
 }
 
 /** Returns the contract's state. */

@@ -9,6 +9,7 @@ import { createApiKey } from '#accounts/create-api-key.ts';
 import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
@@ -28,6 +29,7 @@ import {
   startOutsideChain,
 } from '#testing/outside-chain.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { chainContext } from '#testing/store.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /**
@@ -91,8 +93,9 @@ async function openOutside({ env }: OutsideContract): Promise<Chain> {
 }
 
 async function goLive(tenant: { accountId: string; livemode: false }): Promise<void> {
-  const deps = { db, wakeups, chains: [chain], secretKey: Buffer.from(SECRET, 'hex') };
-  const asked = await goLiveInTest(deps, { tenant, actor: ACTOR, now: new Date() });
+  const own = chainContext({ db, wakeups, clock: systemClock }, [chain]);
+  const ctx = { ...own, keys: { ...own.keys, people: Buffer.from(SECRET, 'hex') } };
+  const asked = await goLiveInTest(ctx, { tenant, actor: ACTOR, now: new Date() });
   assert.ok(!isRefusal(asked), JSON.stringify(asked));
 }
 

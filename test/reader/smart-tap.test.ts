@@ -28,7 +28,7 @@ const change = () => ({ actor, reason: 'A test.', now: store.clock.now() });
 async function newKey() {
   const collectorId = BigInt(COLLECTOR_ID);
   const made = await store.db.transaction((tx) =>
-    makeKey(tx, { ...change(), collectorId, cardKey: store.pay.cardKey }),
+    makeKey(tx, { ...change(), collectorId, cardKey: store.ctx.keys.card }),
   );
   assert.ok(!isRefusal(made));
   version = made.row.version;

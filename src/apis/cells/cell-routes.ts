@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
-import { answerPresentation, type HomeDeps } from '#cells/answer-presentation.ts';
+import { answerPresentation } from '#cells/answer-presentation.ts';
 import { CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
 import { readPresentation } from '#cells/presentation.ts';
 import { deleteVisitingPasses } from '#cells/visit-queries.ts';
 import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 /**
  * The routes that cells call on each other. A network of one cell has none of them, and callers
@@ -15,10 +16,6 @@ import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
 const EndsSchema = Type.Object({
   presented: Type.Array(Type.String({ pattern: '^[0-9a-f]{64}$' }), { maxItems: 1_000 }),
 });
-
-export interface CellRouteDeps extends HomeDeps {
-  readonly cells: CellSettings;
-}
 
 /** Returns the body; `null` if it is not JSON. */
 export function bodyOf(request: FastifyRequest): unknown {
@@ -38,20 +35,19 @@ export function cellsOnly({ secret }: CellSettings) {
   };
 }
 
-export function addCellRoutes(app: FastifyInstance, deps: CellRouteDeps): void {
-  const { cells } = deps;
+export function addCellRoutes(app: FastifyInstance, ctx: ApiContext, cells: CellSettings): void {
   if (cells.others.length === 0) return;
   const onRequest = cellsOnly(cells);
   app.post(`${CELLS_ROOT}/presentations`, { onRequest }, async (request, reply) => {
     const asked = readPresentation(bodyOf(request));
-    const answer = asked === null ? null : await answerPresentation(deps, asked);
+    const answer = asked === null ? null : await answerPresentation(ctx, asked);
     return answer === null ? reply.code(400).send() : reply.send(answer);
   });
   app.post(`${CELLS_ROOT}/ends`, { onRequest }, async (request, reply) => {
     const ends = bodyOf(request);
     if (!Value.Check(EndsSchema, ends)) return reply.code(400).send();
     await deleteVisitingPasses(
-      deps.db,
+      ctx.db,
       ends.presented.map((hash) => Buffer.from(hash, 'hex')),
     );
     return reply.send({});

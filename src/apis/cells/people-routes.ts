@@ -4,7 +4,7 @@ import { Value } from 'typebox/value';
 import { bodyOf, cellsOnly } from '#apis/cells/cell-routes.ts';
 import type { SignInElsewhere, SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { WaitingSchema } from '#apis/operator/cells-route.ts';
-import type { OtherCell } from '#apis/operator/operator-deps.ts';
+import type { OtherCell } from '#apis/operator/operator-parts.ts';
 import { selectWaiting } from '#apis/operator/operator-queries.ts';
 import { FoundSchema, search } from '#apis/operator/support-search-routes.ts';
 import { askOthers, CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
@@ -38,14 +38,15 @@ const FoundHereSchema = Type.Object({
 
 const WaitingHereSchema = Type.Object({ console_url: Type.String(), waiting: WaitingSchema });
 
-export interface CellPeopleDeps {
-  readonly cells: CellSettings;
-  readonly clock: Clock;
-  readonly settings: Readonly<Record<Realm, SurfaceSettings>>;
-}
-
-export function addCellPeopleRoutes(app: FastifyInstance, deps: CellPeopleDeps): void {
-  const { cells, clock, settings } = deps;
+export function addCellPeopleRoutes(
+  app: FastifyInstance,
+  clock: Clock,
+  cell: {
+    readonly cells: CellSettings;
+    readonly settings: Readonly<Record<Realm, SurfaceSettings>>;
+  },
+): void {
+  const { cells, settings } = cell;
   if (cells.others.length === 0) return;
   const options = { onRequest: cellsOnly(cells) };
   app.post(`${CELLS_ROOT}/sign_ins`, options, async (request, reply) => {

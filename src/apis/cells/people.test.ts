@@ -37,9 +37,8 @@ before(async () => {
     cookies: { realm, secure: false },
     anyOwnHost: false,
   });
-  addCellPeopleRoutes(server, {
+  addCellPeopleRoutes(server, home.clock, {
     cells: { own: 1, others: [{ cell: 0, url: 'http://127.0.0.1:1' }], secret: SECRET },
-    clock: home.clock,
     settings: { merchant: settings('merchant'), operator: settings('operator') },
   });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });

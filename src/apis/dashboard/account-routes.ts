@@ -13,7 +13,6 @@ import { mayChangeSettings } from '#apis/dashboard/consent-mail.ts';
 import {
   ACCOUNT,
   actorOf,
-  type DashboardDeps,
   type PersonRoute,
   personRoute,
   sessionOf,
@@ -24,6 +23,7 @@ import { present } from '#core/assert.ts';
 import { readName } from '#core/names.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { idOf, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
 import { checkEndpointUrl, checkTillUrl } from '#webhooks/endpoint-url.ts';
 
@@ -41,7 +41,7 @@ const OwnAccount = Type.Object({
 });
 const NewAccount = Type.Object({ name: PersonName });
 
-function listRoute({ db }: DashboardDeps) {
+function listRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/accounts',
@@ -59,7 +59,7 @@ function listRoute({ db }: DashboardDeps) {
   });
 }
 
-function createRoute({ db }: DashboardDeps) {
+function createRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof NewAccount>({
     method: 'POST',
     path: '/accounts',
@@ -93,7 +93,7 @@ function createRoute({ db }: DashboardDeps) {
   });
 }
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: ACCOUNT,
@@ -131,7 +131,7 @@ const SettingsBody = Type.Object({
  * https.
  */
 async function checkSigner(
-  { network }: DashboardDeps,
+  { outside: { webhooks: network } }: ApiContext,
   signer: FiscalSigner | null | undefined,
 ): Promise<Refusal | null> {
   const check = { ...network, livemode: false };
@@ -143,8 +143,8 @@ async function checkSigner(
   return wrong == null ? null : { ...wrong, param: 'fiscal_signer.url' };
 }
 
-function updateRoute(deps: DashboardDeps) {
-  const { db } = deps;
+function updateRoute(ctx: ApiContext) {
+  const { db } = ctx;
   return personRoute<undefined, typeof SettingsBody>({
     method: 'PATCH',
     path: ACCOUNT,
@@ -163,7 +163,7 @@ function updateRoute(deps: DashboardDeps) {
       const { accountId } = caller.tenant;
       const { currency, tax_rates, prices_include_tax, legal_name, address, tax_number } = body;
       const { fiscal_signer } = body;
-      const wrong = await checkSigner(deps, fiscal_signer);
+      const wrong = await checkSigner(ctx, fiscal_signer);
       if (wrong !== null) return wrong;
       const ref = { accountId, actor: actorOf(caller, requestId), now };
       const edit = {
@@ -178,20 +178,20 @@ function updateRoute(deps: DashboardDeps) {
           ...{ legal_name, address, tax_number, fiscal_signer },
         },
       };
-      const mayChange = mayChangeSettings(deps.settings.people, {
+      const mayChange = mayChangeSettings(ctx.people.merchant, {
         session: sessionOf(caller),
         tenant: caller.tenant,
         now,
       });
       const row = await db.transaction((tx) => editAccount(tx, ref, edit, mayChange(tx)));
-      deps.wakeups.send('mail');
+      ctx.wakeups.send('mail');
       if (isRefusal(row)) return row;
-      if (fiscal_signer != null) deps.wakeups.send(FISCAL_WAKEUP);
+      if (fiscal_signer != null) ctx.wakeups.send(FISCAL_WAKEUP);
       return answerWith(200, present(await readAccountView(db, accountId), 'account'));
     },
   });
 }
 
-export function accountRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [listRoute(deps), createRoute(deps), readRoute(deps), updateRoute(deps)];
+export function accountRoutes(ctx: ApiContext): PersonRoute[] {
+  return [listRoute(ctx), createRoute(ctx), readRoute(ctx), updateRoute(ctx)];
 }

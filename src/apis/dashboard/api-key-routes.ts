@@ -15,7 +15,6 @@ import {
 } from '#apis/dashboard/account-schema.ts';
 import {
   actorOf,
-  type DashboardDeps,
   MODE,
   type PersonRequest,
   type PersonRoute,
@@ -25,6 +24,7 @@ import { listed, PersonName, Version } from '#apis/dashboard/person-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { nullable } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'API keys';
 
@@ -51,7 +51,7 @@ function keyRef({ caller, params, requestId, now }: PersonRequest) {
   return { tenant, id: params.id ?? '', actor: actorOf(caller, requestId), now };
 }
 
-function listRoute({ db }: DashboardDeps) {
+function listRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/api_keys`,
@@ -83,7 +83,7 @@ const CreateBody = Type.Object({
   expires_at: ExpiresAt,
 });
 
-function createRoute({ db }: DashboardDeps) {
+function createRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof CreateBody>({
     method: 'POST',
     path: `${MODE}/api_keys`,
@@ -123,7 +123,7 @@ const EditBody = Type.Object({
   expires_at: ExpiresAt,
 });
 
-function editRoute({ db }: DashboardDeps) {
+function editRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof EditBody>({
     method: 'PATCH',
     path: `${MODE}/api_keys/{id}`,
@@ -162,7 +162,7 @@ const RotateBody = Type.Object({
   }),
 });
 
-function rotateRoute({ db }: DashboardDeps) {
+function rotateRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof RotateBody>({
     method: 'POST',
     path: `${MODE}/api_keys/{id}/rotate`,
@@ -187,7 +187,7 @@ function rotateRoute({ db }: DashboardDeps) {
   });
 }
 
-function revokeRoute({ db }: DashboardDeps) {
+function revokeRoute({ db }: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${MODE}/api_keys/{id}/revoke`,
@@ -206,12 +206,6 @@ function revokeRoute({ db }: DashboardDeps) {
   });
 }
 
-export function apiKeyRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [
-    listRoute(deps),
-    createRoute(deps),
-    editRoute(deps),
-    rotateRoute(deps),
-    revokeRoute(deps),
-  ];
+export function apiKeyRoutes(ctx: ApiContext): PersonRoute[] {
+  return [listRoute(ctx), createRoute(ctx), editRoute(ctx), rotateRoute(ctx), revokeRoute(ctx)];
 }

@@ -1,16 +1,12 @@
 import Type from 'typebox';
 import { AuditEntrySchema } from '#apis/dashboard/account-schema.ts';
-import {
-  ACCOUNT,
-  type DashboardDeps,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { type AuditRow, selectNewest } from '#audit/audit-queries.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Sql } from '#db/database.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { listOf, pageParameters, text } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 export const AuditQuery = Type.Object({
   ...pageParameters,
@@ -46,7 +42,7 @@ export async function answerAudit(
   return answerPage(pagination, page, placed, ({ position: _position, ...row }) => entryView(row));
 }
 
-export function auditRoutes({ db, cursorKey }: DashboardDeps): PersonRoute[] {
+export function auditRoutes({ db, keys: { cursor: cursorKey } }: ApiContext): PersonRoute[] {
   return [
     personRoute<typeof AuditQuery>({
       method: 'GET',

@@ -10,7 +10,6 @@ import { selectBrand } from '#accounts/brand-queries.ts';
 import {
   ACCOUNT,
   actorOf,
-  type DashboardDeps,
   type PersonRequest,
   type PersonRoute,
   personRoute,
@@ -19,6 +18,7 @@ import { type Answer, answerWith, isRefusal } from '#core/answer.ts';
 import { brandPath, inkOn } from '#core/brand-styles.ts';
 import type { Database } from '#db/database.ts';
 import { nullable, objectType, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Logo and color';
 const PATH = `${ACCOUNT}/brand`;
@@ -54,7 +54,7 @@ function refOf({ caller, requestId, now }: PersonRequest): BrandRef {
   return { accountId: caller.tenant.accountId, actor: actorOf(caller, requestId), now };
 }
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: PATH,
@@ -70,7 +70,7 @@ function readRoute({ db }: DashboardDeps) {
 
 const ColorBody = Type.Object({ color: nullable(Color) });
 
-function colorRoute({ db }: DashboardDeps) {
+function colorRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof ColorBody>({
     method: 'PUT',
     path: `${PATH}/color`,
@@ -90,7 +90,7 @@ function colorRoute({ db }: DashboardDeps) {
   });
 }
 
-function logoRoute({ db }: DashboardDeps) {
+function logoRoute({ db }: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${PATH}/logo`,
@@ -111,7 +111,7 @@ function logoRoute({ db }: DashboardDeps) {
   });
 }
 
-function removeRoute({ db }: DashboardDeps) {
+function removeRoute({ db }: ApiContext) {
   return personRoute({
     method: 'DELETE',
     path: `${PATH}/logo`,
@@ -129,6 +129,6 @@ function removeRoute({ db }: DashboardDeps) {
   });
 }
 
-export function brandRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [readRoute(deps), colorRoute(deps), logoRoute(deps), removeRoute(deps)];
+export function brandRoutes(ctx: ApiContext): PersonRoute[] {
+  return [readRoute(ctx), colorRoute(ctx), logoRoute(ctx), removeRoute(ctx)];
 }

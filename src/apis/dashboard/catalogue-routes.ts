@@ -8,7 +8,6 @@ import {
 import { selectCatalogue } from '#accounts/catalogue-queries.ts';
 import {
   actorOf,
-  type DashboardDeps,
   MODE,
   type PersonRequest,
   type PersonRoute,
@@ -23,6 +22,7 @@ import {
 } from '#apis/merchant/catalogue-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { idOf, objectType } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Catalog';
 const PATH = `${MODE}/catalogue`;
@@ -32,7 +32,7 @@ function refOf({ caller, params, requestId, now }: PersonRequest) {
   return { tenant: caller.tenant, id: params.item ?? '', actor, now };
 }
 
-function listRoute({ db }: DashboardDeps) {
+function listRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: PATH,
@@ -49,7 +49,7 @@ function listRoute({ db }: DashboardDeps) {
   });
 }
 
-function createRoute({ db }: DashboardDeps) {
+function createRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof NewCatalogueItemBody>({
     method: 'POST',
     path: PATH,
@@ -77,7 +77,7 @@ function createRoute({ db }: DashboardDeps) {
 
 const EditBody = Type.Object({ version: Version, ...CatalogueItemEdit });
 
-function updateRoute({ db }: DashboardDeps) {
+function updateRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof EditBody>({
     method: 'PATCH',
     path: `${PATH}/{item}`,
@@ -107,7 +107,7 @@ const DeletedSchema = Type.Object(
   { description: 'The item is deleted.' },
 );
 
-function deleteRoute({ db }: DashboardDeps) {
+function deleteRoute({ db }: ApiContext) {
   return personRoute({
     method: 'DELETE',
     path: `${PATH}/{item}`,
@@ -127,6 +127,6 @@ function deleteRoute({ db }: DashboardDeps) {
   });
 }
 
-export function catalogueRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [listRoute(deps), createRoute(deps), updateRoute(deps), deleteRoute(deps)];
+export function catalogueRoutes(ctx: ApiContext): PersonRoute[] {
+  return [listRoute(ctx), createRoute(ctx), updateRoute(ctx), deleteRoute(ctx)];
 }

@@ -14,6 +14,7 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { heldAccount } from '#testing/held-key.ts';
 import { addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
+import { chainContext } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
@@ -163,8 +164,8 @@ async function inRows() {
   return [mode?.wallet, ...changes.map(({ status }) => status)];
 }
 
-const deps = () => ({ ...server, chain: network.chain, log: silentLog });
-const reconcile = () => followAllWallets(deps());
+const ctx = () => chainContext(server, [network.chain]);
+const reconcile = () => followAllWallets(ctx(), network.chain);
 
 async function subjects(): Promise<string[]> {
   await server.sendMails();
@@ -177,7 +178,7 @@ const withdraw = () =>
   owner.post(path('withdrawals'), { amount: 1 }, { 'Idempotency-Key': `key ${++keys}` });
 
 async function applyOutcomes(): Promise<void> {
-  while (await applyWalletOutcomes({ ...deps(), chains: [network.chain] }));
+  while (await applyWalletOutcomes(ctx()));
 }
 
 async function canceledOnChain(): Promise<true | null> {
@@ -255,7 +256,7 @@ test('an announcement ends only in a later block: a lagging node is no evidence'
   assert.ok(before?.announced === null);
   await announceOutside();
   await reconcile();
-  await followWallets(deps(), [before]);
+  await followWallets(ctx(), network.chain, [before]);
   assert.deepEqual(await inRows(), [wallet.address, 'announced']);
   const { chain } = network;
   const lagging: typeof chain = {
@@ -266,7 +267,7 @@ test('an announcement ends only in a later block: a lagging node is no evidence'
       return block;
     },
   };
-  await followAllWallets({ ...deps(), chain: lagging });
+  await followAllWallets(ctx(), lagging);
   assert.deepEqual(await inRows(), [wallet.address, 'announced']);
   await bySettlement(wallet, call('cancelWallet'));
   assert.equal((await shown()).change?.status, 'canceled');

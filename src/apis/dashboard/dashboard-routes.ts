@@ -1,3 +1,4 @@
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { accountRoutes } from '#apis/dashboard/account-routes.ts';
 import { apiKeyRoutes } from '#apis/dashboard/api-key-routes.ts';
 import { auditRoutes } from '#apis/dashboard/audit-routes.ts';
@@ -16,7 +17,7 @@ import { meRoutes } from '#apis/dashboard/me-routes.ts';
 import { mountedRoutes } from '#apis/dashboard/merchant-mount.ts';
 import { moneyRoutes } from '#apis/dashboard/money-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
-import type { DashboardDeps, PersonRoute } from '#apis/dashboard/person-route.ts';
+import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { receiverRoutes } from '#apis/dashboard/receiver-routes.ts';
 import { refundRoutes } from '#apis/dashboard/refund-routes.ts';
@@ -27,62 +28,71 @@ import { searchRoutes } from '#apis/dashboard/search-routes.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
 import { signUpRoutes } from '#apis/dashboard/sign-up-routes.ts';
 import { statisticsRoutes } from '#apis/dashboard/statistics-routes.ts';
+import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { teamRoutes } from '#apis/dashboard/team-routes.ts';
 import { managedTerminalRoutes } from '#apis/dashboard/terminal-routes.ts';
 import { timelineRoutes } from '#apis/dashboard/timeline-routes.ts';
 import { totalsRoutes } from '#apis/dashboard/totals-routes.ts';
 import { undeliveredRoutes } from '#apis/dashboard/undelivered-routes.ts';
 import { walletRoutes } from '#apis/dashboard/wallet-routes.ts';
-import type { Surface } from '#http/route.ts';
+import type { AnyRoute, Surface } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+
+/** What the dashboard's routes need besides the process's context. */
+interface DashboardParts {
+  readonly settings: SurfaceSettings;
+  /** The merchant API's routes, whose handlers the dashboard shares. */
+  readonly merchantRoutes: readonly AnyRoute<MerchantCaller>[];
+}
 
 /** Returns all routes below one account. */
-function accountRoutesOf(deps: DashboardDeps): PersonRoute[] {
+function accountRoutesOf(ctx: ApiContext, { merchantRoutes }: DashboardParts): PersonRoute[] {
   return [
-    ...accountRoutes(deps),
-    ...teamRoutes(deps),
-    ...auditRoutes(deps),
-    ...kybRoutes(deps),
-    ...brandRoutes(deps),
-    ...apiKeyRoutes(deps),
-    ...managedTerminalRoutes(deps),
-    managerCodeRoute(deps),
-    ...catalogueRoutes(deps),
-    ...endpointRoutes(deps),
-    ...goLiveRoutes(deps),
-    ...moneyRoutes(deps),
-    ...refundRoutes(deps),
-    ...holdRoutes(deps),
-    ...walletRoutes(deps),
-    ...riskRoutes(deps),
-    ...riskPreviewRoutes(deps),
-    ...searchRoutes(deps),
-    ...declinedRoutes(deps),
-    ...exportRoutes(deps),
-    ...statisticsRoutes(deps),
-    ...healthRoutes(deps),
-    ...totalsRoutes(deps),
-    ...feedRoutes(deps),
-    ...requestLogRoutes(deps),
-    ...timelineRoutes(deps),
-    ...receiverRoutes(deps),
-    ...undeliveredRoutes(deps),
-    ...mountedRoutes(deps),
+    ...accountRoutes(ctx),
+    ...teamRoutes(ctx),
+    ...auditRoutes(ctx),
+    ...kybRoutes(ctx),
+    ...brandRoutes(ctx),
+    ...apiKeyRoutes(ctx),
+    ...managedTerminalRoutes(ctx),
+    managerCodeRoute(ctx),
+    ...catalogueRoutes(ctx),
+    ...endpointRoutes(ctx),
+    ...goLiveRoutes(ctx),
+    ...moneyRoutes(ctx),
+    ...refundRoutes(ctx),
+    ...holdRoutes(ctx),
+    ...walletRoutes(ctx),
+    ...riskRoutes(ctx),
+    ...riskPreviewRoutes(ctx),
+    ...searchRoutes(ctx),
+    ...declinedRoutes(ctx),
+    ...exportRoutes(ctx),
+    ...statisticsRoutes(ctx),
+    ...healthRoutes(ctx),
+    ...totalsRoutes(ctx),
+    ...feedRoutes(ctx),
+    ...requestLogRoutes(ctx),
+    ...timelineRoutes(ctx),
+    ...receiverRoutes(ctx),
+    ...undeliveredRoutes(ctx),
+    ...mountedRoutes(ctx, merchantRoutes),
   ];
 }
 
 /** Returns all routes of the dashboard API. */
-export function dashboardRoutes(deps: DashboardDeps): PersonRoute[] {
-  const { settings } = deps;
+export function dashboardRoutes(ctx: ApiContext, parts: DashboardParts): PersonRoute[] {
+  const { settings } = parts;
   return [
     ...sessionRoutes(settings),
     ...passwordRoutes(settings),
     ...signUpRoutes(settings),
     ...meRoutes(settings),
-    ...accountRoutesOf(deps),
+    ...accountRoutesOf(ctx, parts),
   ];
 }
 
 /** Creates `/api/dashboard/v1`, for the merchants' people. */
-export function dashboardSurface(deps: DashboardDeps): Surface {
-  return personSurface(deps.settings, dashboardRoutes(deps));
+export function dashboardSurface(ctx: ApiContext, parts: DashboardParts): Surface {
+  return personSurface(parts.settings, dashboardRoutes(ctx, parts));
 }

@@ -1,15 +1,11 @@
 import Type from 'typebox';
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { selectDeclinedIntents } from '#apis/dashboard/search-queries.ts';
 import { PaymentIntentList } from '#apis/merchant/payment-schema.ts';
 import { isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { DECLINES } from '#payments/decline.ts';
 import { renderIntent } from '#payments/render.ts';
 
@@ -20,7 +16,7 @@ const DeclinedQuery = Type.Object({
   terminal: Type.Optional(idOf('tml_', 'terminal')),
 });
 
-function declinedRoute({ db, cursorKey }: DashboardDeps) {
+function declinedRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
   return personRoute<typeof DeclinedQuery>({
     method: 'GET',
     path: `${MODE}/declined_payment_intents`,
@@ -49,6 +45,6 @@ function declinedRoute({ db, cursorKey }: DashboardDeps) {
   });
 }
 
-export function declinedRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [declinedRoute(deps)];
+export function declinedRoutes(ctx: ApiContext): PersonRoute[] {
+  return [declinedRoute(ctx)];
 }

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { VersionOut } from '#apis/dashboard/account-schema.ts';
 import {
   actorOf,
-  type DashboardDeps,
   MODE,
   type PersonRequest,
   type PersonRoute,
@@ -21,6 +20,7 @@ import { type Entry, recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
 import { type EndpointRow, renderEndpoint } from '#webhooks/endpoint.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
@@ -42,7 +42,7 @@ function endpointView(row: EndpointRow) {
   return { ...renderEndpoint(row), version: row.version };
 }
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${PATH}/{id}`,
@@ -83,7 +83,7 @@ function recordChange(
   return recordEntry(tx, { ...change, auditLog, actor, livemode, now });
 }
 
-function createRoute(deps: DashboardDeps) {
+function createRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof CreateEndpointBody>({
     method: 'POST',
     path: PATH,
@@ -100,7 +100,7 @@ function createRoute(deps: DashboardDeps) {
     handle: async (request) => {
       const { caller, body, now } = request;
       const input = newEndpointOf(body, caller.apiVersion);
-      const made = await createEndpoint(deps, caller.tenant, input, now, (tx, row) =>
+      const made = await createEndpoint(ctx, caller.tenant, input, now, (tx, row) =>
         recordChange(request, tx, {
           action: 'webhook_endpoint.created',
           objectId: row.id,
@@ -124,7 +124,7 @@ function describeUpdate(before: EndpointRow, after: EndpointRow): string {
   return `The endpoint for ${hostOf(after)} is ${after.status}.`;
 }
 
-function updateRoute(deps: DashboardDeps) {
+function updateRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof UpdateBody>({
     method: 'PATCH',
     path: `${PATH}/{id}`,
@@ -140,7 +140,7 @@ function updateRoute(deps: DashboardDeps) {
     errors: ['url_not_allowed', 'version_conflict'],
     handle: async (request) => {
       const { caller, params, body, now } = request;
-      const row = await changeEndpoint(deps, caller.tenant, params.id ?? '', {
+      const row = await changeEndpoint(ctx, caller.tenant, params.id ?? '', {
         input: changeOf(body),
         now,
         edit: {
@@ -160,7 +160,7 @@ function updateRoute(deps: DashboardDeps) {
   });
 }
 
-function deleteRoute(deps: DashboardDeps) {
+function deleteRoute(ctx: ApiContext) {
   return personRoute({
     method: 'DELETE',
     path: `${PATH}/{id}`,
@@ -179,7 +179,7 @@ function deleteRoute(deps: DashboardDeps) {
     handle: async (request) => {
       const { caller, params, now } = request;
       const id = params.id ?? '';
-      const removed = await removeEndpoint(deps, caller.tenant, id, now, (tx, row) =>
+      const removed = await removeEndpoint(ctx, caller.tenant, id, now, (tx, row) =>
         recordChange(request, tx, {
           action: 'webhook_endpoint.deleted',
           objectId: id,
@@ -194,7 +194,7 @@ function deleteRoute(deps: DashboardDeps) {
   });
 }
 
-function rotateRoute(deps: DashboardDeps) {
+function rotateRoute(ctx: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${PATH}/{id}/rotate_secret`,
@@ -208,7 +208,7 @@ function rotateRoute(deps: DashboardDeps) {
     response: EndpointWithSecretSchema,
     handle: async (request) => {
       const { caller, params, now } = request;
-      const made = await rotateSecret(deps, caller.tenant, params.id ?? '', now, (tx, row) => {
+      const made = await rotateSecret(ctx, caller.tenant, params.id ?? '', now, (tx, row) => {
         const until = present(row.previous_secret_until, 'end of the old secret').toISOString();
         return recordChange(request, tx, {
           action: 'webhook_endpoint.secret_rotated',
@@ -230,12 +230,6 @@ function rotateRoute(deps: DashboardDeps) {
  * Returns the routes that edit webhook endpoints. Lists and deliveries are mounted from the
  * merchant API.
  */
-export function endpointRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [
-    readRoute(deps),
-    createRoute(deps),
-    updateRoute(deps),
-    deleteRoute(deps),
-    rotateRoute(deps),
-  ];
+export function endpointRoutes(ctx: ApiContext): PersonRoute[] {
+  return [readRoute(ctx), createRoute(ctx), updateRoute(ctx), deleteRoute(ctx), rotateRoute(ctx)];
 }

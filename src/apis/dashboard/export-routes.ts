@@ -5,12 +5,7 @@ import { accountingHeader, accountingLines } from '#apis/dashboard/accounting.ts
 import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
 import type { Chunk, Export, Row } from '#apis/dashboard/exports.ts';
 import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/exports.ts';
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
 import type { ExportFormat } from '#core/csv.ts';
@@ -22,6 +17,7 @@ import type { Page, Place } from '#db/paging.ts';
 import { readPage } from '#http/paging.ts';
 import type { Stream } from '#http/route.ts';
 import { createdParameters, Day, oneOf, text } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 
 function fileName(name: string, tenant: Tenant, file: { format: string; day: string }): string {
@@ -78,7 +74,10 @@ const FORMATS =
   'a cell that a spreadsheet would run as a formula gets an apostrophe in front. ' +
   '`jsonl` has whole objects, a line each. ';
 
-function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportName) {
+function exportRoute(
+  { db, pages: receipts, keys: { cursor: cursorKey } }: ApiContext,
+  name: ExportName,
+) {
   return personRoute<typeof ExportQuery>({
     method: 'GET',
     path: `${MODE}/exports/${name}`,
@@ -136,8 +135,8 @@ function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportNam
   });
 }
 
-export function exportRoutes(deps: DashboardDeps): PersonRoute[] {
-  return NAMES.map((name) => exportRoute(deps, name));
+export function exportRoutes(ctx: ApiContext): PersonRoute[] {
+  return NAMES.map((name) => exportRoute(ctx, name));
 }
 
 /** The rows held in memory at a time, for an export of any size. */

@@ -1,13 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-  sessionOf,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { createStreamSlots } from '#apis/merchant/stream-slots.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -20,6 +14,7 @@ import {
   selectNewestPlace,
 } from '#events/stream-queries.ts';
 import { idOf } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectStillMember } from '#people/session-queries.ts';
 
 /**
@@ -49,7 +44,7 @@ function render(row: StreamedEvent): string {
  * client.
  */
 async function startPlace(
-  { db }: DashboardDeps,
+  { db }: ApiContext,
   listener: { readonly tenant: Tenant; readonly lastId: string | null; readonly now: Date },
 ): Promise<Place> {
   const { tenant, lastId: id, now } = listener;
@@ -70,7 +65,7 @@ interface Following {
  * is reached.
  */
 async function* follow(
-  { db, clock }: DashboardDeps,
+  { db, clock }: ApiContext,
   { tenant, sessionId, start, gone }: Following,
 ): AsyncGenerator<string> {
   const { accountId } = tenant;
@@ -108,8 +103,8 @@ function tooMany(): Refusal {
  * Returns the route that sends everything in the mode as server-sent events, resumable after a
  * broken connection.
  */
-export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
-  const slots = createStreamSlots({ ...deps, most: MAX_STREAMS });
+export function feedRoutes(ctx: ApiContext): PersonRoute[] {
+  const slots = createStreamSlots(ctx, MAX_STREAMS);
   const route = personRoute<typeof FeedQuery>({
     method: 'GET',
     path: `${MODE}/feed`,
@@ -134,12 +129,12 @@ export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
       const free = await slots.take(userId);
       if (free === null) return tooMany();
       const lastId = caller.lastEventId ?? query.last_event_id ?? null;
-      const start = await startPlace(deps, { tenant, lastId, now }).catch((error: unknown) => {
+      const start = await startPlace(ctx, { tenant, lastId, now }).catch((error: unknown) => {
         free();
         throw error;
       });
       const following = { tenant, sessionId, start, gone: whenGone() };
-      const stream = Readable.from(follow(deps, following), { highWaterMark: 1 });
+      const stream = Readable.from(follow(ctx, following), { highWaterMark: 1 });
       stream.once('close', free);
       return {
         status: 200,

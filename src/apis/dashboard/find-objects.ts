@@ -1,5 +1,4 @@
 import { getAddress } from 'viem';
-import type { DashboardDeps } from '#apis/dashboard/person-route.ts';
 import {
   type PaymentSearch,
   searchPayments,
@@ -11,6 +10,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Page } from '#db/paging.ts';
 import { getEvent } from '#events/list.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import type { Payment } from '#payments/payment.ts';
 import { asOf } from '#payments/payment-intent.ts';
@@ -37,7 +37,7 @@ const NOTHING: PaymentSearch = {
 const FIRST_PAGE: Page = { limit: SHOWN - 1, after: null, createdGte: null, createdLt: null };
 
 /** Finds the intent or payment with this id, as the API shows it. */
-async function findSale({ db, receipts }: DashboardDeps, asked: Asked): Promise<object | null> {
+async function findSale({ db, pages: receipts }: ApiContext, asked: Asked): Promise<object | null> {
   const { tenant, text: id, now } = asked;
   if (isId('paymentIntent', id)) {
     const intent = await selectIntent(db, tenant, id);
@@ -54,7 +54,7 @@ async function findSale({ db, receipts }: DashboardDeps, asked: Asked): Promise<
  * Finds the payments that a text may name: those of a transaction or a wallet; `null` if it is
  * neither.
  */
-async function paymentsMeant({ db }: DashboardDeps, asked: Asked): Promise<PaymentSearch | null> {
+async function paymentsMeant({ db }: ApiContext, asked: Asked): Promise<PaymentSearch | null> {
   const { text: wanted, tenant } = asked;
   if (/^0x[0-9a-f]{64}$/i.test(wanted)) return { ...NOTHING, txHash: wanted.toLowerCase() };
   if (isId('payer', wanted)) return { ...NOTHING, payerId: wanted };
@@ -66,23 +66,23 @@ async function paymentsMeant({ db }: DashboardDeps, asked: Asked): Promise<Payme
   return null;
 }
 
-async function intentOfOrder({ db }: DashboardDeps, { tenant, text }: Asked) {
+async function intentOfOrder({ db }: ApiContext, { tenant, text }: Asked) {
   if (!/^[A-Za-z0-9_-]{1,8}$/.test(text)) return null;
   const id = await selectIntentIdByOrder(db, tenant, text);
   return id === null ? null : selectIntent(db, tenant, id);
 }
 
-export async function find(deps: DashboardDeps, asked: Asked): Promise<object[]> {
-  const { db, receipts } = deps;
+export async function find(ctx: ApiContext, asked: Asked): Promise<object[]> {
+  const { db, pages: receipts } = ctx;
   const { tenant, now } = asked;
   const shown = (payment: Payment) => renderPayment(payment, receipts);
-  const byId = (await findSale(deps, asked)) ?? (await findOther(deps, asked));
+  const byId = (await findSale(ctx, asked)) ?? (await findOther(ctx, asked));
   if (byId !== null) return [byId];
-  const search = await paymentsMeant(deps, asked);
+  const search = await paymentsMeant(ctx, asked);
   if (search !== null) {
     return (await searchPayments(db, { tenant, search }, FIRST_PAGE)).map(shown);
   }
-  const intent = await intentOfOrder(deps, asked);
+  const intent = await intentOfOrder(ctx, asked);
   const { amount } = asked;
   if (intent === null && amount === null) return [];
   const either = { ...NOTHING, intentId: intent?.id ?? null, amount };
@@ -100,7 +100,10 @@ interface Asked {
 }
 
 /** Finds any other object with this id, as the API shows it. */
-async function findOther({ db, receipts }: DashboardDeps, asked: Asked): Promise<object | null> {
+async function findOther(
+  { db, pages: receipts }: ApiContext,
+  asked: Asked,
+): Promise<object | null> {
   const { tenant, text: id, now } = asked;
   if (isId('refund', id)) {
     const refund = await selectRefund(db, tenant, id);

@@ -3,17 +3,12 @@ import { type ModeRow, selectMode } from '#accounts/account-queries.ts';
 import { ConsentBody, ConsentSchema, GoLiveSchema } from '#apis/dashboard/account-schema.ts';
 import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
-import {
-  actorOf,
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import type { Actor } from '#audit/audit.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { text } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { confirmGoLive, goLive, prepareGoLive } from '#payouts/go-live.ts';
 import { goLiveConsent } from '#payouts/go-live-consent.ts';
 import { goLiveInTest } from '#payouts/go-live-in-test.ts';
@@ -58,11 +53,7 @@ function nextContract(chains: readonly Chain[], mode: ModeRow | undefined): stri
   return contractVersionOf(number) < currentContractVersion(config) ? config.settlement : null;
 }
 
-async function goLiveView(
-  { db, chains }: Pick<DashboardDeps, 'db' | 'chains'>,
-  tenant: Tenant,
-  now: Date,
-): Promise<object> {
+async function goLiveView({ db, chains }: ApiContext, tenant: Tenant, now: Date): Promise<object> {
   const [mode, request, prepared] = await Promise.all([
     selectMode(db, tenant),
     selectGoLive(db, tenant),
@@ -77,7 +68,7 @@ async function goLiveView(
   };
 }
 
-function readRoute(deps: DashboardDeps) {
+function readRoute(ctx: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/go_live`,
@@ -87,7 +78,7 @@ function readRoute(deps: DashboardDeps) {
     summary: 'Retrieve whether the account is live on this network',
     access: 'viewer',
     response: GoLiveSchema,
-    handle: async ({ caller, now }) => answerWith(200, await goLiveView(deps, caller.tenant, now)),
+    handle: async ({ caller, now }) => answerWith(200, await goLiveView(ctx, caller.tenant, now)),
   });
 }
 
@@ -95,7 +86,7 @@ const ConsentQuery = Type.Object({
   wallet: text(42, 'The EVM address that receives the money.', 42),
 });
 
-function consentRoute(deps: DashboardDeps) {
+function consentRoute(ctx: ApiContext) {
   return personRoute<typeof ConsentQuery>({
     method: 'GET',
     path: `${MODE}/go_live/consent`,
@@ -107,14 +98,14 @@ function consentRoute(deps: DashboardDeps) {
     query: ConsentQuery,
     response: ConsentSchema,
     handle: async ({ caller, query, now }) => {
-      const consent = goLiveConsent(deps, { tenant: caller.tenant, ...query, now });
+      const consent = goLiveConsent(ctx.chains, { tenant: caller.tenant, ...query, now });
       if (isRefusal(consent)) return consent;
       return answerWith(200, { deadline: consent.deadline, typed_data: consent.typedData });
     },
   });
 }
 
-function startRoute(deps: DashboardDeps) {
+function startRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof ConsentBody>({
     method: 'POST',
     path: `${MODE}/go_live`,
@@ -135,13 +126,12 @@ function startRoute(deps: DashboardDeps) {
     errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
     handle: async ({ caller, body, requestId, now }) => {
       const { tenant, role } = caller;
-      const { secretKey } = deps.settings.people;
       const input = { tenant, actor: actorOf(caller, requestId), now, consent: body };
       const stale = role === 'owner' ? requireTrustedFactor(caller, now) : null;
       if (stale !== null) return stale;
       const work = role === 'owner' ? goLive : prepareGoLive;
-      const result = await orUnavailable<unknown>(work({ ...deps, secretKey }, input));
-      return isRefusal(result) ? result : answerWith(202, await goLiveView(deps, tenant, now));
+      const result = await orUnavailable<unknown>(work(ctx, input));
+      return isRefusal(result) ? result : answerWith(202, await goLiveView(ctx, tenant, now));
     },
   });
 }
@@ -149,18 +139,18 @@ function startRoute(deps: DashboardDeps) {
 /** The name of an account's first till until it is renamed. */
 const FIRST_TILL = 'First till';
 
-async function addFirstTill(deps: DashboardDeps, input: NewTill): Promise<Refusal | null> {
-  const made = await deps.db.transaction(async (tx) =>
+async function addFirstTill(ctx: ApiContext, input: NewTill): Promise<Refusal | null> {
+  const made = await ctx.db.transaction(async (tx) =>
     (await countTerminals(tx, input.tenant)) > 0
       ? null
       : createTerminal(tx, { ...input, label: FIRST_TILL }),
   );
   if (isRefusal(made)) return made;
-  if (made !== null) deps.wakeups.send('deliveries');
+  if (made !== null) ctx.wakeups.send('deliveries');
   return null;
 }
 
-function testRoute(deps: DashboardDeps) {
+function testRoute(ctx: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${MODE}/go_live/test_wallet`,
@@ -181,19 +171,18 @@ function testRoute(deps: DashboardDeps) {
       if (tenant.livemode) {
         return refuse('route_missing', 'Only test mode generates a wallet. Sign with your own.');
       }
-      const { secretKey } = deps.settings.people;
       const input = { tenant, actor: actorOf(caller, requestId), now };
-      const row = await orUnavailable(goLiveInTest({ ...deps, secretKey }, input));
+      const row = await orUnavailable(goLiveInTest(ctx, input));
       if (isRefusal(row)) return row;
-      const refused = await addFirstTill(deps, input);
-      return refused ?? answerWith(202, await goLiveView(deps, tenant, now));
+      const refused = await addFirstTill(ctx, input);
+      return refused ?? answerWith(202, await goLiveView(ctx, tenant, now));
     },
   });
 }
 
 const ConfirmBody = Type.Object({ wallet: text(42, 'The wallet that was prepared.', 42) });
 
-function confirmRoute(deps: DashboardDeps) {
+function confirmRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof ConfirmBody>({
     method: 'POST',
     path: `${MODE}/go_live/confirm`,
@@ -209,15 +198,14 @@ function confirmRoute(deps: DashboardDeps) {
     errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
     handle: async ({ caller, body, requestId, now }) => {
       const { tenant } = caller;
-      const { secretKey } = deps.settings.people;
       const input = { tenant, actor: actorOf(caller, requestId), now, ...body };
-      const row = await orUnavailable(confirmGoLive({ ...deps, secretKey }, input));
-      return isRefusal(row) ? row : answerWith(202, await goLiveView(deps, tenant, now));
+      const row = await orUnavailable(confirmGoLive(ctx, input));
+      return isRefusal(row) ? row : answerWith(202, await goLiveView(ctx, tenant, now));
     },
   });
 }
 
-export function goLiveRoutes(deps: DashboardDeps): PersonRoute[] {
-  const before = [readRoute(deps), consentRoute(deps)];
-  return [...before, startRoute(deps), testRoute(deps), confirmRoute(deps)];
+export function goLiveRoutes(ctx: ApiContext): PersonRoute[] {
+  const before = [readRoute(ctx), consentRoute(ctx)];
+  return [...before, startRoute(ctx), testRoute(ctx), confirmRoute(ctx)];
 }

@@ -1,15 +1,11 @@
 import Type from 'typebox';
 import { openCharts } from '#apis/dashboard/charts.ts';
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { count, listed } from '#apis/dashboard/person-schema.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, daysBetween } from '#core/days.ts';
 import { Day } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 /** The most days: requests, events and deliveries are stored for this long. */
 const MAX_DAYS = 31;
@@ -25,7 +21,7 @@ const HealthSchema = Type.Object({
 
 const HealthQuery = Type.Object({ from: Day, to: Day });
 
-function healthRoute({ db }: DashboardDeps) {
+function healthRoute({ db }: ApiContext) {
   const charts = openCharts(db);
   return personRoute<typeof HealthQuery>({
     method: 'GET',
@@ -51,6 +47,6 @@ function healthRoute({ db }: DashboardDeps) {
   });
 }
 
-export function healthRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [healthRoute(deps)];
+export function healthRoutes(ctx: ApiContext): PersonRoute[] {
+  return [healthRoute(ctx)];
 }

@@ -56,11 +56,7 @@ const HELD = plainPage(
  * Adds the page behind the link that owners get by mail. Mail scanners open links, so a GET only
  * shows a button, and its POST puts the hold. The link needs no sign-in.
  */
-export function addHoldPage(
-  app: FastifyInstance,
-  deps: { readonly people: PeopleDeps; readonly clock: Clock },
-): void {
-  const { people, clock } = deps;
+export function addHoldPage(app: FastifyInstance, people: PeopleDeps, clock: Clock): void {
   const path = `${HOLD_PATH}/:token`;
   const onRequest = limitByAddress(PAGES);
   app.get<{ Params: { token: string } }>(path, { onRequest }, async (request, reply) => {

@@ -1,14 +1,9 @@
 import Type from 'typebox';
-import {
-  ACCOUNT,
-  actorOf,
-  type DashboardDeps,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { ACCOUNT, actorOf, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Done } from '#apis/dashboard/person-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { nullable, Timestamp } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectOpenHold } from '#payouts/payout-hold-queries.ts';
 import { liftHold } from '#payouts/payout-holds.ts';
 
@@ -24,7 +19,7 @@ const HoldSchema = Type.Object(
   { description: 'Whether payouts are on hold, by whom, and since when.' },
 );
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: PATH,
@@ -45,7 +40,7 @@ function readRoute({ db }: DashboardDeps) {
   });
 }
 
-function liftRoute({ db, settings }: DashboardDeps) {
+function liftRoute({ db, people }: ApiContext) {
   return personRoute({
     method: 'DELETE',
     path: PATH,
@@ -61,13 +56,13 @@ function liftRoute({ db, settings }: DashboardDeps) {
     handle: async ({ caller, requestId, now }) => {
       const { accountId } = caller.tenant;
       const ref = { accountId, actor: actorOf(caller, requestId), now };
-      const lifted = await db.transaction((tx) => liftHold(tx, settings.people, ref));
+      const lifted = await db.transaction((tx) => liftHold(tx, people.merchant, ref));
       return isRefusal(lifted) ? lifted : answerWith(200, { status: 'lifted' });
     },
   });
 }
 
 /** Returns the routes for the hold on payouts, for which every owner gets a link by mail. */
-export function holdRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [readRoute(deps), liftRoute(deps)];
+export function holdRoutes(ctx: ApiContext): PersonRoute[] {
+  return [readRoute(ctx), liftRoute(ctx)];
 }

@@ -22,6 +22,7 @@ import { requestPayments } from '#settlement/requests.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { PersonClient } from '#testing/person-client.ts';
+import { chainContext } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { carryOut } from '#watch/carry-out.ts';
 import { noteLook } from '#watch/watch-queries.ts';
@@ -341,7 +342,7 @@ async function announce(to: PrivateKeyAccount) {
 
 async function walletStatus(wanted: string): Promise<string> {
   return until(`the wallet to be ${wanted}`, async () => {
-    await applyWalletOutcomes({ ...server, chains: [network.chain], log: silentLog });
+    await applyWalletOutcomes(chainContext(server, [network.chain]));
     const { body } = await merchant.get(path('test/settlement_wallet'));
     const { status } = body.change as { status: string };
     // The dashboard reads the contract, so it may show the change before the row has it.
@@ -474,7 +475,7 @@ test('owners stop a wallet that a stranger announced, with the link in their mai
   // the change.
   const tower = { chains: [network.chain], db, clock, log: silentLog };
   await until('the contract to drop it', async () => {
-    await carryOut(tower, network.watchKey);
+    await carryOut(tower, tower.chains, network.watchKey);
     return BigInt(await announcedOnChain()) === 0n ? true : null;
   });
   const [request] = await db.query<{ status: string }>(

@@ -15,7 +15,6 @@ import { DocumentSchema, KybDetails, KybSchema } from '#apis/dashboard/account-s
 import {
   ACCOUNT,
   actorOf,
-  type DashboardDeps,
   type PersonRequest,
   type PersonRoute,
   personRoute,
@@ -26,6 +25,7 @@ import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import type { Stream } from '#http/route.ts';
 import { oneOf, text } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Verification';
 
@@ -81,7 +81,7 @@ function kybRef({ caller, requestId, now }: PersonRequest) {
   return { accountId: caller.tenant.accountId, actor: actorOf(caller, requestId), now };
 }
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${ACCOUNT}/kyb`,
@@ -103,7 +103,7 @@ const DetailsBody = Type.Object({
   details: KybDetails,
 });
 
-function saveRoute({ db }: DashboardDeps) {
+function saveRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof DetailsBody>({
     method: 'PUT',
     path: `${ACCOUNT}/kyb`,
@@ -125,7 +125,7 @@ function saveRoute({ db }: DashboardDeps) {
   });
 }
 
-function submitRoute({ db }: DashboardDeps) {
+function submitRoute({ db }: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${ACCOUNT}/kyb/submit`,
@@ -150,7 +150,7 @@ const UploadQuery = Type.Object({
   file_name: text(100, 'The name of the file.', 1),
 });
 
-function uploadRoute({ db, settings }: DashboardDeps) {
+function uploadRoute({ db, keys }: ApiContext) {
   return personRoute<typeof UploadQuery>({
     method: 'POST',
     path: `${ACCOUNT}/kyb/documents`,
@@ -167,7 +167,7 @@ function uploadRoute({ db, settings }: DashboardDeps) {
     errors: ['unexpected_state', 'body_too_large', 'content_type_unsupported'],
     handle: async (request) => {
       const { query, bytes, contentType } = request;
-      const { secretKey } = settings.people;
+      const secretKey = keys.people;
       const document = { kind: query.kind, fileName: query.file_name, contentType, bytes };
       const row = await db.transaction((tx) =>
         addDocument(tx, { ...kybRef(request), secretKey }, document),
@@ -177,7 +177,7 @@ function uploadRoute({ db, settings }: DashboardDeps) {
   });
 }
 
-function downloadRoute({ db, settings }: DashboardDeps) {
+function downloadRoute({ db, keys }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${ACCOUNT}/kyb/documents/{id}`,
@@ -191,14 +191,14 @@ function downloadRoute({ db, settings }: DashboardDeps) {
     sends: DOCUMENT_TYPES,
     handle: async ({ caller, params }) => {
       const { accountId } = caller.tenant;
-      const { secretKey } = settings.people;
+      const secretKey = keys.people;
       const found = await readDocument(db, { accountId, id: params.id ?? '', secretKey });
       return isRefusal(found) ? found : fileAnswer(found.row, found.bytes);
     },
   });
 }
 
-function removeRoute({ db }: DashboardDeps) {
+function removeRoute({ db }: ApiContext) {
   return personRoute({
     method: 'DELETE',
     path: `${ACCOUNT}/kyb/documents/{id}`,
@@ -218,13 +218,13 @@ function removeRoute({ db }: DashboardDeps) {
   });
 }
 
-export function kybRoutes(deps: DashboardDeps): PersonRoute[] {
+export function kybRoutes(ctx: ApiContext): PersonRoute[] {
   return [
-    readRoute(deps),
-    saveRoute(deps),
-    submitRoute(deps),
-    uploadRoute(deps),
-    downloadRoute(deps),
-    removeRoute(deps),
+    readRoute(ctx),
+    saveRoute(ctx),
+    submitRoute(ctx),
+    uploadRoute(ctx),
+    downloadRoute(ctx),
+    removeRoute(ctx),
   ];
 }

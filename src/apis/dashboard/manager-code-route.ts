@@ -1,14 +1,9 @@
 import Type from 'typebox';
 import { createManagerCode } from '#accounts/manager-code.ts';
-import {
-  actorOf,
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { answerWith } from '#core/answer.ts';
 import { Timestamp } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const ManagerCodeSchema = Type.Object(
   {
@@ -22,7 +17,7 @@ const ManagerCodeSchema = Type.Object(
  * Returns the route for manager codes. Members may let a till refund, because they can refund in
  * the dashboard themselves.
  */
-export function managerCodeRoute({ db }: DashboardDeps): PersonRoute {
+export function managerCodeRoute({ db }: ApiContext): PersonRoute {
   return personRoute({
     method: 'POST',
     path: `${MODE}/manager_codes`,

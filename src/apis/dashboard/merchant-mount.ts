@@ -1,7 +1,6 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import {
   actorOf,
-  type DashboardDeps,
   impliedErrors,
   MODE,
   type PersonRequest,
@@ -13,6 +12,7 @@ import { assert } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { isSerious } from '#http/moves.ts';
 import type { AnyRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Role } from '#people/roles.ts';
 
 /**
@@ -69,10 +69,10 @@ function inTestOnly(work: Work): Work {
 /**
  * Writes a person's change to the audit log before it is made, so that a failed one is there, too.
  */
-function audited(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, work: Work): Work {
+function audited(ctx: ApiContext, route: AnyRoute<MerchantCaller>, work: Work): Work {
   return async (request: PersonRequest<never, never>) => {
     const { caller, params, requestId, now } = request;
-    await deps.db.transaction((tx) =>
+    await ctx.db.transaction((tx) =>
       recordEntry(tx, {
         auditLog: caller.tenant.accountId,
         actor: actorOf(caller, requestId),
@@ -88,11 +88,11 @@ function audited(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, work: Wor
   };
 }
 
-function mount(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, access: Role): PersonRoute {
+function mount(ctx: ApiContext, route: AnyRoute<MerchantCaller>, access: Role): PersonRoute {
   // PersonCaller has every field that a handler reads of its caller. It lacks only the idempotency
   // space, which the server has already used by then.
   const work = route.handle as unknown as Work;
-  const handle = route.method === 'GET' ? work : audited(deps, route, work);
+  const handle = route.method === 'GET' ? work : audited(ctx, route, work);
   const path = `${MODE}${route.path}`;
   const operation = route.operationId;
   return {
@@ -110,9 +110,12 @@ function mount(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, access: Rol
 }
 
 /** Returns the merchant API's routes below an account and mode of the dashboard. */
-export function mountedRoutes(deps: DashboardDeps): PersonRoute[] {
-  return deps.merchantRoutes.flatMap((route) => {
+export function mountedRoutes(
+  ctx: ApiContext,
+  merchantRoutes: readonly AnyRoute<MerchantCaller>[],
+): PersonRoute[] {
+  return merchantRoutes.flatMap((route) => {
     const role = mountedRole(route);
-    return role === null ? [] : [mount(deps, route, role)];
+    return role === null ? [] : [mount(ctx, route, role)];
   });
 }

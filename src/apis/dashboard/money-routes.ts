@@ -1,18 +1,13 @@
 import Type from 'typebox';
 import { WithdrawalSchema } from '#apis/dashboard/account-schema.ts';
 import { Waiting, waitingOf } from '#apis/dashboard/blocked-transfer.ts';
-import {
-  actorOf,
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { createdParameters, listOf, nullable, pageParameters } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { withdraw } from '#payouts/withdraw.ts';
 import { selectWithdrawal, selectWithdrawalPage } from '#payouts/withdrawal-queries.ts';
@@ -30,7 +25,7 @@ const WithdrawBody = Type.Object({
   }),
 });
 
-function withdrawRoute(deps: DashboardDeps) {
+function withdrawRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof WithdrawBody>({
     method: 'POST',
     path: `${MODE}/withdrawals`,
@@ -54,7 +49,7 @@ function withdrawRoute(deps: DashboardDeps) {
       'service_unavailable',
     ],
     handle: async ({ caller, body, idempotency, requestId, now }) => {
-      return withdraw(deps, {
+      return withdraw(ctx, {
         tenant: caller.tenant,
         amount: BigInt(body.amount),
         actor: actorOf(caller, requestId),
@@ -68,7 +63,7 @@ function withdrawRoute(deps: DashboardDeps) {
 
 const ListQuery = Type.Object({ ...pageParameters, ...createdParameters });
 
-function listRoute({ db, cursorKey }: DashboardDeps) {
+function listRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
   return personRoute<typeof ListQuery>({
     method: 'GET',
     path: `${MODE}/withdrawals`,
@@ -99,7 +94,7 @@ const DashboardWithdrawalSchema = Type.Object(
   },
 );
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/withdrawals/{id}`,
@@ -120,6 +115,6 @@ function readRoute({ db }: DashboardDeps) {
   });
 }
 
-export function moneyRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [withdrawRoute(deps), listRoute(deps), readRoute(deps)];
+export function moneyRoutes(ctx: ApiContext): PersonRoute[] {
+  return [withdrawRoute(ctx), listRoute(ctx), readRoute(ctx)];
 }

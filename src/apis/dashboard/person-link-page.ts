@@ -60,22 +60,16 @@ function question({ kind, what, created }: PersonLinkRow): string {
 }
 
 /** Adds all pages behind mailed links that need no sign-in. */
-export function addMailPages(app: FastifyInstance, deps: PageDeps): void {
-  addHoldPage(app, deps);
-  addPersonLinkPage(app, deps);
-}
-
-interface PageDeps {
-  readonly people: PeopleDeps;
-  readonly clock: Clock;
+export function addMailPages(app: FastifyInstance, people: PeopleDeps, clock: Clock): void {
+  addHoldPage(app, people, clock);
+  addPersonLinkPage(app, people, clock);
 }
 
 /**
  * Adds the page behind the links that people get by mail. Mail scanners open links, so a GET only
  * shows a button, and its POST acts. The link needs no sign-in.
  */
-function addPersonLinkPage(app: FastifyInstance, deps: PageDeps): void {
-  const { people, clock } = deps;
+function addPersonLinkPage(app: FastifyInstance, people: PeopleDeps, clock: Clock): void {
   const path = `${PERSON_LINK_PATH}/:token`;
   const onRequest = limitByAddress(PAGES);
   app.get<{ Params: { token: string } }>(path, { onRequest }, async (request, reply) => {

@@ -1,28 +1,12 @@
 import type { TSchema } from 'typebox';
-import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import type { Access, PersonCaller, SurfaceSettings } from '#apis/dashboard/surface.ts';
+import type { Access, PersonCaller } from '#apis/dashboard/surface.ts';
 import type { Actor } from '#audit/audit.ts';
 import { assert, present } from '#core/assert.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import type { IdKind } from '#core/ids.ts';
-import type { Log } from '#core/log.ts';
 import { type AnyRoute, defineRoute, type Handled, type Route } from '#http/route.ts';
 import { ROLES } from '#people/roles.ts';
 import type { SessionRow } from '#people/session-queries.ts';
-import type { RefundDeps } from '#refunds/create.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
-import type { TagPlace } from '#terminals/tag.ts';
-import type { WebhookDeps } from '#webhooks/endpoint.ts';
-
-/** The dependencies of the dashboard's routes. */
-export interface DashboardDeps extends RefundDeps, WebhookDeps, TagPlace {
-  readonly settings: SurfaceSettings;
-  readonly chains: readonly Chain[];
-  readonly cursorKey: Buffer;
-  readonly log: Log;
-  /** The merchant API's routes, whose handlers the dashboard shares. */
-  readonly merchantRoutes: readonly AnyRoute<MerchantCaller>[];
-}
 
 export const ACCOUNT = '/accounts/{account}';
 export const MODE = '/accounts/{account}/{mode}';

@@ -1,15 +1,10 @@
 import Type from 'typebox';
-import {
-  actorOf,
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { DeliverySchema } from '#apis/merchant/webhook-schema.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { nullable, objectType, oneOf, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { checkReceiver, renderReceiverCheck } from '#webhooks/check-receiver.ts';
 
 const ProbeSchema = Type.Object({
@@ -43,7 +38,7 @@ const CheckSchema = Type.Object(
   { description: 'The receiver’s responses, and the conclusion.' },
 );
 
-function checkRoute(deps: DashboardDeps) {
+function checkRoute(ctx: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${MODE}/webhook_endpoints/{id}/check_receiver`,
@@ -62,9 +57,9 @@ function checkRoute(deps: DashboardDeps) {
     handle: async ({ caller, params, requestId, now }) => {
       const { tenant } = caller;
       const objectId = params.id ?? '';
-      const checked = await checkReceiver(deps, tenant, objectId, deps.clock);
+      const checked = await checkReceiver(ctx, tenant, objectId, ctx.clock);
       if (isRefusal(checked)) return checked;
-      await deps.db.transaction((tx) =>
+      await ctx.db.transaction((tx) =>
         recordEntry(tx, {
           auditLog: tenant.accountId,
           actor: actorOf(caller, requestId),
@@ -81,6 +76,6 @@ function checkRoute(deps: DashboardDeps) {
   });
 }
 
-export function receiverRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [checkRoute(deps)];
+export function receiverRoutes(ctx: ApiContext): PersonRoute[] {
+  return [checkRoute(ctx)];
 }

@@ -3,7 +3,6 @@ import { Waiting, waitingOf } from '#apis/dashboard/blocked-transfer.ts';
 import { factorRefusal } from '#apis/dashboard/consent.ts';
 import {
   actorOf,
-  type DashboardDeps,
   MODE,
   type PersonRequest,
   type PersonRoute,
@@ -21,6 +20,7 @@ import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#c
 import { present } from '#core/assert.ts';
 import { Abandon, type Tx } from '#db/database.ts';
 import { nullable } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { createRefund } from '#refunds/create.ts';
 import { addToRefundDay, selectRefund } from '#refunds/refund-queries.ts';
@@ -42,7 +42,7 @@ const DashboardRefundSchema = Type.Object(
   },
 );
 
-function readRoute({ db, receipts }: DashboardDeps) {
+function readRoute({ db, pages: receipts }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/refunds/{id}`,
@@ -63,7 +63,7 @@ function readRoute({ db, receipts }: DashboardDeps) {
   });
 }
 
-function endRoute({ db, wakeups, receipts }: DashboardDeps) {
+function endRoute({ db, wakeups, pages: receipts }: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${MODE}/refunds/{id}/end`,
@@ -143,7 +143,7 @@ function inEntry(amount: AskedAmount) {
   return { presentment_amount: amount.minorUnits };
 }
 
-function refundRoute(deps: DashboardDeps): PersonRoute {
+function refundRoute(ctx: ApiContext): PersonRoute {
   const route = personRoute<undefined, typeof CreateRefundBody>({
     method: 'POST',
     path: `${MODE}/refunds`,
@@ -167,7 +167,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
       const asked = refundAskedFor(body);
       if (isRefusal(asked)) return asked;
       // Written before the refund, so that the log names the person whatever the result is.
-      const refused = await deps.db.transaction<Refusal | null>(async (tx) => {
+      const refused = await ctx.db.transaction<Refusal | null>(async (tx) => {
         const stale = await refundRefusal(tx, request, asked);
         if (stale !== null) return new Abandon(stale);
         await recordEntry(tx, {
@@ -183,7 +183,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
         return null;
       });
       if (refused !== null) return refused;
-      return createRefund(deps, {
+      return createRefund(ctx, {
         tenant,
         keyHash: null,
         idempotency: present(idempotency, 'idempotency key'),
@@ -197,6 +197,6 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
 }
 
 /** Returns the dashboard's refund routes. */
-export function refundRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [refundRoute(deps), readRoute(deps), endRoute(deps)];
+export function refundRoutes(ctx: ApiContext): PersonRoute[] {
+  return [refundRoute(ctx), readRoute(ctx), endRoute(ctx)];
 }

@@ -151,7 +151,7 @@ describe('a refund that USDC refuses for now', () => {
     const oneTooMany = async () => (await ask(AMOUNT + 1)).body.error?.code;
     assert.equal(await oneTooMany(), 'payment_already_refunded');
     assert.equal((await owner.post(`${path}/end`)).status, 200);
-    while (await applyRefundOutcomes({ ...server, log: silentLog, receipts: TEST_RECEIPTS }));
+    while (await applyRefundOutcomes({ ...server, log: silentLog, pages: TEST_RECEIPTS }));
     const { body } = await owner.get(path);
     assert.deepEqual(
       [body.status, body.failure_code, body.waiting],

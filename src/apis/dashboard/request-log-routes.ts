@@ -1,17 +1,13 @@
 import { createHmac } from 'node:crypto';
 import Type from 'typebox';
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { requestFields, requestFilters, requestView } from '#apis/merchant/request-log-routes.ts';
 import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { idTime } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { equalInConstantTime, keysOf } from '#core/secrets.ts';
 import { listOf } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectRequest, selectRequests } from '#request-log/request-log-queries.ts';
 
 const TAG = 'Request log';
@@ -52,7 +48,7 @@ function readDate(textOf: string | undefined): Date | null {
   return textOf === undefined ? null : new Date(textOf);
 }
 
-function listRoute({ db, cursorKey }: DashboardDeps) {
+function listRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
   return personRoute<typeof LogQuery>({
     method: 'GET',
     path: `${MODE}/request_log`,
@@ -96,7 +92,7 @@ function listRoute({ db, cursorKey }: DashboardDeps) {
   });
 }
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/request_log/{id}`,
@@ -116,6 +112,6 @@ function readRoute({ db }: DashboardDeps) {
   });
 }
 
-export function requestLogRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [listRoute(deps), readRoute(deps)];
+export function requestLogRoutes(ctx: ApiContext): PersonRoute[] {
+  return [listRoute(ctx), readRoute(ctx)];
 }

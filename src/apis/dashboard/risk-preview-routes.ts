@@ -1,16 +1,12 @@
 import Type from 'typebox';
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { answerWith } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { atoms, MAX_AMOUNT } from '#core/money.ts';
 import { accountTime } from '#db/commit-order.ts';
 import { openObject, Timestamp } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { previewRisk } from '#risk/preview.ts';
 import { selectPastPayments } from '#risk/preview-queries.ts';
 
@@ -56,7 +52,7 @@ function toLimit(value: number | undefined) {
   return value === undefined ? null : atoms(value);
 }
 
-function previewRoute({ db }: DashboardDeps) {
+function previewRoute({ db }: ApiContext) {
   return personRoute<typeof PreviewQuery>({
     method: 'GET',
     path: `${MODE}/risk_settings/preview`,
@@ -87,6 +83,6 @@ function previewRoute({ db }: DashboardDeps) {
   });
 }
 
-export function riskPreviewRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [previewRoute(deps)];
+export function riskPreviewRoutes(ctx: ApiContext): PersonRoute[] {
+  return [previewRoute(ctx)];
 }

@@ -3,7 +3,6 @@ import { getAddress } from 'viem';
 import { VersionOut } from '#apis/dashboard/account-schema.ts';
 import {
   actorOf,
-  type DashboardDeps,
   MODE,
   type PersonRequest,
   type PersonRoute,
@@ -17,6 +16,7 @@ import { type Atoms, atoms, MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { nullable, Timestamp, text, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import {
   deleteBlockedPayer,
   insertBlockedPayer,
@@ -70,7 +70,7 @@ function view(settings: RiskSettings): { [key: string]: Json } {
   };
 }
 
-function readRoute({ db }: DashboardDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/risk_settings`,
@@ -117,7 +117,7 @@ async function saveSettings(
   return { version, settings };
 }
 
-function saveRoute({ db }: DashboardDeps) {
+function saveRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof SettingsBody>({
     method: 'PUT',
     path: `${MODE}/risk_settings`,
@@ -143,7 +143,7 @@ const BlockedSchema = Type.Object(
   { description: 'The blocked wallet.' },
 );
 
-function blockedRoute({ db }: DashboardDeps) {
+function blockedRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/blocked_payers`,
@@ -180,7 +180,7 @@ async function recordBlock(
 
 const BlockBody = Type.Object({ address: Wallet, note: Type.Optional(text(200, 'Why.')) });
 
-function blockRoute({ db }: DashboardDeps) {
+function blockRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof BlockBody>({
     method: 'POST',
     path: `${MODE}/blocked_payers`,
@@ -206,7 +206,7 @@ function blockRoute({ db }: DashboardDeps) {
   });
 }
 
-function unblockRoute({ db }: DashboardDeps) {
+function unblockRoute({ db }: ApiContext) {
   return personRoute({
     method: 'DELETE',
     path: `${MODE}/blocked_payers/{address}`,
@@ -233,12 +233,6 @@ function unblockRoute({ db }: DashboardDeps) {
   });
 }
 
-export function riskRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [
-    readRoute(deps),
-    saveRoute(deps),
-    blockedRoute(deps),
-    blockRoute(deps),
-    unblockRoute(deps),
-  ];
+export function riskRoutes(ctx: ApiContext): PersonRoute[] {
+  return [readRoute(ctx), saveRoute(ctx), blockedRoute(ctx), blockRoute(ctx), unblockRoute(ctx)];
 }

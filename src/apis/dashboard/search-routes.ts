@@ -1,12 +1,7 @@
 import Type from 'typebox';
 import { getAddress } from 'viem';
 import { find } from '#apis/dashboard/find-objects.ts';
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
 import {
   type PaymentSearch,
@@ -20,6 +15,7 @@ import { atoms, MAX_AMOUNT } from '#core/money.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { createdParameters, idOf, openObject, pageParameters, text } from '#http/schema.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { renderPayment } from '#payments/render.ts';
 
 const TAG = 'Search';
@@ -35,7 +31,7 @@ const FindQuery = Type.Object({
   amount: Type.Optional(SearchAmount),
 });
 
-function findRoute(deps: DashboardDeps) {
+function findRoute(ctx: ApiContext) {
   return personRoute<typeof FindQuery>({
     method: 'GET',
     path: `${MODE}/search`,
@@ -51,7 +47,7 @@ function findRoute(deps: DashboardDeps) {
     ),
     handle: async ({ caller, query, now }) => {
       const amount = query.amount === undefined ? null : atoms(query.amount);
-      const data = await find(deps, { tenant: caller.tenant, text: query.q.trim(), amount, now });
+      const data = await find(ctx, { tenant: caller.tenant, text: query.q.trim(), amount, now });
       return answerWith(200, { object: 'list', data });
     },
   });
@@ -81,7 +77,7 @@ const SearchQuery = Type.Object({
 
 /** Returns the filters as columns; `null` if one of them names an unknown object. */
 async function toSearch(
-  { db }: DashboardDeps,
+  { db }: ApiContext,
   tenant: Tenant,
   query: Type.Static<typeof SearchQuery>,
 ): Promise<PaymentSearch | null> {
@@ -105,7 +101,7 @@ async function toSearch(
   };
 }
 
-function searchRoute(deps: DashboardDeps) {
+function searchRoute(ctx: ApiContext) {
   return personRoute<typeof SearchQuery>({
     method: 'GET',
     path: `${MODE}/payments/search`,
@@ -119,16 +115,16 @@ function searchRoute(deps: DashboardDeps) {
     response: PaymentList,
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const pagination = { list: 'payment search', tenant, query, cursorKey: deps.cursorKey };
+      const pagination = { list: 'payment search', tenant, query, cursorKey: ctx.keys.cursor };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
-      const search = await toSearch(deps, tenant, query);
-      const rows = search === null ? [] : await searchPayments(deps.db, { tenant, search }, page);
-      return answerPage(pagination, page, rows, (row) => renderPayment(row, deps.receipts));
+      const search = await toSearch(ctx, tenant, query);
+      const rows = search === null ? [] : await searchPayments(ctx.db, { tenant, search }, page);
+      return answerPage(pagination, page, rows, (row) => renderPayment(row, ctx.pages));
     },
   });
 }
 
-export function searchRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [findRoute(deps), searchRoute(deps)];
+export function searchRoutes(ctx: ApiContext): PersonRoute[] {
+  return [findRoute(ctx), searchRoute(ctx)];
 }

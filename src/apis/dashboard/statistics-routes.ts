@@ -1,11 +1,6 @@
 import Type from 'typebox';
 import { openCharts } from '#apis/dashboard/charts.ts';
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { count, listed } from '#apis/dashboard/person-schema.ts';
 import { readReport } from '#apis/dashboard/statistics.ts';
 import type { DayRow, ReportRow } from '#apis/dashboard/statistics-queries.ts';
@@ -13,6 +8,7 @@ import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, isDay } from '#core/days.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { AtomsOut, Day, nullable, openObject, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Statistics';
 
@@ -72,7 +68,7 @@ const StatisticsQuery = Type.Object({
   by_terminal: Type.Optional(Type.Boolean({ description: 'Also one row per terminal.' })),
 });
 
-function statisticsRoute({ db }: DashboardDeps) {
+function statisticsRoute({ db }: ApiContext) {
   const charts = openCharts(db);
   return personRoute<typeof StatisticsQuery>({
     method: 'GET',
@@ -151,7 +147,7 @@ const NO_LINE: ReportRow = {
   fee_cashback: 0n,
 };
 
-function reportRoute({ db }: DashboardDeps) {
+function reportRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/reports/daily/{day}`,
@@ -183,6 +179,6 @@ function reportRoute({ db }: DashboardDeps) {
   });
 }
 
-export function statisticsRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [statisticsRoute(deps), reportRoute(deps)];
+export function statisticsRoutes(ctx: ApiContext): PersonRoute[] {
+  return [statisticsRoute(ctx), reportRoute(ctx)];
 }

@@ -4,7 +4,6 @@ import { hasTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   ACCOUNT,
   actorOf,
-  type DashboardDeps,
   type PersonRequest,
   type PersonRoute,
   personRoute,
@@ -12,6 +11,7 @@ import {
 } from '#apis/dashboard/person-route.ts';
 import { Done, Email, listed, RoleField, Version } from '#apis/dashboard/person-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { type InvitationRow, selectInvitations } from '#people/invitation-queries.ts';
 import { inviteMember, withdrawInvitation } from '#people/invite.ts';
 import { type MemberRow, selectMembers } from '#people/membership-queries.ts';
@@ -30,18 +30,18 @@ function invitationView(row: InvitationRow) {
   return { id, email, role, created, expires_at };
 }
 
-function teamRef({ settings }: DashboardDeps, { caller, requestId, now }: PersonRequest): TeamRef {
+function teamRef(ctx: ApiContext, { caller, requestId, now }: PersonRequest): TeamRef {
   return {
     accountId: caller.tenant.accountId,
     accountName: caller.merchant.name,
     actor: actorOf(caller, requestId),
     factorIsFresh: hasTrustedFactor(caller, now),
-    people: settings.people,
+    people: ctx.people.merchant,
     now,
   };
 }
 
-function membersRoute({ db }: DashboardDeps) {
+function membersRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${ACCOUNT}/members`,
@@ -60,7 +60,7 @@ function membersRoute({ db }: DashboardDeps) {
 
 const RoleBody = Type.Object({ role: RoleField, version: Version });
 
-function changeRoleRoute(deps: DashboardDeps) {
+function changeRoleRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof RoleBody>({
     method: 'PATCH',
     path: `${ACCOUNT}/members/{user}`,
@@ -78,14 +78,14 @@ function changeRoleRoute(deps: DashboardDeps) {
     errors: ['version_conflict', 'unexpected_state'],
     handle: async (request) => {
       const change = { userId: request.params.user ?? '', ...request.body };
-      const ref = teamRef(deps, request);
-      const row = await deps.db.transaction((tx) => changeRole(tx, ref, change));
+      const ref = teamRef(ctx, request);
+      const row = await ctx.db.transaction((tx) => changeRole(tx, ref, change));
       return isRefusal(row) ? row : answerWith(200, memberView(row));
     },
   });
 }
 
-function removeRoute(deps: DashboardDeps) {
+function removeRoute(ctx: ApiContext) {
   return personRoute({
     method: 'DELETE',
     path: `${ACCOUNT}/members/{user}`,
@@ -101,14 +101,14 @@ function removeRoute(deps: DashboardDeps) {
     errors: ['unexpected_state'],
     handle: async (request) => {
       const userId = request.params.user ?? '';
-      const ref = teamRef(deps, request);
-      const refused = await deps.db.transaction((tx) => removeMember(tx, ref, userId));
+      const ref = teamRef(ctx, request);
+      const refused = await ctx.db.transaction((tx) => removeMember(tx, ref, userId));
       return refused ?? answerWith(200, { status: 'removed' });
     },
   });
 }
 
-function leaveRoute(deps: DashboardDeps) {
+function leaveRoute(ctx: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${ACCOUNT}/leave`,
@@ -123,14 +123,14 @@ function leaveRoute(deps: DashboardDeps) {
     errors: ['unexpected_state'],
     handle: async (request) => {
       const userId = sessionOf(request.caller).user_id;
-      const ref = teamRef(deps, request);
-      const refused = await deps.db.transaction((tx) => removeMember(tx, ref, userId));
+      const ref = teamRef(ctx, request);
+      const refused = await ctx.db.transaction((tx) => removeMember(tx, ref, userId));
       return refused ?? answerWith(200, { status: 'left' });
     },
   });
 }
 
-function invitationsRoute({ db }: DashboardDeps) {
+function invitationsRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${ACCOUNT}/invitations`,
@@ -150,7 +150,7 @@ function invitationsRoute({ db }: DashboardDeps) {
 
 const InvitationBody = Type.Object({ email: Email, role: RoleField });
 
-function inviteRoute(deps: DashboardDeps) {
+function inviteRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof InvitationBody>({
     method: 'POST',
     path: `${ACCOUNT}/invitations`,
@@ -167,13 +167,13 @@ function inviteRoute(deps: DashboardDeps) {
     response: InvitationSchema,
     errors: ['already_exists', 'unexpected_state', 'rate_limit_exceeded'],
     handle: async (request) => {
-      const row = await inviteMember(teamRef(deps, request), request.body);
+      const row = await inviteMember(teamRef(ctx, request), request.body);
       return isRefusal(row) ? row : answerWith(201, invitationView(row));
     },
   });
 }
 
-function revokeRoute(deps: DashboardDeps) {
+function revokeRoute(ctx: ApiContext) {
   return personRoute({
     method: 'DELETE',
     path: `${ACCOUNT}/invitations/{id}`,
@@ -187,21 +187,21 @@ function revokeRoute(deps: DashboardDeps) {
     response: Done,
     handle: async (request) => {
       const id = request.params.id ?? '';
-      const ref = teamRef(deps, request);
-      const refused = await deps.db.transaction((tx) => withdrawInvitation(tx, ref, id));
+      const ref = teamRef(ctx, request);
+      const refused = await ctx.db.transaction((tx) => withdrawInvitation(tx, ref, id));
       return refused ?? answerWith(200, { status: 'revoked' });
     },
   });
 }
 
-export function teamRoutes(deps: DashboardDeps): PersonRoute[] {
+export function teamRoutes(ctx: ApiContext): PersonRoute[] {
   return [
-    membersRoute(deps),
-    changeRoleRoute(deps),
-    removeRoute(deps),
-    leaveRoute(deps),
-    invitationsRoute(deps),
-    inviteRoute(deps),
-    revokeRoute(deps),
+    membersRoute(ctx),
+    changeRoleRoute(ctx),
+    removeRoute(ctx),
+    leaveRoute(ctx),
+    invitationsRoute(ctx),
+    inviteRoute(ctx),
+    revokeRoute(ctx),
   ];
 }

@@ -8,7 +8,6 @@ import {
 import { hasTrustedFactor, requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   actorOf,
-  type DashboardDeps,
   MODE,
   type PersonRequest,
   type PersonRoute,
@@ -19,6 +18,7 @@ import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { objectType, text, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { editTerminal, rotateDeviceKey } from '#terminals/change-terminal.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { createPairingCode } from '#terminals/pairing.ts';
@@ -41,8 +41,8 @@ const CreateBody = Type.Object({
   platform: Type.Optional(text(40, 'The platform of its software, such as generic.', 1)),
 });
 
-function createRoute(deps: DashboardDeps) {
-  const { db, wakeups } = deps;
+function createRoute(ctx: ApiContext) {
+  const { db, wakeups } = ctx;
   return personRoute<undefined, typeof CreateBody>({
     method: 'POST',
     path: `${MODE}/terminals`,
@@ -62,13 +62,16 @@ function createRoute(deps: DashboardDeps) {
       );
       if (isRefusal(issued)) return issued;
       wakeups.send('deliveries');
-      return answerWith(201, { ...managedTerminal(deps, issued.row), device_key: issued.secret });
+      return answerWith(201, {
+        ...managedTerminal(ctx.pages, issued.row),
+        device_key: issued.secret,
+      });
     },
   });
 }
 
-function readRoute(deps: DashboardDeps) {
-  const { db } = deps;
+function readRoute(ctx: ApiContext) {
+  const { db } = ctx;
   return personRoute({
     method: 'GET',
     path: `${MODE}/terminals/{id}`,
@@ -83,12 +86,12 @@ function readRoute(deps: DashboardDeps) {
       const row = await selectTerminal(db, caller.tenant, params.id ?? '');
       return row === null
         ? resourceMissing('terminal')
-        : answerWith(200, managedTerminal(deps, row));
+        : answerWith(200, managedTerminal(ctx.pages, row));
     },
   });
 }
 
-function listRoute(deps: DashboardDeps) {
+function listRoute(ctx: ApiContext) {
   return personRoute<typeof TerminalListQuery>({
     method: 'GET',
     path: `${MODE}/terminals`,
@@ -101,12 +104,12 @@ function listRoute(deps: DashboardDeps) {
     response: ManagedTerminalList,
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const pagination = { list: 'terminals', tenant, query, cursorKey: deps.cursorKey };
+      const pagination = { list: 'terminals', tenant, query, cursorKey: ctx.keys.cursor };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const wanted = { tenant, status: query.status ?? null };
-      const rows = await selectTerminalPage(deps.db.standby, wanted, page);
-      return answerPage(pagination, page, rows, (row) => managedTerminal(deps, row));
+      const rows = await selectTerminalPage(ctx.db.standby, wanted, page);
+      return answerPage(pagination, page, rows, (row) => managedTerminal(ctx.pages, row));
     },
   });
 }
@@ -117,8 +120,8 @@ const LabelBody = Type.Object({
   name: Type.Optional(PersonName),
 });
 
-function labelRoute(deps: DashboardDeps) {
-  const { db, wakeups } = deps;
+function labelRoute(ctx: ApiContext) {
+  const { db, wakeups } = ctx;
   return personRoute<undefined, typeof LabelBody>({
     method: 'PATCH',
     path: `${MODE}/terminals/{id}`,
@@ -138,16 +141,16 @@ function labelRoute(deps: DashboardDeps) {
       );
       if (isRefusal(row)) return row;
       wakeups.send('deliveries');
-      return answerWith(200, managedTerminal(deps, row));
+      return answerWith(200, managedTerminal(ctx.pages, row));
     },
   });
 }
 
 function statusRoute(
-  deps: DashboardDeps,
+  ctx: ApiContext,
   change: { readonly verb: 'activate' | 'deactivate'; readonly status: 'active' | 'inactive' },
 ) {
-  const { db, wakeups } = deps;
+  const { db, wakeups } = ctx;
   return personRoute({
     method: 'POST',
     path: `${MODE}/terminals/{id}/${change.verb}`,
@@ -167,13 +170,13 @@ function statusRoute(
       const row = await db.transaction((tx) => editTerminal(tx, terminalRef(request), edit));
       if (isRefusal(row)) return row;
       wakeups.send('deliveries');
-      return answerWith(200, managedTerminal(deps, row));
+      return answerWith(200, managedTerminal(ctx.pages, row));
     },
   });
 }
 
-function rotateRoute(deps: DashboardDeps) {
-  const { db } = deps;
+function rotateRoute(ctx: ApiContext) {
+  const { db } = ctx;
   return personRoute({
     method: 'POST',
     path: `${MODE}/terminals/{id}/rotate_device_key`,
@@ -188,12 +191,15 @@ function rotateRoute(deps: DashboardDeps) {
     handle: async (request) => {
       const issued = await db.transaction((tx) => rotateDeviceKey(tx, terminalRef(request)));
       if (isRefusal(issued)) return issued;
-      return answerWith(201, { ...managedTerminal(deps, issued.row), device_key: issued.secret });
+      return answerWith(201, {
+        ...managedTerminal(ctx.pages, issued.row),
+        device_key: issued.secret,
+      });
     },
   });
 }
 
-function tagRoute(deps: DashboardDeps) {
+function tagRoute(ctx: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${MODE}/terminals/{id}/tag/rotate`,
@@ -208,8 +214,8 @@ function tagRoute(deps: DashboardDeps) {
     params: { id: 'terminal' },
     response: ManagedTerminalSchema,
     handle: async (request) => {
-      const row = await deps.db.transaction((tx) => rotateTag(tx, terminalRef(request)));
-      return isRefusal(row) ? row : answerWith(200, managedTerminal(deps, row));
+      const row = await ctx.db.transaction((tx) => rotateTag(tx, terminalRef(request)));
+      return isRefusal(row) ? row : answerWith(200, managedTerminal(ctx.pages, row));
     },
   });
 }
@@ -229,7 +235,7 @@ const TagChipSchema = Type.Object(
   { title: 'TagChip', description: 'The data to write to the chip. It is shown only once.' },
 );
 
-function tagChipRoute(deps: DashboardDeps) {
+function tagChipRoute(ctx: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${MODE}/terminals/{id}/tag/chip`,
@@ -245,7 +251,7 @@ function tagChipRoute(deps: DashboardDeps) {
     status: 201,
     response: TagChipSchema,
     handle: async (request) => {
-      const made = await deps.db.transaction((tx) => makeChip(tx, deps, terminalRef(request)));
+      const made = await ctx.db.transaction((tx) => makeChip(tx, ctx.pages, terminalRef(request)));
       if (isRefusal(made)) return made;
       return answerWith(201, {
         object: 'tag_chip',
@@ -266,7 +272,7 @@ const SwitchedSmartTap = Type.Object(
   { description: 'The state of the switch.' },
 );
 
-function smartTapRoute(deps: DashboardDeps) {
+function smartTapRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof SmartTapBody>({
     method: 'POST',
     path: `${MODE}/terminals/{id}/smart_tap`,
@@ -287,7 +293,7 @@ function smartTapRoute(deps: DashboardDeps) {
     errors: ['kyb_required', 'not_configured'],
     handle: async (request) => {
       const { enabled } = request.body;
-      const row = await deps.db.transaction((tx) =>
+      const row = await ctx.db.transaction((tx) =>
         switchSmartTap(tx, terminalRef(request), enabled),
       );
       return isRefusal(row) ? row : answerWith(200, { smart_tap: row.smart_tap });
@@ -303,7 +309,7 @@ const PairingCodeBody = Type.Object({
   ),
 });
 
-function pairingRoute({ db }: DashboardDeps) {
+function pairingRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof PairingCodeBody>({
     method: 'POST',
     path: `${MODE}/terminals/{id}/pairing_code`,
@@ -334,18 +340,18 @@ function pairingRoute({ db }: DashboardDeps) {
 }
 
 /** Returns the dashboard's routes for terminals. */
-export function managedTerminalRoutes(deps: DashboardDeps): PersonRoute[] {
+export function managedTerminalRoutes(ctx: ApiContext): PersonRoute[] {
   return [
-    createRoute(deps),
-    listRoute(deps),
-    readRoute(deps),
-    labelRoute(deps),
-    statusRoute(deps, { verb: 'activate', status: 'active' }),
-    statusRoute(deps, { verb: 'deactivate', status: 'inactive' }),
-    rotateRoute(deps),
-    tagRoute(deps),
-    tagChipRoute(deps),
-    smartTapRoute(deps),
-    pairingRoute(deps),
+    createRoute(ctx),
+    listRoute(ctx),
+    readRoute(ctx),
+    labelRoute(ctx),
+    statusRoute(ctx, { verb: 'activate', status: 'active' }),
+    statusRoute(ctx, { verb: 'deactivate', status: 'inactive' }),
+    rotateRoute(ctx),
+    tagRoute(ctx),
+    tagChipRoute(ctx),
+    smartTapRoute(ctx),
+    pairingRoute(ctx),
   ];
 }

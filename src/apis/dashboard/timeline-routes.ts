@@ -1,17 +1,13 @@
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { readTimeline, TimelineSchema } from '#apis/dashboard/read-timeline.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { asOf } from '#payments/payment-intent.ts';
 
 const TAG = 'Payment intents';
 
-function timelineRoute(deps: DashboardDeps) {
+function timelineRoute(ctx: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/payment_intents/{id}/timeline`,
@@ -23,14 +19,14 @@ function timelineRoute(deps: DashboardDeps) {
     params: { id: 'paymentIntent' },
     response: TimelineSchema,
     handle: async ({ caller: { tenant }, params, now }) => {
-      const found = await selectIntent(deps.db, tenant, params.id ?? '');
+      const found = await selectIntent(ctx.db, tenant, params.id ?? '');
       if (found === null) return resourceMissing('payment intent');
-      const { view } = await readTimeline(deps, asOf(found, now), now);
+      const { view } = await readTimeline(ctx, asOf(found, now), now);
       return answerWith(200, view);
     },
   });
 }
 
-export function timelineRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [timelineRoute(deps)];
+export function timelineRoutes(ctx: ApiContext): PersonRoute[] {
+  return [timelineRoute(ctx)];
 }

@@ -1,13 +1,9 @@
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { answerTotals } from '#apis/merchant/totals.ts';
 import { TotalsQuery, TotalsSchema } from '#apis/merchant/totals-schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
-export function totalsRoutes({ db }: DashboardDeps): PersonRoute[] {
+export function totalsRoutes({ db }: ApiContext): PersonRoute[] {
   return [
     personRoute<typeof TotalsQuery>({
       method: 'GET',

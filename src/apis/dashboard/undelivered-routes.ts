@@ -1,20 +1,16 @@
 import Type from 'typebox';
-import {
-  type DashboardDeps,
-  MODE,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { DeliveryListSchema } from '#apis/merchant/webhook-schema.ts';
 import { isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { createdParameters, pageParameters } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { renderDelivery } from '#webhooks/delivery.ts';
 import { selectUndelivered } from '#webhooks/delivery-queries.ts';
 
 const UndeliveredQuery = Type.Object({ ...pageParameters, ...createdParameters });
 
-function undeliveredRoute({ db, cursorKey }: DashboardDeps) {
+function undeliveredRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
   return personRoute<typeof UndeliveredQuery>({
     method: 'GET',
     path: `${MODE}/undelivered`,
@@ -44,6 +40,6 @@ function undeliveredRoute({ db, cursorKey }: DashboardDeps) {
   });
 }
 
-export function undeliveredRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [undeliveredRoute(deps)];
+export function undeliveredRoutes(ctx: ApiContext): PersonRoute[] {
+  return [undeliveredRoute(ctx)];
 }

@@ -4,7 +4,6 @@ import { ConsentBody, ConsentSchema } from '#apis/dashboard/account-schema.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
 import {
   actorOf,
-  type DashboardDeps,
   MODE,
   type PersonRequest,
   type PersonRoute,
@@ -13,6 +12,7 @@ import {
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { cancelWalletChange } from '#payouts/cancel-wallet-change.ts';
 import { changeWallet } from '#payouts/change-wallet.ts';
 import { walletChangeConsent } from '#payouts/wallet-change-consent.ts';
@@ -26,7 +26,7 @@ function ref({ caller, requestId, now }: PersonRequest) {
   return { tenant: caller.tenant, actor: actorOf(caller, requestId), now };
 }
 
-function readRoute(deps: DashboardDeps) {
+function readRoute(ctx: ApiContext) {
   return personRoute({
     method: 'GET',
     path: PATH,
@@ -39,13 +39,13 @@ function readRoute(deps: DashboardDeps) {
       'the contract itself. While no node responds, the last known state.',
     access: 'viewer',
     response: WalletSchema,
-    handle: async ({ caller }) => answerWith(200, await walletView(deps, caller.tenant)),
+    handle: async ({ caller }) => answerWith(200, await walletView(ctx, caller.tenant)),
   });
 }
 
 const ConsentQuery = Type.Object({ wallet: text(42, 'The new EVM address.', 42) });
 
-function consentRoute(deps: DashboardDeps) {
+function consentRoute(ctx: ApiContext) {
   return personRoute<typeof ConsentQuery>({
     method: 'GET',
     path: `${PATH}/consent`,
@@ -59,14 +59,14 @@ function consentRoute(deps: DashboardDeps) {
     errors: ['account_not_live', 'service_unavailable'],
     handle: async ({ caller, query, now }) => {
       const wish = { tenant: caller.tenant, ...query, now };
-      const consent = await orUnavailable(walletChangeConsent(deps, wish));
+      const consent = await orUnavailable(walletChangeConsent(ctx, wish));
       if (isRefusal(consent)) return consent;
       return answerWith(200, { deadline: consent.deadline, typed_data: consent.typedData });
     },
   });
 }
 
-function changeRoute(deps: DashboardDeps) {
+function changeRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof ConsentBody>({
     method: 'POST',
     path: PATH,
@@ -85,14 +85,13 @@ function changeRoute(deps: DashboardDeps) {
     errors: ['account_not_live', 'unexpected_state', 'service_unavailable'],
     handle: async (request) => {
       const { caller, body } = request;
-      const { people } = deps.settings;
-      const row = await orUnavailable(changeWallet({ ...deps, people }, ref(request), body));
-      return isRefusal(row) ? row : answerWith(202, await walletView(deps, caller.tenant));
+      const row = await orUnavailable(changeWallet(ctx, ref(request), body));
+      return isRefusal(row) ? row : answerWith(202, await walletView(ctx, caller.tenant));
     },
   });
 }
 
-function cancelRoute(deps: DashboardDeps) {
+function cancelRoute(ctx: ApiContext) {
   return personRoute({
     method: 'DELETE',
     path: PATH,
@@ -109,16 +108,15 @@ function cancelRoute(deps: DashboardDeps) {
     response: WalletSchema,
     errors: ['account_not_live', 'unexpected_state'],
     handle: async (request) => {
-      const { people } = deps.settings;
-      const refused = await cancelWalletChange({ ...deps, people }, ref(request));
+      const refused = await cancelWalletChange(ctx, ref(request));
       if (refused !== null) return refused;
-      return answerWith(202, await walletView(deps, request.caller.tenant));
+      return answerWith(202, await walletView(ctx, request.caller.tenant));
     },
   });
 }
 
-export function walletRoutes(deps: DashboardDeps): PersonRoute[] {
-  return [readRoute(deps), consentRoute(deps), changeRoute(deps), cancelRoute(deps)];
+export function walletRoutes(ctx: ApiContext): PersonRoute[] {
+  return [readRoute(ctx), consentRoute(ctx), changeRoute(ctx), cancelRoute(ctx)];
 }
 
 /** The facts by which the funds can be found on the chain. */
@@ -163,11 +161,9 @@ const WalletSchema = Type.Object(
   { description: 'The settlement wallet, and the newest change of it.' },
 );
 
-async function walletView(
-  { db, chains }: Pick<DashboardDeps, 'db' | 'chains'>,
-  tenant: Tenant,
-): Promise<object> {
-  const view = await readWalletView({ db, chains }, tenant);
+async function walletView(ctx: ApiContext, tenant: Tenant): Promise<object> {
+  const { db, chains } = ctx;
+  const view = await readWalletView(ctx, tenant);
   const { wallet, merchantNumber: number } = view;
   const change =
     view.change === null

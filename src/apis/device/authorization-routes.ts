@@ -16,7 +16,8 @@ import { renderLink } from '#apis/pay/render-link.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { numberOfId } from '#core/ids.ts';
 import { defineRoute } from '#http/route.ts';
-import { type AuthorizeDeps, authorizeLink } from '#payments/authorize-link.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { authorizeLink } from '#payments/authorize-link.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
 import { openLink } from '#payments/pay-terms.ts';
 import { readPayerAccount } from '#settlement/chain/payer.ts';
@@ -24,26 +25,21 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 
-export interface ChipDeps extends AuthorizeDeps {
-  /** The public origin of the web apps. */
-  readonly webUrl: () => string;
-}
-
 const TAG = 'Terminal protocol';
 
 /** Finds an intent of this terminal, with the data that `address` would sign. */
 async function findOwn(
-  deps: ChipDeps,
+  ctx: ApiContext,
   caller: DeviceCaller,
   wanted: { readonly id: string; readonly address: Hex },
 ): Promise<PayLink | Refusal> {
   const { livemode, accountId } = caller.tenant;
-  const number = numberOfId(deps.idKey, 'paymentIntent', { livemode, id: wanted.id });
-  const chain = deps.chains.find(({ config }) => config.livemode === livemode);
+  const number = numberOfId(ctx.keys.id, 'paymentIntent', { livemode, id: wanted.id });
+  const chain = ctx.chains.find(({ config }) => config.livemode === livemode);
   const link =
     number === null || chain === undefined
       ? null
-      : await readPayLink(deps, { number, chain, address: wanted.address, bindsOrder: true });
+      : await readPayLink(ctx, { number, chain, address: wanted.address, bindsOrder: true });
   const isOwn =
     link !== null &&
     link.intent.terminalId === caller.terminalId &&
@@ -76,10 +72,10 @@ const ToSignSchema = Type.Object(
  * it.
  */
 async function balanceOf(
-  deps: ChipDeps,
+  ctx: ApiContext,
   { livemode, address }: { readonly livemode: boolean; readonly address: Hex },
 ): Promise<number | null> {
-  const chain = deps.chains.find(({ config }) => config.livemode === livemode);
+  const chain = ctx.chains.find(({ config }) => config.livemode === livemode);
   if (chain === undefined) return null;
   try {
     const { balance } = await readPayerAccount(chain, address);
@@ -91,7 +87,7 @@ async function balanceOf(
   }
 }
 
-function toSignRoute(deps: ChipDeps) {
+function toSignRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, typeof ToSignQuery>({
     method: 'GET',
     path: '/payment_intents/{id}/authorization',
@@ -110,11 +106,11 @@ function toSignRoute(deps: ChipDeps) {
     errors: ['resource_missing', 'service_unavailable'],
     handle: async ({ caller, params, query }) => {
       const address = getAddress(query.from);
-      const link = await findOwn(deps, caller, { id: params.id ?? '', address });
+      const link = await findOwn(ctx, caller, { id: params.id ?? '', address });
       if (isRefusal(link)) return link;
       const [opened, balance] = await Promise.all([
-        openLink(deps, link, { address, tipAmount: query.tip_amount }),
-        balanceOf(deps, { livemode: caller.tenant.livemode, address }),
+        openLink(ctx, link, { address, tipAmount: query.tip_amount }),
+        balanceOf(ctx, { livemode: caller.tenant.livemode, address }),
       ]);
       if (isRefusal(opened)) return opened;
       const shown = renderLink(opened.link, opened.terms, query.from);
@@ -123,7 +119,7 @@ function toSignRoute(deps: ChipDeps) {
   });
 }
 
-function handInRoute(deps: ChipDeps) {
+function handInRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof AuthorizationBody>({
     method: 'POST',
     path: '/payment_intents/{id}/authorization',
@@ -151,15 +147,18 @@ function handInRoute(deps: ChipDeps) {
       if (!caller.active) return terminalInactive();
       const { from, signature, tip_amount: tipAmount } = body;
       const address = getAddress(from);
-      const link = await findOwn(deps, caller, { id: params.id ?? '', address });
+      const link = await findOwn(ctx, caller, { id: params.id ?? '', address });
       if (isRefusal(link)) return link;
       const signed = { from, signature, by: 'chip', tipAmount, requestId, now } as const;
-      return showOnTerminal(deps, await authorizeLink(deps, link, { ...signed, gone: whenGone() }));
+      return showOnTerminal(
+        ctx.pages,
+        await authorizeLink(ctx, link, { ...signed, gone: whenGone() }),
+      );
     },
   });
 }
 
 /** Chips that sign payments at the till (behavior.md 19.9). */
-export function chipAuthorizationRoutes(deps: ChipDeps) {
-  return [toSignRoute(deps), handInRoute(deps)];
+export function chipAuthorizationRoutes(ctx: ApiContext) {
+  return [toSignRoute(ctx), handInRoute(ctx)];
 }

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
-import type { IdKey } from '#core/ids.ts';
 import { nullable, oneOf } from '#http/schema.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { payToken } from '#payments/pay-link.ts';
 import type { IntentStatus } from '#payments/payment-intent.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 import type { WaitsFor } from '#settlement/request-queries.ts';
 
 const PaymentUrl = nullable(
@@ -50,15 +50,15 @@ interface Shown {
  * the same in every API; this derived part is added on each replay and is the same each time.
  */
 export function showOnTerminal(
-  deps: { readonly idKey: IdKey; readonly webUrl: () => string },
+  pages: ReceiptPages,
   answer: Answer | Refusal,
   waitsFor: WaitsFor | null = null,
 ): Answer | Refusal {
   if (isRefusal(answer)) return answer;
   const intent: Shown = JSON.parse(answer.body);
   if (intent.object !== 'payment_intent') return answer;
-  const token = intent.status === 'requires_payment_method' ? payToken(deps.idKey, intent) : null;
-  const paymentUrl = token === null ? null : `${deps.webUrl()}/pay/${token}`;
+  const token = intent.status === 'requires_payment_method' ? payToken(pages.idKey, intent) : null;
+  const paymentUrl = token === null ? null : `${pages.webUrl()}/pay/${token}`;
   const shown = { ...intent, payment_url: paymentUrl, waits_for: waitsFor };
   return { ...answer, body: JSON.stringify(shown) };
 }

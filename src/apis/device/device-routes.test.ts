@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createManagerCode } from '#accounts/manager-code.ts';
-import { createTerminalRoom } from '#apis/device/waiting-rooms.ts';
 import { newSecret } from '#core/secrets.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
-import { createIntentRoom } from '#payments/intent-waiting-room.ts';
+import { intentRoom, terminalRoom } from '#payments/intent-waiting-room.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import {
@@ -419,7 +418,7 @@ describe('on any node', () => {
     const [here, there] = [await connectWakeups(store.db), await connectWakeups(db)];
     const now = new Date();
     const work = await addTerminal(store.db, store.merchant, now);
-    const room = createTerminalRoom({ db, wakeups: there, clock: store.clock });
+    const room = terminalRoom({ db, wakeups: there, clock: store.clock });
     const client = new AbortController();
     const wait = (terminalId: string) =>
       room.wait(terminalId, {
@@ -428,7 +427,7 @@ describe('on any node', () => {
         gone: client.signal,
       });
     const others = Array.from({ length: 1_999 }, (_, index) => wait(`tml_nobody${index}`));
-    const create = intentMaker({ ...store, wakeups: here });
+    const create = intentMaker({ ...store, ctx: { ...store.ctx, wakeups: here } });
     const delays: number[] = [];
     for (let i = 0; i < 10; i++) {
       const waiting = wait(work.terminalId).then((intent) => ({ intent, at: performance.now() }));
@@ -455,7 +454,7 @@ describe('on any node', () => {
   test('a payment at one node ends the wait at another', async () => {
     const db = openDatabase({ url: store.database.url, maxConnections: 2 });
     const [here, there] = [await connectWakeups(store.db), await connectWakeups(db)];
-    const intents = createIntentRoom({ db, wakeups: there });
+    const intents = intentRoom({ db, wakeups: there });
     const intentId = await addIntent(store);
     const waiting = intents.wait(intentId, {
       accept: (intent) => intent?.status === 'succeeded',

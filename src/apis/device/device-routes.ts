@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/credential-ends.ts';
-import { type ChipDeps, chipAuthorizationRoutes } from '#apis/device/authorization-routes.ts';
+import { chipAuthorizationRoutes } from '#apis/device/authorization-routes.ts';
 import { catalogueRoute } from '#apis/device/catalogue-route.ts';
 import {
   DEVICE_INTENT_EXAMPLE,
@@ -9,10 +9,10 @@ import {
 } from '#apis/device/device-intent.ts';
 import { asksForSale, findSale } from '#apis/device/find-sale.ts';
 import { listFiscalRoute, signFiscalRoute } from '#apis/device/fiscal-routes.ts';
-import { type ReceiptMailDeps, receiptMailRoute } from '#apis/device/receipt-mail.ts';
+import { receiptMailRoute } from '#apis/device/receipt-mail.ts';
 import { smartTapRoute } from '#apis/device/smart-tap-route.ts';
 import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
-import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
+import { testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
 import { MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
 import { OrderId, PaymentSchema } from '#apis/merchant/payment-schema.ts';
@@ -33,23 +33,18 @@ import {
 } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import type { Clock } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
-import type { IdKey } from '#core/ids.ts';
 import { atoms } from '#core/money.ts';
-import type { RotatingKey } from '#core/secrets.ts';
-import type { Database } from '#db/database.ts';
-import type { WaitingRoom } from '#db/waiting-room.ts';
-import type { Wakeups } from '#db/wakeups.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { Amount, listOf, pageParameters, text } from '#http/schema.ts';
-import type { ReadKey } from '#idempotency/read-key.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { cancelIntent } from '#payments/cancel.ts';
-import type { CreateIntent } from '#payments/create.ts';
+import { createIntent } from '#payments/create.ts';
 import { readTapped } from '#payments/credential.ts';
 import { updatePickedUp } from '#payments/intent-queries.ts';
-import type { PayIntent } from '#payments/pay.ts';
+import { intentRoom, terminalRoom } from '#payments/intent-waiting-room.ts';
+import { payIntent } from '#payments/pay.ts';
 import type { Payment } from '#payments/payment.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
@@ -57,29 +52,8 @@ import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 import { createRefund } from '#refunds/create.ts';
-import type { Readiness } from '#settlement/readiness.ts';
 import { selectWaitsFor } from '#settlement/request-queries.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
-
-export interface DeviceDeps extends ChipDeps, ReceiptMailDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly clock: Clock;
-  readonly createIntent: CreateIntent;
-  readonly payIntent: PayIntent;
-  readonly readiness: Readiness;
-  readonly readKey: ReadKey;
-  /** Long-poll registry of requests that wait for an intent to change. */
-  readonly intents: WaitingRoom<PaymentIntent>;
-  /** Long-poll registry of terminals that wait for work. */
-  readonly terminals: WaitingRoom<PaymentIntent>;
-  readonly cursorKey: Buffer;
-  readonly cardKey: RotatingKey;
-  readonly idKey: IdKey;
-  readonly testPasses?: TestPasses | null;
-  /** The public origin of the web apps. */
-  readonly webUrl: () => string;
-}
 
 const TAG = 'Terminal protocol';
 /** The default of behavior.md 14.1: a cashier's customer is already at the counter. */
@@ -104,7 +78,7 @@ function namedCashier({ cashier }: { readonly cashier?: string }): Record<string
   return cashier === undefined ? {} : { cashier };
 }
 
-function nextRoute(deps: DeviceDeps) {
+function nextRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, typeof NextQuery>({
     method: 'GET',
     path: '/payment_intents/next',
@@ -126,22 +100,22 @@ function nextRoute(deps: DeviceDeps) {
       const refusal = inactive(caller);
       if (refusal !== null) return refusal;
       const waitMs = (query.wait ?? 0) * 1000;
-      const intent = await deps.terminals.wait(caller.terminalId, {
+      const intent = await terminalRoom(ctx).wait(caller.terminalId, {
         accept: (found) => found !== undefined,
         waitMs,
         gone: whenGone(),
       });
       if (intent === undefined) return { status: 204, body: '' };
       const { id, terminalId } = intent;
-      const now = deps.clock.now();
+      const now = ctx.clock.now();
       const pickedUpAt =
-        intent.pickedUpAt ?? (await updatePickedUp(deps.db, { id, terminalId, now })) ?? now;
-      return showOnTerminal(deps, answerWith(200, renderIntent({ ...intent, pickedUpAt })));
+        intent.pickedUpAt ?? (await updatePickedUp(ctx.db, { id, terminalId, now })) ?? now;
+      return showOnTerminal(ctx.pages, answerWith(200, renderIntent({ ...intent, pickedUpAt })));
     },
   });
 }
 
-function watchRoute(deps: DeviceDeps) {
+function watchRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, typeof WatchQuery>({
     method: 'GET',
     path: '/payment_intents/{id}',
@@ -162,24 +136,22 @@ function watchRoute(deps: DeviceDeps) {
       const { terminalId, tenant } = caller;
       const isOwn = (intent: PaymentIntent) =>
         intent.terminalId === terminalId && intent.tenant.accountId === tenant.accountId;
-      const intent = await deps.intents.wait(params.id ?? '', {
+      const intent = await intentRoom(ctx).wait(params.id ?? '', {
         accept: (seen) =>
-          seen === undefined ||
-          !isOwn(seen) ||
-          asOf(seen, deps.clock.now()).status !== query.status,
+          seen === undefined || !isOwn(seen) || asOf(seen, ctx.clock.now()).status !== query.status,
         waitMs: (query.wait ?? 0) * 1000,
         gone: whenGone(),
       });
       if (intent === undefined || !isOwn(intent)) return resourceMissing('payment intent');
-      const seen = asOf(intent, deps.clock.now());
+      const seen = asOf(intent, ctx.clock.now());
       const isUnderWay = seen.status === 'processing';
-      const waitsFor = isUnderWay ? await selectWaitsFor(deps.db, seen.id) : null;
-      return showOnTerminal(deps, answerWith(200, renderIntent(seen)), waitsFor);
+      const waitsFor = isUnderWay ? await selectWaitsFor(ctx.db, seen.id) : null;
+      return showOnTerminal(ctx.pages, answerWith(200, renderIntent(seen)), waitsFor);
     },
   });
 }
 
-function cashierRoute(deps: DeviceDeps) {
+function cashierRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof CashierIntentBody>({
     method: 'POST',
     path: '/payment_intents',
@@ -197,7 +169,7 @@ function cashierRoute(deps: DeviceDeps) {
     handle: async ({ caller, body, idempotency, requestId, now }) => {
       const sale = askedSale(body);
       if (isRefusal(sale)) return sale;
-      const answer = await deps.createIntent({
+      const answer = await createIntent(ctx, {
         merchant: caller.merchant,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
@@ -214,12 +186,12 @@ function cashierRoute(deps: DeviceDeps) {
           expiresIn: CASHIER_EXPIRES_IN_SECONDS,
         },
       });
-      return showOnTerminal(deps, answer);
+      return showOnTerminal(ctx.pages, answer);
     },
   });
 }
 
-function tapRoute(deps: DeviceDeps) {
+function tapRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof TapBody>({
     method: 'POST',
     path: '/payment_intents/{id}/tap',
@@ -248,7 +220,7 @@ function tapRoute(deps: DeviceDeps) {
       if (isRefusal(presented)) return presented;
       const refusal = inactive(caller);
       if (refusal !== null) return refusal;
-      const answer = await deps.payIntent({
+      const answer = await payIntent(ctx, {
         merchant: caller.merchant,
         intentId: params.id ?? '',
         terminalId: caller.terminalId,
@@ -259,12 +231,12 @@ function tapRoute(deps: DeviceDeps) {
         now,
         gone: whenGone(),
       });
-      return showOnTerminal(deps, answer);
+      return showOnTerminal(ctx.pages, answer);
     },
   });
 }
 
-function cancelRoute(deps: DeviceDeps) {
+function cancelRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller>({
     method: 'POST',
     path: '/payment_intents/{id}/cancel',
@@ -278,7 +250,7 @@ function cancelRoute(deps: DeviceDeps) {
     responses: { 200: intentResponse('The canceled intent.') },
     errors: ['resource_missing', 'payment_intent_unexpected_state'],
     handle: async ({ caller, params, idempotency, requestId, now }) => {
-      const answer = await cancelIntent(deps, {
+      const answer = await cancelIntent(ctx, {
         tenant: caller.tenant,
         intentId: params.id ?? '',
         terminalId: caller.terminalId,
@@ -286,7 +258,7 @@ function cancelRoute(deps: DeviceDeps) {
         requestId,
         now,
       });
-      return showOnTerminal(deps, answer);
+      return showOnTerminal(ctx.pages, answer);
     },
   });
 }
@@ -330,7 +302,7 @@ function listWithoutPayer(payments: readonly Payment[], receipts: ReceiptPages) 
   return { object: 'list', data, has_more: false, next_cursor: null };
 }
 
-function paymentsRoute(deps: DeviceDeps) {
+function paymentsRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, typeof DevicePaymentsQuery>({
     method: 'GET',
     path: '/payments',
@@ -350,16 +322,16 @@ function paymentsRoute(deps: DeviceDeps) {
     errors: ['cursor_invalid', 'parameter_missing', 'rate_limit_exceeded'],
     handle: async ({ caller: { tenant, terminalId }, query, now }) => {
       if (asksForSale(query)) {
-        const found = await findSale(deps, { tenant, terminalId, query, now });
-        return isRefusal(found) ? found : answerWith(200, listWithoutPayer(found, deps.receipts));
+        const found = await findSale(ctx, { tenant, terminalId, query, now });
+        return isRefusal(found) ? found : answerWith(200, listWithoutPayer(found, ctx.pages));
       }
       const list = `payments of ${terminalId}`;
-      const pagination = { list, tenant, query, cursorKey: deps.cursorKey };
+      const pagination = { list, tenant, query, cursorKey: ctx.keys.cursor };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const filters = { terminal_id: terminalId };
-      const payments = await selectPaymentPage(deps.db, { tenant, filters }, page);
-      return answerPage(pagination, page, payments, (one) => renderPayment(one, deps.receipts));
+      const payments = await selectPaymentPage(ctx.db, { tenant, filters }, page);
+      return answerPage(pagination, page, payments, (one) => renderPayment(one, ctx.pages));
     },
   });
 }
@@ -375,7 +347,7 @@ const PosRefundBody = Type.Object({
 /** Codes have 39 bits and are valid for minutes, so a clerk may mistype a few. */
 const WRONG_CODES: Allowance = { attempts: 10, windowMs: HOUR_MS };
 
-function refundRoute(deps: DeviceDeps) {
+function refundRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof PosRefundBody>({
     method: 'POST',
     path: '/refunds',
@@ -410,10 +382,10 @@ function refundRoute(deps: DeviceDeps) {
       const managerCode = body.manager_code ?? null;
       const bucket = `manager-code ${caller.terminalId}`;
       if (managerCode !== null) {
-        const tooMany = await takeAttempt(deps.db, bucket, { allowance: WRONG_CODES, now });
+        const tooMany = await takeAttempt(ctx.db, bucket, { allowance: WRONG_CODES, now });
         if (tooMany !== null) return tooMany;
       }
-      const answer = await createRefund(deps, {
+      const answer = await createRefund(ctx, {
         tenant: caller.tenant,
         keyHash: caller.merchant.keyHash,
         terminalId: caller.terminalId,
@@ -424,35 +396,35 @@ function refundRoute(deps: DeviceDeps) {
         input: { ...asked, metadata: namedCashier(body), source: 'terminal' },
       });
       const isWrong = isRefusal(answer) && answer.code === 'manager_required';
-      if (managerCode !== null && !isWrong) await giveBackAttempt(deps.db, bucket);
+      if (managerCode !== null && !isWrong) await giveBackAttempt(ctx.db, bucket);
       return answer;
     },
   });
 }
 
 /** Declares the terminal protocol (behavior.md 14.1). */
-export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
+export function deviceSurface(ctx: ApiContext): Surface<DeviceCaller> {
   return {
     root: '/api/device/v1',
-    authenticate: createDeviceAuthenticator(deps.db),
+    authenticate: createDeviceAuthenticator(ctx.db),
     routes: [
-      readDeviceRoute(deps),
-      reportDeviceRoute(deps),
-      smartTapRoute(deps),
-      nextRoute(deps),
-      watchRoute(deps),
-      cashierRoute(deps),
-      tapRoute(deps),
-      ...chipAuthorizationRoutes(deps),
-      cancelRoute(deps),
-      paymentsRoute(deps),
-      receiptMailRoute(deps),
-      refundRoute(deps),
-      testPassesRoute(deps),
-      totalsRoute(deps),
-      catalogueRoute(deps),
-      listFiscalRoute(deps),
-      signFiscalRoute(deps),
+      readDeviceRoute(ctx),
+      reportDeviceRoute(ctx),
+      smartTapRoute(ctx),
+      nextRoute(ctx),
+      watchRoute(ctx),
+      cashierRoute(ctx),
+      tapRoute(ctx),
+      ...chipAuthorizationRoutes(ctx),
+      cancelRoute(ctx),
+      paymentsRoute(ctx),
+      receiptMailRoute(ctx),
+      refundRoute(ctx),
+      testPassesRoute(ctx),
+      totalsRoute(ctx),
+      catalogueRoute(ctx),
+      listFiscalRoute(ctx),
+      signFiscalRoute(ctx),
     ],
   };
 }

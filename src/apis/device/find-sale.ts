@@ -1,9 +1,8 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
-import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { shownAs } from '#core/money.ts';
-import type { Database } from '#db/database.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { selectNumbered, selectSettled } from '#payments/receipt-queries.ts';
@@ -16,11 +15,6 @@ const MISSES: Allowance = { attempts: 10, windowMs: HOUR_MS };
 const OF_ONE_ORDER = 10;
 
 const NUMBER = /^[2-9A-Z]{5}-[0-9]+$/;
-
-export interface FindSaleDeps {
-  readonly db: Database;
-  readonly idKey: IdKey;
-}
 
 export interface SaleQuery {
   readonly receipt?: string;
@@ -62,7 +56,7 @@ function checkQuery(query: SaleQuery): Refusal | null {
  * counting.
  */
 async function byNumber(
-  { db }: FindSaleDeps,
+  { db }: ApiContext,
   { tenant, terminalId, query }: SaleAsked,
   number: string,
 ): Promise<Payment[]> {
@@ -92,12 +86,13 @@ function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuer
  * Finds a sale by the printed number or the URL in the QR code, of the sale's receipt or a
  * refund's.
  */
-async function byReceipt(deps: FindSaleDeps, asked: SaleAsked, receipt: string) {
-  const { db, idKey } = deps;
+async function byReceipt(ctx: ApiContext, asked: SaleAsked, receipt: string) {
+  const { db } = ctx;
+  const idKey = ctx.keys.id;
   const { tenant } = asked;
   const typed = receipt.trim();
   const number = typed.toUpperCase();
-  if (NUMBER.test(number)) return byNumber(deps, asked, number);
+  if (NUMBER.test(number)) return byNumber(ctx, asked, number);
   const token = typed.split('/').at(-1) ?? '';
   const settled = findReceipt(idKey, token);
   if (settled?.livemode === tenant.livemode) {
@@ -108,7 +103,7 @@ async function byReceipt(deps: FindSaleDeps, asked: SaleAsked, receipt: string) 
   return selectSettled(db, tenant, { refundId: refund.id });
 }
 
-async function byOrder({ db }: FindSaleDeps, tenant: Tenant, query: SaleQuery): Promise<Payment[]> {
+async function byOrder({ db }: ApiContext, tenant: Tenant, query: SaleQuery): Promise<Payment[]> {
   const page = { limit: OF_ONE_ORDER, after: null, createdGte: null, createdLt: null };
   const filters = { order_id: query.order_id ?? null };
   const found = await selectPaymentPage(db, { tenant, filters }, page);
@@ -123,18 +118,18 @@ interface SaleAsked {
 }
 
 /** Finds a sale of any till of the merchant, for a customer at the counter with its receipt. */
-export async function findSale(deps: FindSaleDeps, asked: SaleAsked): Promise<Payment[] | Refusal> {
+export async function findSale(ctx: ApiContext, asked: SaleAsked): Promise<Payment[] | Refusal> {
   const { tenant, terminalId, query, now } = asked;
   const wrong = checkQuery(query);
   if (wrong !== null) return wrong;
   const bucket = `find-sale ${terminalId}`;
-  const tooMany = await takeAttempt(deps.db, bucket, { allowance: MISSES, now });
+  const tooMany = await takeAttempt(ctx.db, bucket, { allowance: MISSES, now });
   if (tooMany !== null) return tooMany;
   const { receipt } = query;
   const found =
     receipt === undefined
-      ? await byOrder(deps, tenant, query)
-      : await byReceipt(deps, asked, receipt);
-  if (found.length > 0) await giveBackAttempt(deps.db, bucket);
+      ? await byOrder(ctx, tenant, query)
+      : await byReceipt(ctx, asked, receipt);
+  if (found.length > 0) await giveBackAttempt(ctx.db, bucket);
   return found;
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { silentLog } from '#core/log.ts';
 import { selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { selectTillReceipts } from '#fiscal/request.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
@@ -106,7 +105,7 @@ test('a till neither sees nor signs the receipts of another', async () => {
 
 test('the till of a sale signs its refunds', async () => {
   const payment = await addPayment(store);
-  const answer = createRefund(store, {
+  const answer = createRefund(store.ctx, {
     tenant: store.merchant.tenant,
     keyHash: null,
     idempotency: newRequest(store),
@@ -143,7 +142,7 @@ test('no worker sends the receipts of a till, and no till those of a worker', as
   assert.equal(row?.due_at, null);
   // A row that was written while the setting changed is taken by a worker, and not sent.
   await store.db.query('update fiscal_receipts set due_at = created');
-  const loop = startSigning({ ...store, log: silentLog, network: NETWORK });
+  const loop = startSigning(store, NETWORK);
   await loop.stop();
   assert.deepEqual(await fiscalOf(payment), { signature: null, text: null });
   assert.equal((await selectTillReceipts(store.db, store.terminalId, 9)).length, 1);

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
-import type { Database } from '#db/database.ts';
 import { selectFiscal, updateSigned } from '#fiscal/fiscal-queries.ts';
 import { selectTillReceipts, selectTillSubject, signRequest } from '#fiscal/request.ts';
 import { defineRoute } from '#http/route.ts';
 import { nullable, objectType, text } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 import { MAX_BODY_BYTES } from '#webhooks/exchange.ts';
 
@@ -56,7 +56,7 @@ const EXAMPLE = {
 };
 const SIGNED = { signature: 'q3J0c2lnbmF0dXJl', text: 'Signed as number 12' };
 
-export function listFiscalRoute({ db }: { readonly db: Database }) {
+export function listFiscalRoute({ db }: ApiContext) {
   return defineRoute<DeviceCaller>({
     method: 'GET',
     path: '/fiscal_receipts',
@@ -99,7 +99,7 @@ function checkSize(signed: { readonly signature: string; readonly text: string |
   return refuse('parameter_invalid', 'The answer is longer than 16 KiB.', 'signature');
 }
 
-export function signFiscalRoute({ db }: { readonly db: Database }) {
+export function signFiscalRoute({ db }: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof SignedBody>({
     method: 'POST',
     path: '/fiscal_receipts/{number}',

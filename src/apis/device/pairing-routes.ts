@@ -35,7 +35,7 @@ const PairedSchema = Type.Object({
   device_key: Type.String({ description: 'The device key (tldk_…). Shown only once.' }),
 });
 
-function pairRoute(deps: { readonly db: Database }) {
+function pairRoute(ctx: { readonly db: Database }) {
   return defineRoute<Stranger, undefined, typeof PairBody>({
     method: 'POST',
     path: '',
@@ -54,7 +54,7 @@ function pairRoute(deps: { readonly db: Database }) {
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, body, now }) => {
       const { address } = caller;
-      const paired = await redeemPairingCode(deps.db, { code: body.code, address, now });
+      const paired = await redeemPairingCode(ctx.db, { code: body.code, address, now });
       if (isRefusal(paired)) return paired;
       const { terminalId, deviceKey } = paired;
       return answerWith(201, { terminal: terminalId, device_key: deviceKey });
@@ -84,7 +84,7 @@ const PairingTarget = Type.Object(
   { title: 'PairingTarget' },
 );
 
-function previewRoute(deps: { readonly db: Database }) {
+function previewRoute(ctx: { readonly db: Database }) {
   return defineRoute<Stranger, undefined, typeof PairBody>({
     method: 'POST',
     path: '/preview',
@@ -109,7 +109,7 @@ function previewRoute(deps: { readonly db: Database }) {
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, body, now }) => {
       const { address } = caller;
-      const found = await lookAtPairingCode(deps.db, { code: body.code, address, now });
+      const found = await lookAtPairingCode(ctx.db, { code: body.code, address, now });
       if (isRefusal(found)) return found;
       const { merchant_name, by_fresh_factor } = found;
       return answerWith(200, { ...terminalObject(found), merchant_name, by_fresh_factor });
@@ -118,7 +118,7 @@ function previewRoute(deps: { readonly db: Database }) {
 }
 
 /** Creates the requests of a device without a key: below `/api/device/v1/pair`. */
-export function pairingSurface(deps: { readonly db: Database }): Surface<Stranger> {
+export function pairingSurface(ctx: { readonly db: Database }): Surface<Stranger> {
   return {
     root: '/api/device/v1/pair',
     authenticate: async ({ address }) => ({
@@ -129,6 +129,6 @@ export function pairingSurface(deps: { readonly db: Database }): Surface<Strange
       scopes: null,
       apiVersion: CURRENT_API_VERSION,
     }),
-    routes: [pairRoute(deps), previewRoute(deps)],
+    routes: [pairRoute(ctx), previewRoute(ctx)],
   };
 }

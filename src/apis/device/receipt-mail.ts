@@ -5,23 +5,17 @@ import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#c
 import { HOUR_MS } from '#core/durations.ts';
 import { LANGUAGES, type Language } from '#core/languages.ts';
 import { readEmail } from '#core/names.ts';
-import type { Database, Tx } from '#db/database.ts';
+import type { Tx } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
 import { idOf, objectType, oneOf, text } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { countReceiptMail, RECEIPT_MAILS } from '#payments/receipt-queries.ts';
-import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
+import { receiptUrl } from '#payments/receipt-url.ts';
 import { type Allowance, takeAttempt } from '#people/attempts.ts';
 import { queueMail } from '#people/mail.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 import { writerFor } from '#texts/text.ts';
-
-export interface ReceiptMailDeps {
-  readonly receipts: ReceiptPages;
-  readonly db: Database;
-  /** Encrypts queued mails. */
-  readonly mailKey: Buffer;
-}
 
 /** Enough for a busy till, too few to send spam from a stolen one. */
 const PER_TERMINAL: Allowance = { attempts: 30, windowMs: HOUR_MS };
@@ -72,7 +66,7 @@ interface Asked {
 
 /** Counts the mail and queues it for the worker in one transaction. @returns the mails left. */
 async function mailReceipt(
-  { mailKey, receipts }: ReceiptMailDeps,
+  { pages: receipts, keys: { people: mailKey } }: ApiContext,
   tx: Tx,
   { caller, paymentId, to, language: wished, now }: Asked,
 ): Promise<number | Refusal> {
@@ -92,7 +86,7 @@ async function mailReceipt(
   return RECEIPT_MAILS - sent;
 }
 
-export function receiptMailRoute(deps: ReceiptMailDeps) {
+export function receiptMailRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof ReceiptMailBody>({
     method: 'POST',
     path: '/payments/{id}/receipt_mail',
@@ -120,11 +114,11 @@ export function receiptMailRoute(deps: ReceiptMailDeps) {
       const to = readEmail(body.email);
       if (isRefusal(to)) return to;
       const bucket = `receipt-mail ${caller.terminalId}`;
-      const tooMany = await takeAttempt(deps.db, bucket, { allowance: PER_TERMINAL, now });
+      const tooMany = await takeAttempt(ctx.db, bucket, { allowance: PER_TERMINAL, now });
       if (tooMany !== null) return tooMany;
       const paymentId = params.id ?? '';
-      const remaining = await deps.db.transaction((tx) =>
-        mailReceipt(deps, tx, { caller, paymentId, to, language: body.language, now }),
+      const remaining = await ctx.db.transaction((tx) =>
+        mailReceipt(ctx, tx, { caller, paymentId, to, language: body.language, now }),
       );
       if (isRefusal(remaining)) return remaining;
       return answerWith(202, { object: 'receipt_mail', payment: paymentId, remaining });

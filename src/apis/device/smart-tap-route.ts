@@ -1,9 +1,8 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/credential-ends.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import type { RotatingKey } from '#core/secrets.ts';
-import type { Database } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 import { proveCollector } from '#terminals/smart-tap.ts';
 
@@ -36,7 +35,7 @@ const CollectorProofSchema = Type.Object(
  * Returns the route that signs each tap for the reader, so that the network's private key never
  * leaves the service.
  */
-export function smartTapRoute(deps: { readonly db: Database; readonly cardKey: RotatingKey }) {
+export function smartTapRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof TapToProve>({
     method: 'POST',
     path: '/smart_tap',
@@ -69,7 +68,7 @@ export function smartTapRoute(deps: { readonly db: Database; readonly cardKey: R
     errors: ['kyb_required', 'terminal_inactive', 'not_configured'],
     handle: async ({ caller, body }) => {
       if (!caller.active) return terminalInactive();
-      const proof = await proveCollector(deps, caller, {
+      const proof = await proveCollector(ctx.db, ctx.keys.card, caller, {
         readerNonce: Buffer.from(body.reader_nonce, 'hex'),
         phoneNonce: Buffer.from(body.phone_nonce, 'hex'),
         readerKey: Buffer.from(body.reader_key, 'hex'),

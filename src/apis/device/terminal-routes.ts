@@ -5,13 +5,12 @@ import { DeviceSchema, SoftwareBody, TERMINAL_EXAMPLE } from '#apis/merchant/ter
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { brandPath } from '#core/brand-styles.ts';
-import type { Database } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
 import { defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 import { reportSoftware } from '#terminals/change-terminal.ts';
 import { terminalObject } from '#terminals/render.ts';
-import { type TagPlace, tagUrl } from '#terminals/tag.ts';
+import { tagUrl } from '#terminals/tag.ts';
 import { selectTerminal, type TerminalRow, updateLastSeen } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Terminal protocol';
@@ -34,17 +33,13 @@ const responses = {
 };
 
 /** Renders the terminal as its own device sees it. */
-async function renderDevice(
-  deps: TagPlace & { readonly db: Database },
-  caller: DeviceCaller,
-  row: TerminalRow,
-) {
+async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: TerminalRow) {
   const { accountId } = caller.tenant;
   const [brand, timeZone, language, shop] = await Promise.all([
-    selectBrand(deps.db, accountId),
-    selectTimeZone(deps.db, accountId),
-    selectLanguage(deps.db, accountId),
-    selectShopSettings(deps.db, accountId),
+    selectBrand(ctx.db, accountId),
+    selectTimeZone(ctx.db, accountId),
+    selectLanguage(ctx.db, accountId),
+    selectShopSettings(ctx.db, accountId),
   ]);
   return {
     ...terminalObject(row),
@@ -53,12 +48,12 @@ async function renderDevice(
     language,
     currency: shop.currency,
     signs_receipts: shop.fiscal_signer?.called_by === 'terminal',
-    tag_url: tagUrl(deps, row),
+    tag_url: tagUrl(ctx.pages, row),
     brand_path: brand === null ? null : brandPath(brand.style),
   };
 }
 
-export function readDeviceRoute(deps: TagPlace & { readonly db: Database }) {
+export function readDeviceRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller>({
     method: 'GET',
     path: '/terminal',
@@ -71,17 +66,15 @@ export function readDeviceRoute(deps: TagPlace & { readonly db: Database }) {
     responses,
     errors: [],
     handle: async ({ caller, now }) => {
-      await updateLastSeen(deps.db, [caller.terminalId], now);
-      const row = await selectTerminal(deps.db, caller.tenant, caller.terminalId);
+      await updateLastSeen(ctx.db, [caller.terminalId], now);
+      const row = await selectTerminal(ctx.db, caller.tenant, caller.terminalId);
       const found = present(row, 'terminal of a device');
-      return answerWith(200, await renderDevice(deps, caller, found));
+      return answerWith(200, await renderDevice(ctx, caller, found));
     },
   });
 }
 
-export function reportDeviceRoute(
-  deps: TagPlace & { readonly db: Database; readonly wakeups: Wakeups },
-) {
+export function reportDeviceRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof SoftwareBody>({
     method: 'PATCH',
     path: '/terminal',
@@ -100,9 +93,9 @@ export function reportDeviceRoute(
     errors: [],
     handle: async ({ caller, body, now }) => {
       const ref = { tenant: caller.tenant, id: caller.terminalId, now };
-      const row = await deps.db.transaction((tx) => reportSoftware(tx, ref, body));
-      deps.wakeups.send('deliveries');
-      return answerWith(200, await renderDevice(deps, caller, row));
+      const row = await ctx.db.transaction((tx) => reportSoftware(tx, ref, body));
+      ctx.wakeups.send('deliveries');
+      return answerWith(200, await renderDevice(ctx, caller, row));
     },
   });
 }

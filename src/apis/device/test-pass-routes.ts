@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { answerWith, refuse } from '#core/answer.ts';
 import { defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 
 /** Names and credentials, as sandbox.json lists them. */
@@ -26,7 +27,7 @@ const TestPassesSchema = Type.Object(
  * in test mode. The process passes only test-mode credentials to it. Without demo data, and with a
  * live key, the list does not exist.
  */
-export function testPassesRoute(deps: { readonly testPasses?: TestPasses | null }) {
+export function testPassesRoute({ demo: { testPasses } }: ApiContext) {
   return defineRoute<DeviceCaller>({
     method: 'GET',
     path: '/test_passes',
@@ -46,7 +47,6 @@ export function testPassesRoute(deps: { readonly testPasses?: TestPasses | null 
     },
     errors: ['route_missing'],
     handle: async ({ caller }) => {
-      const { testPasses = null } = deps;
       if (testPasses === null || caller.tenant.livemode) {
         return refuse('route_missing', 'Test passes exist in the test mode of a sandbox only.');
       }

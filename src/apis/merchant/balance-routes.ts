@@ -10,16 +10,11 @@ import { add, toJsonAtoms, ZERO } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { AtomsOut, Currency, commonFields, nullable, Timestamp } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectRates } from '#prices/rate-queries.ts';
 import { readMerchantBalance } from '#settlement/chain/balance.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractVersionOf } from '#settlement/contract-versions.ts';
-
-export interface BalanceRoutesDeps {
-  readonly db: Sql;
-  readonly chains: readonly Chain[];
-}
 
 const BalanceSchema = Type.Object(
   {
@@ -84,7 +79,7 @@ interface Funds {
  * While an account moves to the next contract, both contracts can hold funds.
  */
 async function readFunds(
-  { db, chains }: BalanceRoutesDeps,
+  { db, chains }: ApiContext,
   { merchant, tenant }: MerchantCaller,
   now: Date,
 ): Promise<Funds | null> {
@@ -119,7 +114,7 @@ async function worthOf(db: Sql, accountId: string, available: bigint, now: Date)
 }
 
 /** Returns the route for the balance, read from the chain at its newest block. */
-export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> {
+export function balanceRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/balance',
@@ -137,7 +132,7 @@ export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> 
     },
     errors: [],
     handle: async ({ caller, now }) => {
-      const funds = await readFunds(deps, caller, now);
+      const funds = await readFunds(ctx, caller, now);
       if (funds === null) {
         return refuse('service_unavailable', 'The chain cannot be reached. Retry in a moment.');
       }
@@ -147,7 +142,7 @@ export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> 
         livemode,
         network: networkOf(livemode),
         available: [{ amount: toJsonAtoms(funds.available), currency: 'usdc' }],
-        presentment: await worthOf(deps.db, caller.tenant.accountId, funds.available, now),
+        presentment: await worthOf(ctx.db, caller.tenant.accountId, funds.available, now),
         held_until: funds.heldUntil?.toISOString() ?? null,
         as_of: funds.asOf.toISOString(),
       });

@@ -4,8 +4,9 @@ import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import { refuse } from '#core/answer.ts';
 import { isSecret } from '#core/secrets.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
-import type { PayIntent } from '#payments/pay.ts';
+import { payIntent } from '#payments/pay.ts';
 
 const ConfirmBody = Type.Object({
   agent_token: Type.String({
@@ -19,7 +20,7 @@ const ConfirmBody = Type.Object({
  * Returns the route that pays an intent with an agent token, the only way to pay without a
  * terminal.
  */
-export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<MerchantCaller> {
+export function confirmRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller, undefined, typeof ConfirmBody>({
     method: 'POST',
     path: '/payment_intents/{id}/confirm',
@@ -61,7 +62,7 @@ export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<
           'agent_token',
         );
       }
-      return deps.payIntent({
+      return payIntent(ctx, {
         merchant: caller.merchant,
         intentId: params.id ?? '',
         presented: { type: 'agent_token', value: body.agent_token },

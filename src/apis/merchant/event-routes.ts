@@ -2,19 +2,14 @@ import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { EVENT_EXAMPLE } from '#apis/merchant/event-catalog.ts';
 import { EventList, EventListQuery, EventSchema } from '#apis/merchant/event-schema.ts';
 import { isRefusal } from '#core/answer.ts';
-import type { Database } from '#db/database.ts';
 import { getEvent, listEvents } from '#events/list.ts';
 import { encodeCursor, readPage } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-
-export interface EventRoutesDeps {
-  readonly db: Database;
-  readonly cursorKey: Buffer;
-}
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Events';
 
-function listRoute(deps: EventRoutesDeps) {
+function listRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, typeof EventListQuery>({
     method: 'GET',
     path: '/events',
@@ -31,14 +26,14 @@ function listRoute(deps: EventRoutesDeps) {
     responses: { 200: { schema: EventList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query, now }) => {
-      const pagination = { list: 'events', tenant, query, cursorKey: deps.cursorKey };
+      const pagination = { list: 'events', tenant, query, cursorKey: ctx.keys.cursor };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const filter = {
         type: query.type ?? null,
         deliverySuccess: query.delivery_success ?? null,
       };
-      const rows = await listEvents(deps.db, { tenant, filter, now }, page);
+      const rows = await listEvents(ctx.db, { tenant, filter, now }, page);
       const shown = rows.slice(0, page.limit);
       const last = rows.length > page.limit ? shown.at(-1) : undefined;
       const cursor = last === undefined ? null : encodeCursor(pagination, last);
@@ -50,7 +45,7 @@ function listRoute(deps: EventRoutesDeps) {
   });
 }
 
-function retrieveRoute(deps: EventRoutesDeps) {
+function retrieveRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/events/{id}',
@@ -67,13 +62,13 @@ function retrieveRoute(deps: EventRoutesDeps) {
     },
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
-      const event = await getEvent(deps.db, caller.tenant, { id: params.id ?? '', now });
+      const event = await getEvent(ctx.db, caller.tenant, { id: params.id ?? '', now });
       return isRefusal(event) ? event : { status: 200, body: event.body };
     },
   });
 }
 
 /** Events on the merchant API. */
-export function eventRoutes(deps: EventRoutesDeps): AnyRoute<MerchantCaller>[] {
-  return [listRoute(deps), retrieveRoute(deps)];
+export function eventRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
+  return [listRoute(ctx), retrieveRoute(ctx)];
 }

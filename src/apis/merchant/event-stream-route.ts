@@ -3,21 +3,13 @@ import { createStreamKeys } from '#apis/merchant/stream-keys.ts';
 import { readTypes, START, StreamQuery, unknownPlace } from '#apis/merchant/stream-query.ts';
 import { createStreamSlots, MAX_STREAMS_OF_KEY } from '#apis/merchant/stream-slots.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import type { Clock } from '#core/clock.ts';
-import type { Log } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import type { EventStreams } from '#events/event-streams.ts';
+import { eventStreams } from '#events/event-streams.ts';
 import { findEventPlace } from '#events/list.ts';
 import { retainedSince } from '#events/retention.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-
-export interface EventStreamDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly streams: EventStreams;
-}
+import type { ApiContext } from '#payments/api-context.ts';
 
 const SCOPE = 'events:read';
 /** `X-Accel-Buffering: no` tells proxies not to buffer the stream. */
@@ -51,9 +43,9 @@ async function placeAfter(db: Database, { tenant, id, now }: Wanted) {
  * Returns the route for server-sent events: the webhook payloads, for clients that prefer to hold a
  * connection open.
  */
-export function eventStreamRoute(deps: EventStreamDeps): AnyRoute<MerchantCaller> {
-  const keys = createStreamKeys(deps);
-  const slots = createStreamSlots(deps);
+export function eventStreamRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
+  const keys = createStreamKeys(ctx);
+  const slots = createStreamSlots(ctx);
   return defineRoute<MerchantCaller, typeof StreamQuery>({
     method: 'GET',
     path: '/events/stream',
@@ -87,15 +79,17 @@ export function eventStreamRoute(deps: EventStreamDeps): AnyRoute<MerchantCaller
       const types = readTypes(query.types);
       if (isRefusal(types)) return types;
       const id = lastEventId ?? query.after ?? null;
-      const after = await placeAfter(deps.db, { tenant, id, now });
+      const after = await placeAfter(ctx.db, { tenant, id, now });
       if (after === undefined) return unknownPlace(lastEventId === null ? 'after' : null);
       const free = await slots.take(caller.keyId);
       if (free === null) return tooMany();
       const following = { tenant, after, types, gone: whenGone() };
-      const reader = await deps.streams.follow(following).catch((error: unknown) => {
-        free();
-        throw error;
-      });
+      const reader = await eventStreams(ctx)
+        .follow(following)
+        .catch((error: unknown) => {
+          free();
+          throw error;
+        });
       const unwatch = keys.watch({ caller, scope: SCOPE, end: () => reader.end() });
       reader.stream.once('close', () => {
         unwatch();

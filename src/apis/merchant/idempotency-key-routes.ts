@@ -53,7 +53,7 @@ function renderKey(row: KeyRow) {
 }
 
 /** Returns the route for the result of a request whose response was lost (behavior.md 9.9). */
-export function idempotencyRoutes(deps: { readonly db: Database }): AnyRoute<MerchantCaller>[] {
+export function idempotencyRoutes(ctx: { readonly db: Database }): AnyRoute<MerchantCaller>[] {
   const retrieve = defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/idempotency_keys/{key}',
@@ -73,7 +73,7 @@ export function idempotencyRoutes(deps: { readonly db: Database }): AnyRoute<Mer
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const wanted = { caller: caller.idempotencySpace, key: params.key ?? '', now };
-      const row = await selectKey(deps.db, caller.tenant, wanted);
+      const row = await selectKey(ctx.db, caller.tenant, wanted);
       if (row === undefined) return resourceMissing('idempotency key', 'key');
       return answerWith(200, renderKey(row));
     },

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import type { PaymentRoutesDeps } from '#apis/merchant/payment-intent-routes.ts';
 import { OrderId, PaymentIntentList } from '#apis/merchant/payment-schema.ts';
 import { isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntentPage } from '#payments/intent-page.ts';
 import { INTENT_STATUSES } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
@@ -21,7 +21,7 @@ const IntentListQuery = Type.Object({
   ),
 });
 
-export function listRoute(deps: PaymentRoutesDeps) {
+export function listRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, typeof IntentListQuery>({
     method: 'GET',
     path: '/payment_intents',
@@ -35,7 +35,7 @@ export function listRoute(deps: PaymentRoutesDeps) {
     responses: { 200: { schema: PaymentIntentList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query, now }) => {
-      const pagination = { list: 'payment_intents', tenant, query, cursorKey: deps.cursorKey };
+      const pagination = { list: 'payment_intents', tenant, query, cursorKey: ctx.keys.cursor };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const filters = {
@@ -44,7 +44,7 @@ export function listRoute(deps: PaymentRoutesDeps) {
         order_id: query.order_id ?? null,
         status: query.status ?? null,
       };
-      const intents = await selectIntentPage(deps.db, { tenant, filters, now }, page);
+      const intents = await selectIntentPage(ctx.db, { tenant, filters, now }, page);
       return answerPage(pagination, page, intents, renderIntent);
     },
   });

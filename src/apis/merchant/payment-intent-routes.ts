@@ -3,14 +3,12 @@ import { CreateIntentBody, PaymentIntentSchema } from '#apis/merchant/payment-sc
 import { askedSale, CREATE_ERRORS } from '#apis/merchant/presentment-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import type { Database } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
 import { defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { cancelIntent } from '#payments/cancel.ts';
-import type { CreateIntent } from '#payments/create.ts';
+import { createIntent } from '#payments/create.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
-import type { ReadIntent } from '#payments/read-intent.ts';
-import type { ReceiptPages } from '#payments/receipt-url.ts';
+import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
 /** The default of behavior.md 4. */
@@ -22,7 +20,7 @@ const intentResponse = (description: string) => ({
   example: PAYMENT_INTENT_EXAMPLE,
 });
 
-export function createRoute(deps: PaymentRoutesDeps) {
+export function createRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof CreateIntentBody>({
     method: 'POST',
     path: '/payment_intents',
@@ -44,7 +42,7 @@ export function createRoute(deps: PaymentRoutesDeps) {
     handle: async ({ caller, body, idempotency, requestId, now }) => {
       const sale = askedSale(body);
       if (isRefusal(sale)) return sale;
-      return deps.createIntent({
+      return createIntent(ctx, {
         merchant: caller.merchant,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
@@ -65,7 +63,7 @@ export function createRoute(deps: PaymentRoutesDeps) {
   });
 }
 
-export function retrieveRoute(deps: PaymentRoutesDeps) {
+export function retrieveRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/payment_intents/{id}',
@@ -79,14 +77,14 @@ export function retrieveRoute(deps: PaymentRoutesDeps) {
     responses: { 200: intentResponse('The payment intent.') },
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
-      const intent = await deps.readIntent(caller.tenant, params.id ?? '');
+      const intent = await readIntent(ctx, caller.tenant, params.id ?? '');
       if (intent === null) return resourceMissing('payment intent');
       return answerWith(200, renderIntent(intent));
     },
   });
 }
 
-export function cancelRoute(deps: PaymentRoutesDeps) {
+export function cancelRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'POST',
     path: '/payment_intents/{id}/cancel',
@@ -103,7 +101,7 @@ export function cancelRoute(deps: PaymentRoutesDeps) {
     responses: { 200: intentResponse('The canceled payment intent.') },
     errors: ['resource_missing', 'payment_intent_unexpected_state'],
     handle: async ({ caller, params, idempotency, requestId, now }) =>
-      cancelIntent(deps, {
+      cancelIntent(ctx, {
         tenant: caller.tenant,
         intentId: params.id ?? '',
         idempotency,
@@ -111,13 +109,4 @@ export function cancelRoute(deps: PaymentRoutesDeps) {
         now,
       }),
   });
-}
-
-export interface PaymentRoutesDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly createIntent: CreateIntent;
-  readonly readIntent: ReadIntent;
-  readonly cursorKey: Buffer;
-  readonly receipts: ReceiptPages;
 }

@@ -1,17 +1,13 @@
 import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { listRoute } from '#apis/merchant/payment-intent-list.ts';
-import {
-  cancelRoute,
-  createRoute,
-  type PaymentRoutesDeps,
-  retrieveRoute,
-} from '#apis/merchant/payment-intent-routes.ts';
+import { cancelRoute, createRoute, retrieveRoute } from '#apis/merchant/payment-intent-routes.ts';
 import { OrderId, PaymentList, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { PAYMENT_EXAMPLE } from '#payments/examples.ts';
 import { PAYMENT_STATUSES } from '#payments/payment.ts';
 import { selectPayment, selectPaymentPage } from '#payments/payment-queries.ts';
@@ -26,7 +22,7 @@ const PaymentListQuery = Type.Object({
   status: Type.Optional(oneOf(PAYMENT_STATUSES, 'The refund status of the payment.')),
 });
 
-function listPaymentsRoute(deps: PaymentRoutesDeps) {
+function listPaymentsRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, typeof PaymentListQuery>({
     method: 'GET',
     path: '/payments',
@@ -40,7 +36,7 @@ function listPaymentsRoute(deps: PaymentRoutesDeps) {
     responses: { 200: { schema: PaymentList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const pagination = { list: 'payments', tenant, query, cursorKey: deps.cursorKey };
+      const pagination = { list: 'payments', tenant, query, cursorKey: ctx.keys.cursor };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const filters = {
@@ -49,13 +45,13 @@ function listPaymentsRoute(deps: PaymentRoutesDeps) {
         order_id: query.order_id ?? null,
         status: query.status ?? null,
       };
-      const payments = await selectPaymentPage(deps.db, { tenant, filters }, page);
-      return answerPage(pagination, page, payments, (one) => renderPayment(one, deps.receipts));
+      const payments = await selectPaymentPage(ctx.db, { tenant, filters }, page);
+      return answerPage(pagination, page, payments, (one) => renderPayment(one, ctx.pages));
     },
   });
 }
 
-function retrievePaymentRoute(deps: PaymentRoutesDeps) {
+function retrievePaymentRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/payments/{id}',
@@ -71,21 +67,21 @@ function retrievePaymentRoute(deps: PaymentRoutesDeps) {
     },
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
-      const payment = await selectPayment(deps.db, caller.tenant, params.id ?? '');
+      const payment = await selectPayment(ctx.db, caller.tenant, params.id ?? '');
       if (payment === null) return resourceMissing('payment');
-      return answerWith(200, renderPayment(payment, deps.receipts));
+      return answerWith(200, renderPayment(payment, ctx.pages));
     },
   });
 }
 
 /** Payment intents and payments of the merchant API. */
-export function paymentRoutes(deps: PaymentRoutesDeps): AnyRoute<MerchantCaller>[] {
+export function paymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [
-    createRoute(deps),
-    listRoute(deps),
-    retrieveRoute(deps),
-    cancelRoute(deps),
-    listPaymentsRoute(deps),
-    retrievePaymentRoute(deps),
+    createRoute(ctx),
+    listRoute(ctx),
+    retrieveRoute(ctx),
+    cancelRoute(ctx),
+    listPaymentsRoute(ctx),
+    retrievePaymentRoute(ctx),
   ];
 }

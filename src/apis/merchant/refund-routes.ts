@@ -13,14 +13,11 @@ import { present } from '#core/assert.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
-import { createRefund, type RefundDeps } from '#refunds/create.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { createRefund } from '#refunds/create.ts';
 import { REFUND_STATUSES } from '#refunds/refund.ts';
 import { selectRefund, selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
-
-export interface RefundRoutesDeps extends RefundDeps {
-  readonly cursorKey: Buffer;
-}
 
 const refundResponse = (description: string) => ({
   schema: RefundSchema,
@@ -28,7 +25,7 @@ const refundResponse = (description: string) => ({
   example: REFUND_EXAMPLE,
 });
 
-function createRoute(deps: RefundRoutesDeps) {
+function createRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof CreateRefundBody>({
     method: 'POST',
     path: '/refunds',
@@ -57,7 +54,7 @@ function createRoute(deps: RefundRoutesDeps) {
     handle: async ({ caller, body, idempotency, requestId, now }) => {
       const asked = refundAskedFor(body);
       if (isRefusal(asked)) return asked;
-      return createRefund(deps, {
+      return createRefund(ctx, {
         tenant: caller.tenant,
         keyHash: caller.merchant.keyHash,
         idempotency: present(idempotency, 'idempotency key'),
@@ -77,7 +74,7 @@ const ListQuery = Type.Object({
   status: Type.Optional(oneOf(REFUND_STATUSES, 'The status of the refund.')),
 });
 
-function listRoute(deps: RefundRoutesDeps) {
+function listRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, typeof ListQuery>({
     method: 'GET',
     path: '/refunds',
@@ -91,7 +88,7 @@ function listRoute(deps: RefundRoutesDeps) {
     responses: { 200: { schema: RefundList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const pagination = { list: 'refunds', tenant, query, cursorKey: deps.cursorKey };
+      const pagination = { list: 'refunds', tenant, query, cursorKey: ctx.keys.cursor };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const wanted = {
@@ -100,13 +97,13 @@ function listRoute(deps: RefundRoutesDeps) {
         paymentIntentId: query.payment_intent ?? null,
         status: query.status ?? null,
       };
-      const refunds = await selectRefundPage(deps.db, wanted, page);
-      return answerPage(pagination, page, refunds, (one) => renderRefund(one, deps.receipts));
+      const refunds = await selectRefundPage(ctx.db, wanted, page);
+      return answerPage(pagination, page, refunds, (one) => renderRefund(one, ctx.pages));
     },
   });
 }
 
-function retrieveRoute(deps: RefundRoutesDeps) {
+function retrieveRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/refunds/{id}',
@@ -120,14 +117,14 @@ function retrieveRoute(deps: RefundRoutesDeps) {
     responses: { 200: refundResponse('The refund.') },
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
-      const refund = await selectRefund(deps.db, caller.tenant, params.id ?? '');
+      const refund = await selectRefund(ctx.db, caller.tenant, params.id ?? '');
       if (refund === null) return resourceMissing('refund');
-      return answerWith(200, renderRefund(refund, deps.receipts));
+      return answerWith(200, renderRefund(refund, ctx.pages));
     },
   });
 }
 
 /** Refunds of the merchant API. */
-export function refundRoutes(deps: RefundRoutesDeps): AnyRoute<MerchantCaller>[] {
-  return [createRoute(deps), listRoute(deps), retrieveRoute(deps)];
+export function refundRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
+  return [createRoute(ctx), listRoute(ctx), retrieveRoute(ctx)];
 }

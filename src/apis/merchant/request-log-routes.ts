@@ -2,7 +2,6 @@ import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { idTime } from '#core/ids.ts';
-import type { Database } from '#db/database.ts';
 import { cursorInvalid, DEFAULT_PAGE_SIZE, openCursor, sealCursor } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import {
@@ -16,6 +15,7 @@ import {
   text,
   textOut,
 } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { type RequestRow, selectRequests } from '#request-log/request-log-queries.ts';
 
 /** The fields of a logged request, the same in the API and in the dashboard. */
@@ -68,10 +68,7 @@ function dateOf(given: string | undefined): Date | null {
  * Returns the request log's route. In the merchant API it lists the calls of servers only. The
  * dashboard shows the actions and addresses of the shop's people to people alone.
  */
-export function requestLogRoute(deps: {
-  readonly db: Database;
-  readonly cursorKey: Buffer;
-}): AnyRoute<MerchantCaller> {
+export function requestLogRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller, typeof RequestLogQuery>({
     method: 'GET',
     path: '/request_log',
@@ -89,7 +86,7 @@ export function requestLogRoute(deps: {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
-      const pagination = { list: 'request_log', tenant, query, cursorKey: deps.cursorKey };
+      const pagination = { list: 'request_log', tenant, query, cursorKey: ctx.keys.cursor };
       const place = cursor === undefined ? null : openCursor(pagination, cursor);
       if (isRefusal(place)) return place;
       const id = place?.toString() ?? null;
@@ -106,7 +103,7 @@ export function requestLogRoute(deps: {
         createdLt: dateOf(query.created_lt),
       };
       const after = id === null || created === null ? null : { created, id };
-      const rows = await selectRequests(deps.db, { tenant, filters }, { limit, after });
+      const rows = await selectRequests(ctx.db, { tenant, filters }, { limit, after });
       const shown = rows.slice(0, limit);
       const last = rows.length > limit ? shown.at(-1) : undefined;
       const next = last === undefined ? null : sealCursor(pagination, Buffer.from(last.id));

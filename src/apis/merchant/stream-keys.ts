@@ -28,12 +28,12 @@ export interface StreamKeys {
 }
 
 /** Creates a watcher that checks the keys of all open streams of the process with one statement. */
-export function createStreamKeys(deps: {
+export function createStreamKeys(ctx: {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
 }): StreamKeys {
-  const { db, clock, log } = deps;
+  const { db, clock, log } = ctx;
   const all = new Set<Watched>();
   let timer: NodeJS.Timeout | null = null;
   let isLooking = false;

@@ -22,7 +22,7 @@ async function leaveSlots(keyId: string, held: string): Promise<void> {
 }
 
 async function free(keyId: string): Promise<number> {
-  const slots = createStreamSlots({ db: database.db, log: silentLog, most: MOST });
+  const slots = createStreamSlots({ db: database.db, log: silentLog }, MOST);
   const taken: (() => void)[] = [];
   for (;;) {
     const release = await slots.take(keyId);

@@ -22,17 +22,12 @@ export interface StreamSlots {
 /**
  * Creates the slots for the open streams of a key or a person, across all processes that share the
  * database.
+ * @param most at most {@link MAX_STREAMS_OF_KEY}, the number that the table allows per key
  */
-export function createStreamSlots({
-  db,
-  log,
+export function createStreamSlots(
+  { db, log }: { readonly db: Database; readonly log: Log },
   most = MAX_STREAMS_OF_KEY,
-}: {
-  readonly db: Database;
-  readonly log: Log;
-  /** At most {@link MAX_STREAMS_OF_KEY}, the number of slots that the table allows per key. */
-  readonly most?: number;
-}): StreamSlots {
+): StreamSlots {
   const held = new Set<StreamSlot>();
   let timer: NodeJS.Timeout | undefined;
   const warn = (error: unknown) =>

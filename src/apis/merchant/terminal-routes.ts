@@ -6,18 +6,13 @@ import {
   TerminalSchema,
 } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import type { Database } from '#db/database.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { selectTerminal, selectTerminalPage } from '#terminals/terminal-queries.ts';
 
-interface TerminalRoutesDeps {
-  readonly db: Database;
-  readonly cursorKey: Buffer;
-}
-
-function listTerminalsRoute(deps: TerminalRoutesDeps) {
+function listTerminalsRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, typeof TerminalListQuery>({
     method: 'GET',
     path: '/terminals',
@@ -31,17 +26,17 @@ function listTerminalsRoute(deps: TerminalRoutesDeps) {
     responses: { 200: { schema: TerminalList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const pagination = { list: 'terminals', tenant, query, cursorKey: deps.cursorKey };
+      const pagination = { list: 'terminals', tenant, query, cursorKey: ctx.keys.cursor };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const wanted = { tenant, status: query.status ?? null };
-      const rows = await selectTerminalPage(deps.db, wanted, page);
+      const rows = await selectTerminalPage(ctx.db, wanted, page);
       return answerPage(pagination, page, rows, terminalObject);
     },
   });
 }
 
-function retrieveTerminalRoute(deps: TerminalRoutesDeps) {
+function retrieveTerminalRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/terminals/{id}',
@@ -57,13 +52,13 @@ function retrieveTerminalRoute(deps: TerminalRoutesDeps) {
     },
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
-      const row = await selectTerminal(deps.db, caller.tenant, params.id ?? '');
+      const row = await selectTerminal(ctx.db, caller.tenant, params.id ?? '');
       return row === null ? resourceMissing('terminal') : answerWith(200, terminalObject(row));
     },
   });
 }
 
 /** Terminals on the merchant API. */
-export function terminalRoutes(deps: TerminalRoutesDeps): AnyRoute<MerchantCaller>[] {
-  return [listTerminalsRoute(deps), retrieveTerminalRoute(deps)];
+export function terminalRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
+  return [listTerminalsRoute(ctx), retrieveTerminalRoute(ctx)];
 }

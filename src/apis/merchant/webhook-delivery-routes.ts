@@ -11,9 +11,9 @@ import {
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { renderDelivery } from '#webhooks/delivery.ts';
 import { selectDeliveries, selectDelivery } from '#webhooks/delivery-queries.ts';
-import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { getReplay, renderReplay, startReplay } from '#webhooks/replay.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
@@ -33,7 +33,7 @@ const replayResponse = (description: string) => ({
   example: REPLAY_EXAMPLE,
 });
 
-function listRoute(deps: WebhookRoutesDeps) {
+function listRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, typeof DeliveryListQuery>({
     method: 'GET',
     path: '/webhook_endpoints/{id}/deliveries',
@@ -53,15 +53,15 @@ function listRoute(deps: WebhookRoutesDeps) {
         list: `deliveries of ${endpointId}`,
         tenant,
         query,
-        cursorKey: deps.cursorKey,
+        cursorKey: ctx.keys.cursor,
       };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
-      if ((await selectEndpoint(deps.db, tenant, endpointId)) === undefined) {
+      if ((await selectEndpoint(ctx.db, tenant, endpointId)) === undefined) {
         return resourceMissing('webhook endpoint');
       }
       const wanted = { endpointId, status: query.status ?? null };
-      const rows = await selectDeliveries(deps.db, wanted, page);
+      const rows = await selectDeliveries(ctx.db, wanted, page);
       const placed = rows.map((row) => ({
         row,
         created: row.event_created,
@@ -72,7 +72,7 @@ function listRoute(deps: WebhookRoutesDeps) {
   });
 }
 
-function retrieveRoute(deps: WebhookRoutesDeps) {
+function retrieveRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/webhook_deliveries/{id}',
@@ -86,14 +86,14 @@ function retrieveRoute(deps: WebhookRoutesDeps) {
     responses: { 200: deliveryResponse('The delivery.') },
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
-      const row = await selectDelivery(deps.db, caller.tenant, params.id ?? '');
+      const row = await selectDelivery(ctx.db, caller.tenant, params.id ?? '');
       if (row === undefined) return resourceMissing('webhook delivery');
       return answerWith(200, renderDelivery(row));
     },
   });
 }
 
-function retryRoute(deps: WebhookRoutesDeps) {
+function retryRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'POST',
     path: '/webhook_deliveries/{id}/retry',
@@ -110,13 +110,13 @@ function retryRoute(deps: WebhookRoutesDeps) {
     responses: { 200: deliveryResponse('The delivery, pending.') },
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
-      const row = await retryDelivery(deps, caller.tenant, params.id ?? '', now);
+      const row = await retryDelivery(ctx, caller.tenant, params.id ?? '', now);
       return isRefusal(row) ? row : answerWith(200, renderDelivery(row));
     },
   });
 }
 
-function testRoute(deps: WebhookRoutesDeps) {
+function testRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'POST',
     path: '/webhook_endpoints/{id}/test',
@@ -131,13 +131,13 @@ function testRoute(deps: WebhookRoutesDeps) {
     responses: { 200: deliveryResponse('The delivery, succeeded or failed.') },
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
-      const row = await sendTest(deps, caller.tenant, params.id ?? '', deps.clock);
+      const row = await sendTest(ctx, caller.tenant, params.id ?? '', ctx.clock);
       return isRefusal(row) ? row : answerWith(200, renderDelivery(row));
     },
   });
 }
 
-function replayRoute(deps: WebhookRoutesDeps) {
+function replayRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof ReplayBody>({
     method: 'POST',
     path: '/webhook_endpoints/{id}/replay',
@@ -162,13 +162,13 @@ function replayRoute(deps: WebhookRoutesDeps) {
         until: body.until === undefined ? null : new Date(body.until),
         types: body.types ?? null,
       };
-      const row = await startReplay(deps, caller.tenant, params.id ?? '', { input, now });
+      const row = await startReplay(ctx, caller.tenant, params.id ?? '', { input, now });
       return isRefusal(row) ? row : answerWith(202, renderReplay(row));
     },
   });
 }
 
-function retrieveReplayRoute(deps: WebhookRoutesDeps) {
+function retrieveReplayRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/webhook_replays/{id}',
@@ -182,25 +182,19 @@ function retrieveReplayRoute(deps: WebhookRoutesDeps) {
     responses: { 200: replayResponse('The replay.') },
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
-      const row = await getReplay(deps, caller.tenant, params.id ?? '');
+      const row = await getReplay(ctx, caller.tenant, params.id ?? '');
       return isRefusal(row) ? row : answerWith(200, renderReplay(row));
     },
   });
 }
 
-export function deliveryRoutes(deps: WebhookRoutesDeps): AnyRoute<MerchantCaller>[] {
+export function deliveryRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [
-    listRoute(deps),
-    retrieveRoute(deps),
-    retryRoute(deps),
-    testRoute(deps),
-    replayRoute(deps),
-    retrieveReplayRoute(deps),
+    listRoute(ctx),
+    retrieveRoute(ctx),
+    retryRoute(ctx),
+    testRoute(ctx),
+    replayRoute(ctx),
+    retrieveReplayRoute(ctx),
   ];
-}
-
-export interface WebhookRoutesDeps extends WebhookDeps {
-  readonly cursorKey: Buffer;
-  /** Test events are sent at the clock's time. */
-  readonly clock: { now(): Date };
 }

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { deliveryRoutes, type WebhookRoutesDeps } from '#apis/merchant/webhook-delivery-routes.ts';
+import { deliveryRoutes } from '#apis/merchant/webhook-delivery-routes.ts';
 import {
   CreateEndpointBody,
   DeletedSchema,
@@ -12,6 +12,7 @@ import {
 } from '#apis/merchant/webhook-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { type CreateEndpoint, createEndpoint } from '#webhooks/create-endpoint.ts';
 import { renderEndpoint } from '#webhooks/endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
@@ -36,7 +37,7 @@ const revealingResponse = (description: string) => ({
   },
 });
 
-function listRoute(deps: WebhookRoutesDeps) {
+function listRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: PATH,
@@ -52,7 +53,7 @@ function listRoute(deps: WebhookRoutesDeps) {
     },
     errors: [],
     handle: async ({ caller }) => {
-      const rows = await selectEndpoints(deps.db, caller.tenant);
+      const rows = await selectEndpoints(ctx.db, caller.tenant);
       const data = rows.map((row) => renderEndpoint(row));
       return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
     },
@@ -60,7 +61,7 @@ function listRoute(deps: WebhookRoutesDeps) {
 }
 
 // Ignores idempotency keys, because a stored response would keep the secret readable.
-function createRoute(deps: WebhookRoutesDeps) {
+function createRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof CreateEndpointBody>({
     method: 'POST',
     path: PATH,
@@ -77,14 +78,14 @@ function createRoute(deps: WebhookRoutesDeps) {
     errors: ['url_not_allowed', 'endpoint_limit_reached'],
     handle: async ({ caller, body, now }) => {
       const input = newEndpointOf(body, caller.apiVersion);
-      const made = await createEndpoint(deps, caller.tenant, input, now);
+      const made = await createEndpoint(ctx, caller.tenant, input, now);
       if (isRefusal(made)) return made;
       return answerWith(201, renderEndpoint(made.endpoint, made.secret));
     },
   });
 }
 
-function retrieveRoute(deps: WebhookRoutesDeps) {
+function retrieveRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: `${PATH}/{id}`,
@@ -98,7 +99,7 @@ function retrieveRoute(deps: WebhookRoutesDeps) {
     responses: { 200: endpointResponse('The endpoint.') },
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
-      const row = await selectEndpoint(deps.db, caller.tenant, params.id ?? '');
+      const row = await selectEndpoint(ctx.db, caller.tenant, params.id ?? '');
       if (row === undefined) return resourceMissing('webhook endpoint');
       return answerWith(200, renderEndpoint(row));
     },
@@ -124,7 +125,7 @@ export function changeOf(body: Static<typeof UpdateEndpointBody>): ChangeEndpoin
   };
 }
 
-function updateRoute(deps: WebhookRoutesDeps) {
+function updateRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof UpdateEndpointBody>({
     method: 'PATCH',
     path: `${PATH}/{id}`,
@@ -142,13 +143,13 @@ function updateRoute(deps: WebhookRoutesDeps) {
     errors: ['resource_missing', 'url_not_allowed'],
     handle: async ({ caller, params, body, now }) => {
       const input = changeOf(body);
-      const row = await changeEndpoint(deps, caller.tenant, params.id ?? '', { input, now });
+      const row = await changeEndpoint(ctx, caller.tenant, params.id ?? '', { input, now });
       return isRefusal(row) ? row : answerWith(200, renderEndpoint(row));
     },
   });
 }
 
-function deleteRoute(deps: WebhookRoutesDeps) {
+function deleteRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'DELETE',
     path: `${PATH}/{id}`,
@@ -170,14 +171,14 @@ function deleteRoute(deps: WebhookRoutesDeps) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const id = params.id ?? '';
-      const removed = await removeEndpoint(deps, caller.tenant, id, now);
+      const removed = await removeEndpoint(ctx, caller.tenant, id, now);
       if (isRefusal(removed)) return removed;
       return answerWith(200, { id, object: 'webhook_endpoint', deleted: true });
     },
   });
 }
 
-function rotateRoute(deps: WebhookRoutesDeps) {
+function rotateRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'POST',
     path: `${PATH}/{id}/rotate_secret`,
@@ -192,7 +193,7 @@ function rotateRoute(deps: WebhookRoutesDeps) {
     responses: { 200: revealingResponse('The endpoint with its new secret.') },
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
-      const made = await rotateSecret(deps, caller.tenant, params.id ?? '', now);
+      const made = await rotateSecret(ctx, caller.tenant, params.id ?? '', now);
       if (isRefusal(made)) return made;
       return answerWith(200, renderEndpoint(made.endpoint, made.secret));
     },
@@ -200,14 +201,14 @@ function rotateRoute(deps: WebhookRoutesDeps) {
 }
 
 /** Webhook endpoints and deliveries on the merchant API. */
-export function webhookRoutes(deps: WebhookRoutesDeps): AnyRoute<MerchantCaller>[] {
+export function webhookRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [
-    listRoute(deps),
-    createRoute(deps),
-    retrieveRoute(deps),
-    updateRoute(deps),
-    deleteRoute(deps),
-    rotateRoute(deps),
-    ...deliveryRoutes(deps),
+    listRoute(ctx),
+    createRoute(ctx),
+    retrieveRoute(ctx),
+    updateRoute(ctx),
+    deleteRoute(ctx),
+    rotateRoute(ctx),
+    ...deliveryRoutes(ctx),
   ];
 }

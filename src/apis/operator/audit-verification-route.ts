@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { personRoute } from '#apis/dashboard/person-route.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { NETWORK_AUDIT_LOG } from '#audit/audit.ts';
 import { verifyStretch } from '#audit/verify-audit-log.ts';
 import { answerWith } from '#core/answer.ts';
 import { idOf, nullable, objectType } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const Query = Type.Object({
   account: Type.Optional(idOf('acct_', 'account')),
@@ -32,7 +32,7 @@ const Verification = Type.Object(
 );
 
 /** Reads a part of an audit log and recomputes its hashes. */
-export function auditVerificationRoute({ db }: OperatorDeps) {
+export function auditVerificationRoute({ db }: ApiContext) {
   return personRoute<typeof Query>({
     method: 'GET',
     path: '/audit_log/verification',

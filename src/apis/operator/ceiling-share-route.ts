@@ -2,11 +2,11 @@ import Type from 'typebox';
 import { setCeilingShare } from '#accounts/ceiling-share.ts';
 import { selectCeilingShare } from '#accounts/ceiling-share-queries.ts';
 import { ACCOUNT, personRoute } from '#apis/dashboard/person-route.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { pathRef, Reason } from '#apis/operator/path-account.ts';
 import { answerWith } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';
 import { idOf, nullable } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 export const Share = nullable(
   Type.Integer({
@@ -27,7 +27,7 @@ const ShareBody = Type.Object({ share: Share, reason: Reason });
  * Returns the route that gives an account its own share, larger for a high volume or smaller to
  * protect other accounts.
  */
-export function ceilingShareRoute({ db }: OperatorDeps) {
+export function ceilingShareRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof ShareBody>({
     method: 'POST',
     path: `${ACCOUNT}/ceiling_share`,

@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import type { OperatorParts } from '#apis/operator/operator-parts.ts';
 import { selectWaiting } from '#apis/operator/operator-queries.ts';
 import { answerWith } from '#core/answer.ts';
 import { nullable, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 /** The work that waits for staff in one cell. */
 export const WaitingSchema = Type.Object(
@@ -25,7 +26,7 @@ const CellSchema = Type.Object({
 });
 
 /** Declares the route that lists the network's cells, the same from any of them. */
-export function cellsRoute({ db, cells }: OperatorDeps): PersonRoute {
+export function cellsRoute({ db }: ApiContext, { cells }: OperatorParts): PersonRoute {
   return personRoute({
     method: 'GET',
     path: '/cells',

@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { countAccountsOf, selectRecoveries } from '#apis/operator/watch-queries.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { AtomsOut, nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type ContractState, readContractState } from '#settlement/chain/contract-state.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
@@ -59,7 +59,7 @@ async function headOf(chains: readonly Chain[], livemode: boolean): Promise<stri
   return (await ofChain(() => chain.newest()))?.number.toString() ?? null;
 }
 
-function recoveriesRoute({ db, chains }: OperatorDeps) {
+function recoveriesRoute({ db, chains }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/recoveries',
@@ -172,22 +172,22 @@ function stateView({ sales, outflow, announced, ...state }: ContractState, roles
   };
 }
 
-async function stateOf({ db }: OperatorDeps, chain: Chain, settlement: Hex) {
+async function stateOf({ db }: ApiContext, chain: Chain, settlement: Hex) {
   const state = await readContractState(chain, settlement);
   return stateView(state, await readRoles(db, chain, settlement));
 }
 
-async function contractView(deps: OperatorDeps, chain: Chain, contractVersion: number) {
+async function contractView(ctx: ApiContext, chain: Chain, contractVersion: number) {
   const { network, livemode, chainId: chain_id } = chain.config;
   const { settlement } = present(contractsOf(chain.config)[contractVersion], 'contract');
   const rates = await ofChain(() => readFeeRates(chain, settlement));
-  const state = await ofChain(() => stateOf(deps, chain, settlement));
+  const state = await ofChain(() => stateOf(ctx, chain, settlement));
   const former = contractVersion < currentContractVersion(chain.config);
-  const accounts = await countAccountsOf(deps.db, { livemode, contractVersion });
+  const accounts = await countAccountsOf(ctx.db, { livemode, contractVersion });
   return { network, chain_id, settlement, former, accounts, rates, state };
 }
 
-function contractsRoute(deps: OperatorDeps) {
+function contractsRoute(ctx: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/contracts',
@@ -200,10 +200,10 @@ function contractsRoute(deps: OperatorDeps) {
     handle: async () => {
       const data = await Promise.all(
         // The current contract of each network comes first.
-        deps.chains.flatMap((chain) =>
+        ctx.chains.flatMap((chain) =>
           [...contractsOf(chain.config).keys()]
             .toReversed()
-            .map((contractVersion) => contractView(deps, chain, contractVersion)),
+            .map((contractVersion) => contractView(ctx, chain, contractVersion)),
         ),
       );
       return answerWith(200, { object: 'list', data });
@@ -212,6 +212,6 @@ function contractsRoute(deps: OperatorDeps) {
 }
 
 /** Declares the routes that show the state of each network and its contracts. */
-export function networkRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [recoveriesRoute(deps), contractsRoute(deps)];
+export function networkRoutes(ctx: ApiContext): PersonRoute[] {
+  return [recoveriesRoute(ctx), contractsRoute(ctx)];
 }

@@ -5,7 +5,6 @@ import { readAccountView } from '#apis/dashboard/account-view.ts';
 import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { KYB_STATUSES, listed } from '#apis/dashboard/person-schema.ts';
 import { ceilingShareRoute, readShare, Share } from '#apis/operator/ceiling-share-route.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { searchAccounts } from '#apis/operator/operator-queries.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
@@ -14,6 +13,7 @@ import { byOf, ProposalId, waitingOf } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { idOf, limitParameter, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectMembers } from '#people/membership-queries.ts';
 
 const TAG = 'Accounts';
@@ -33,7 +33,7 @@ const Found = Type.Object({
   created: Timestamp,
 });
 
-function searchRoute({ db }: OperatorDeps) {
+function searchRoute({ db }: ApiContext) {
   return personRoute<typeof SearchQuery>({
     method: 'GET',
     path: '/accounts',
@@ -65,7 +65,7 @@ const AccountWithTeam = Type.Object(
   { description: 'The account with its modes and team.' },
 );
 
-function readRoute({ db }: OperatorDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: ACCOUNT,
@@ -93,7 +93,7 @@ function readRoute({ db }: OperatorDeps) {
 const StatusBody = Type.Object({ reason: Reason });
 
 function statusRoute(
-  deps: OperatorDeps,
+  ctx: ApiContext,
   wish: { readonly verb: 'disable' | 'enable'; readonly status: 'active' | 'disabled' },
 ) {
   return personRoute<undefined, typeof StatusBody>({
@@ -121,16 +121,16 @@ function statusRoute(
     handle: async (request) => {
       const { accountId: subject } = pathRef(request);
       const { reason } = request.body;
-      const made = await deps.db.transaction<ProposalRow | Refusal | null>(async (tx) => {
+      const made = await ctx.db.transaction<ProposalRow | Refusal | null>(async (tx) => {
         const account = await selectAccount(tx, subject);
         if (account === undefined) return accountMissing();
         if (account.status === wish.status) return null;
         const kind = `${wish.verb}_account` as const;
         const asked = { kind, livemode: true, subject, payload: {}, reason };
-        return propose(tx, asked, byOf(deps, request));
+        return propose(tx, asked, byOf(ctx, request));
       });
       if (made !== null && isRefusal(made)) return made;
-      const { status } = present(await selectAccount(deps.db, subject), 'account');
+      const { status } = present(await selectAccount(ctx.db, subject), 'account');
       const proposal = made === null ? null : waitingOf(made);
       return answerWith(200, { id: subject, status, proposal });
     },
@@ -138,12 +138,12 @@ function statusRoute(
 }
 
 /** Accounts, as the network's staff reads and changes them. */
-export function operatorAccountRoutes(deps: OperatorDeps): PersonRoute[] {
+export function operatorAccountRoutes(ctx: ApiContext): PersonRoute[] {
   return [
-    searchRoute(deps),
-    readRoute(deps),
-    statusRoute(deps, { verb: 'disable', status: 'disabled' }),
-    statusRoute(deps, { verb: 'enable', status: 'active' }),
-    ceilingShareRoute(deps),
+    searchRoute(ctx),
+    readRoute(ctx),
+    statusRoute(ctx, { verb: 'disable', status: 'disabled' }),
+    statusRoute(ctx, { verb: 'enable', status: 'active' }),
+    ceilingShareRoute(ctx),
   ];
 }

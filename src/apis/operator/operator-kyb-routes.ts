@@ -9,7 +9,6 @@ import { KybSchema } from '#apis/dashboard/account-schema.ts';
 import { fileAnswer, kybView } from '#apis/dashboard/kyb-routes.ts';
 import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
 import { type ProposalRow, selectOpenProposal } from '#apis/operator/proposal-queries.ts';
 import { propose } from '#apis/operator/proposals.ts';
@@ -18,13 +17,14 @@ import { answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import { idOf, nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Accounts';
 
 /** The longest list: more waiting businesses than one person decides in a day. */
 const QUEUE_LIMIT = 200;
 
-function queueRoute({ db }: OperatorDeps) {
+function queueRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/kyb',
@@ -67,7 +67,7 @@ async function staffView(db: Database, accountId: string, now: Date): Promise<ob
   return { ...view, proposal: open?.id ?? null, asked_by: open?.proposed_by_email ?? null };
 }
 
-function readKybRoute({ db }: OperatorDeps) {
+function readKybRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${ACCOUNT}/kyb`,
@@ -86,7 +86,7 @@ function readKybRoute({ db }: OperatorDeps) {
   });
 }
 
-function documentRoute({ db, settings }: OperatorDeps) {
+function documentRoute({ db, keys }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${ACCOUNT}/kyb/documents/{id}`,
@@ -102,7 +102,7 @@ function documentRoute({ db, settings }: OperatorDeps) {
     errors: ['resource_missing'],
     handle: async ({ params }) => {
       const wanted = { accountId: params.account ?? '', id: params.id ?? '' };
-      const found = await readDocument(db, { ...wanted, secretKey: settings.people.secretKey });
+      const found = await readDocument(db, { ...wanted, secretKey: keys.people });
       return isRefusal(found) ? found : fileAnswer(found.row, found.bytes);
     },
   });
@@ -113,8 +113,8 @@ const DecisionBody = Type.Object({
   reason: Type.Optional(Reason),
 });
 
-function decideRoute(deps: OperatorDeps) {
-  const { db, wakeups, settings } = deps;
+function decideRoute(ctx: ApiContext) {
+  const { db, wakeups, keys } = ctx;
   return personRoute<undefined, typeof DecisionBody>({
     method: 'POST',
     path: `${ACCOUNT}/kyb/decision`,
@@ -133,14 +133,14 @@ function decideRoute(deps: OperatorDeps) {
     handle: async (request) => {
       const { body, now } = request;
       const reason = body.reason ?? null;
-      const ref = { ...pathRef(request), secretKey: settings.people.secretKey };
+      const ref = { ...pathRef(request), secretKey: keys.people };
       const { accountId: subject } = ref;
       const done = await db.transaction<ProposalRow | AccountRow | Refusal>(async (tx) => {
         if (body.decision === 'rejected') return decideKyb(tx, ref, { approved: false, reason });
         const mayNot = await mayNotApprove(tx, subject);
         if (mayNot !== null) return mayNot;
         const wish = { kind: 'approve_account', livemode: true, subject, payload: {} } as const;
-        return propose(tx, { ...wish, reason: reason ?? '' }, byOf(deps, request));
+        return propose(tx, { ...wish, reason: reason ?? '' }, byOf(ctx, request));
       });
       if (isRefusal(done)) return done;
       wakeups.send('deliveries');
@@ -156,7 +156,7 @@ const NameRequest = Type.Object({
   created: Timestamp,
 });
 
-function namesRoute({ db }: OperatorDeps) {
+function namesRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/name_requests',
@@ -181,8 +181,8 @@ const NameDecision = Type.Object({
   reason: Reason,
 });
 
-function decideNameRoute(deps: OperatorDeps) {
-  const { db, settings } = deps;
+function decideNameRoute(ctx: ApiContext) {
+  const { db, keys } = ctx;
   return personRoute<undefined, typeof NameDecision>({
     method: 'POST',
     path: `${ACCOUNT}/name_request/decision`,
@@ -200,13 +200,13 @@ function decideNameRoute(deps: OperatorDeps) {
     errors: ['resource_missing', 'unexpected_state', 'already_exists'],
     handle: async (request) => {
       const { decision, reason } = request.body;
-      const ref = { ...pathRef(request), secretKey: settings.people.secretKey };
+      const ref = { ...pathRef(request), secretKey: keys.people };
       const { accountId: subject } = ref;
       const done = await db.transaction<ProposalRow | AccountRow | Refusal>(async (tx) => {
         if (decision === 'rejected') return decideName(tx, ref, { approved: false, reason });
         if ((await selectRequestedName(tx, subject)) === null) return nobodyAsked();
         const wish = { kind: 'rename_account', livemode: true, subject, payload: {} } as const;
-        return propose(tx, { ...wish, reason }, byOf(deps, request));
+        return propose(tx, { ...wish, reason }, byOf(ctx, request));
       });
       if (isRefusal(done)) return done;
       const { name } = present(await selectAccount(db, subject), 'account');
@@ -217,13 +217,13 @@ function decideNameRoute(deps: OperatorDeps) {
 }
 
 /** Verification of businesses, as the network's staff reads and decides it. */
-export function operatorKybRoutes(deps: OperatorDeps): PersonRoute[] {
+export function operatorKybRoutes(ctx: ApiContext): PersonRoute[] {
   return [
-    queueRoute(deps),
-    readKybRoute(deps),
-    documentRoute(deps),
-    decideRoute(deps),
-    namesRoute(deps),
-    decideNameRoute(deps),
+    queueRoute(ctx),
+    readKybRoute(ctx),
+    documentRoute(ctx),
+    decideRoute(ctx),
+    namesRoute(ctx),
+    decideNameRoute(ctx),
   ];
 }

@@ -4,7 +4,7 @@ import { AuditQuery, answerAudit } from '#apis/dashboard/audit-routes.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { cellsRoute } from '#apis/operator/cells-route.ts';
 import { networkRoutes } from '#apis/operator/network-routes.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import type { OperatorParts } from '#apis/operator/operator-parts.ts';
 import { operatorPayerRoutes } from '#apis/operator/operator-payer-routes.ts';
 import { queueRoutes } from '#apis/operator/queue-routes.ts';
 import { reviewedRoutes } from '#apis/operator/reviewed-routes.ts';
@@ -14,6 +14,7 @@ import { configurationRoute, queuesRoute, relayersRoute } from '#apis/operator/s
 import { watchRoutes } from '#apis/operator/watch-routes.ts';
 import { NETWORK_AUDIT_LOG } from '#audit/audit.ts';
 import { idOf, listOf } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Network';
 
@@ -22,7 +23,7 @@ const NetworkAuditQuery = Type.Object({
   account: Type.Optional(idOf('acct_', 'account')),
 });
 
-function auditRoute({ db, cursorKey }: OperatorDeps) {
+function auditRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
   return personRoute<typeof NetworkAuditQuery>({
     method: 'GET',
     path: '/audit_log',
@@ -42,19 +43,19 @@ function auditRoute({ db, cursorKey }: OperatorDeps) {
 }
 
 /** Declares the routes that show the network to its staff. */
-export function operatorNetworkRoutes(deps: OperatorDeps): PersonRoute[] {
+export function operatorNetworkRoutes(ctx: ApiContext, parts: OperatorParts): PersonRoute[] {
   return [
-    ...operatorPayerRoutes(deps),
-    relayersRoute(deps),
-    ...reviewedRoutes(deps),
-    cellsRoute(deps),
-    queuesRoute(deps),
-    ...queueRoutes(deps),
-    configurationRoute(deps),
-    auditRoute(deps),
-    ...networkRoutes(deps),
-    ...watchRoutes(deps),
-    ...smartTapRoutes(deps),
-    ...staffRoutes(deps),
+    ...operatorPayerRoutes(ctx),
+    relayersRoute(ctx),
+    ...reviewedRoutes(ctx),
+    cellsRoute(ctx, parts),
+    queuesRoute(ctx),
+    ...queueRoutes(ctx),
+    configurationRoute(parts),
+    auditRoute(ctx),
+    ...networkRoutes(ctx),
+    ...watchRoutes(ctx),
+    ...smartTapRoutes(ctx),
+    ...staffRoutes(ctx),
   ];
 }

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { getAddress, isAddress } from 'viem';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { searchPayers } from '#apis/operator/operator-queries.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
 import { ProposalSchema, proposalView } from '#apis/operator/proposal-routes.ts';
@@ -12,6 +11,7 @@ import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answ
 import { networkOf } from '#core/mode.ts';
 import { idOf, nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
 import { selectPayer } from '#payers/payer-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Network';
 
@@ -26,7 +26,7 @@ const PayerSchema = Type.Object({
 
 const PayerQuery = Type.Object({ text: text(64, 'A payer id or a wallet address.', 1) });
 
-function payersRoute({ db }: OperatorDeps) {
+function payersRoute({ db }: ApiContext) {
   return personRoute<typeof PayerQuery>({
     method: 'GET',
     path: '/payers',
@@ -48,7 +48,7 @@ function payersRoute({ db }: OperatorDeps) {
   });
 }
 
-function blockRoute(deps: OperatorDeps, verb: 'block' | 'unblock') {
+function blockRoute(ctx: ApiContext, verb: 'block' | 'unblock') {
   return personRoute<undefined, typeof ReasonBody>({
     method: 'POST',
     path: `/payers/{id}/${verb}`,
@@ -65,12 +65,12 @@ function blockRoute(deps: OperatorDeps, verb: 'block' | 'unblock') {
     handle: async (request) => {
       const id = request.params.id ?? '';
       const { reason } = request.body;
-      const made = await deps.db.transaction<ProposalRow | Refusal>(async (tx) => {
+      const made = await ctx.db.transaction<ProposalRow | Refusal>(async (tx) => {
         const payer = await selectPayer(tx, id);
         if (payer === undefined) return resourceMissing('payer');
         const kind = verb === 'block' ? 'block_payer' : 'unblock_payer';
         const wish = { kind, livemode: payer.livemode, subject: id, payload: {}, reason } as const;
-        return propose(tx, wish, byOf(deps, request));
+        return propose(tx, wish, byOf(ctx, request));
       });
       return isRefusal(made) ? made : answerWith(200, proposalView(made));
     },
@@ -78,6 +78,6 @@ function blockRoute(deps: OperatorDeps, verb: 'block' | 'unblock') {
 }
 
 /** Payers, as the network's staff finds and blocks them. */
-export function operatorPayerRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [payersRoute(deps), blockRoute(deps, 'block'), blockRoute(deps, 'unblock')];
+export function operatorPayerRoutes(ctx: ApiContext): PersonRoute[] {
+  return [payersRoute(ctx), blockRoute(ctx, 'block'), blockRoute(ctx, 'unblock')];
 }

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { VersionOut } from '#apis/dashboard/account-schema.ts';
 import { actorOf, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import { Amount } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import {
   policyDefaultsObject,
   readPolicyDefaults,
@@ -51,7 +51,7 @@ function livemodeOf(mode: string | undefined): boolean | Refusal {
   return refuse('route_missing', 'The mode in the path is test or live.');
 }
 
-function readRoute({ db }: OperatorDeps) {
+function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: PATH,
@@ -70,7 +70,7 @@ function readRoute({ db }: OperatorDeps) {
   });
 }
 
-function saveRoute({ db }: OperatorDeps) {
+function saveRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof DefaultsBody>({
     method: 'PUT',
     path: PATH,
@@ -102,6 +102,6 @@ function saveRoute({ db }: OperatorDeps) {
   });
 }
 
-export function operatorPolicyRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [readRoute(deps), saveRoute(deps)];
+export function operatorPolicyRoutes(ctx: ApiContext): PersonRoute[] {
+  return [readRoute(ctx), saveRoute(ctx)];
 }

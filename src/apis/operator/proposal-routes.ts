@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { keccak256, stringToHex } from 'viem';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import {
   PROPOSAL_KINDS,
   type ProposalRow,
@@ -23,6 +22,7 @@ import {
   Timestamp,
   textOut,
 } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { readDelay } from '#settlement/chain/check-contract.ts';
 import { type ControlAction, controlCalls } from '#settlement/contract/control-calls.ts';
 
@@ -78,7 +78,7 @@ const ListQuery = Type.Object({
   limit: limitParameter,
 });
 
-function listRoute({ db }: OperatorDeps) {
+function listRoute({ db }: ApiContext) {
   return personRoute<typeof ListQuery>({
     method: 'GET',
     path: '/proposals',
@@ -120,7 +120,7 @@ const ProposeBody = Type.Object({
   rates: Type.Optional(RatesSchema),
 });
 
-function proposeRoute(deps: OperatorDeps) {
+function proposeRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof ProposeBody>({
     method: 'POST',
     path: '/proposals',
@@ -141,15 +141,15 @@ function proposeRoute(deps: OperatorDeps) {
       const payload = kind === 'change_rates' && rates !== undefined ? { ...rates } : {};
       const livemode = network === 'mainnet';
       const wish = { kind, livemode, subject: network, payload, reason };
-      const made = await deps.db.transaction<ProposalRow | Refusal>((tx) =>
-        propose(tx, wish, byOf(deps, request)),
+      const made = await ctx.db.transaction<ProposalRow | Refusal>((tx) =>
+        propose(tx, wish, byOf(ctx, request)),
       );
       return isRefusal(made) ? made : answerWith(201, proposalView(made));
     },
   });
 }
 
-function decideRoute(deps: OperatorDeps, verb: 'approve' | 'reject') {
+function decideRoute(ctx: ApiContext, verb: 'approve' | 'reject') {
   const approves = verb === 'approve';
   return personRoute<undefined, typeof ReasonBody>({
     method: 'POST',
@@ -167,8 +167,8 @@ function decideRoute(deps: OperatorDeps, verb: 'approve' | 'reject') {
     errors: ['resource_missing', 'unexpected_state'],
     handle: async (request) => {
       const decision = { id: request.params.id ?? '', approves, reason: request.body.reason };
-      const row = await deps.db.transaction<ProposalRow | Refusal>((tx) =>
-        decide(tx, decision, byOf(deps, request)),
+      const row = await ctx.db.transaction<ProposalRow | Refusal>((tx) =>
+        decide(tx, decision, byOf(ctx, request)),
       );
       return isRefusal(row) ? row : answerWith(200, proposalView(row));
     },
@@ -192,7 +192,7 @@ function isForContract(kind: ProposalRow['kind']): kind is ControlAction {
 }
 
 /** Returns the calldata only after two operators have approved. */
-function callsRoute({ db, chains }: OperatorDeps) {
+function callsRoute({ db, chains }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/proposals/{id}/transactions',
@@ -228,12 +228,12 @@ function callsRoute({ db, chains }: OperatorDeps) {
 }
 
 /** Returns the routes for two-person approval: one operator proposes, another approves. */
-export function proposalRoutes(deps: OperatorDeps): PersonRoute[] {
+export function proposalRoutes(ctx: ApiContext): PersonRoute[] {
   return [
-    listRoute(deps),
-    proposeRoute(deps),
-    decideRoute(deps, 'approve'),
-    decideRoute(deps, 'reject'),
-    callsRoute(deps),
+    listRoute(ctx),
+    proposeRoute(ctx),
+    decideRoute(ctx, 'approve'),
+    decideRoute(ctx, 'reject'),
+    callsRoute(ctx),
   ];
 }

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import {
   QUEUE_NAMES,
   type QueueEntryRow,
@@ -10,6 +9,7 @@ import {
 } from '#apis/operator/queue-queries.ts';
 import { answerWith } from '#core/answer.ts';
 import { idOf, nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Network';
 
@@ -32,7 +32,7 @@ function answerEntries(rows: readonly QueueEntryRow[]) {
 
 const QueueQuery = Type.Object({ queue: oneOf(QUEUE_NAMES, 'The queue.') });
 
-function entriesRoute({ db }: OperatorDeps) {
+function entriesRoute({ db }: ApiContext) {
   return personRoute<typeof QueueQuery>({
     method: 'GET',
     path: '/queues/entries',
@@ -53,7 +53,7 @@ const RequestsQuery = Type.Object({
   status: oneOf(['queued', 'submitted', 'answered'] as const, 'The status of the jobs.'),
 });
 
-function requestsRoute({ db }: OperatorDeps) {
+function requestsRoute({ db }: ApiContext) {
   return personRoute<typeof RequestsQuery>({
     method: 'GET',
     path: '/queues/chain_requests',
@@ -72,6 +72,6 @@ function requestsRoute({ db }: OperatorDeps) {
 }
 
 /** Declares the routes that list the entries of the queues. */
-export function queueRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [entriesRoute(deps), requestsRoute(deps)];
+export function queueRoutes(ctx: ApiContext): PersonRoute[] {
+  return [entriesRoute(ctx), requestsRoute(ctx)];
 }

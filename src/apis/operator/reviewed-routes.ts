@@ -1,9 +1,9 @@
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Done } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { ReasonBody, recordByStaff } from '#apis/operator/staff-changes.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { resolveAlarm } from '#settlement/alarms.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
 
@@ -11,7 +11,7 @@ const TAG = 'Network';
 
 /** Returns a route that marks something as reviewed; until then, the service reports it. */
 function lookedIntoRoute(
-  { db }: OperatorDeps,
+  { db }: ApiContext,
   matter: {
     readonly path: string;
     readonly operationId: string;
@@ -49,8 +49,8 @@ function lookedIntoRoute(
   });
 }
 
-function alarmRoute(deps: OperatorDeps) {
-  return lookedIntoRoute(deps, {
+function alarmRoute(ctx: ApiContext) {
+  return lookedIntoRoute(ctx, {
     path: '/alarms/{id}/resolve',
     operationId: 'resolveAlarm',
     summary: 'Mark an alarm as reviewed',
@@ -61,8 +61,8 @@ function alarmRoute(deps: OperatorDeps) {
   });
 }
 
-function differenceRoute(deps: OperatorDeps) {
-  return lookedIntoRoute(deps, {
+function differenceRoute(ctx: ApiContext) {
+  return lookedIntoRoute(ctx, {
     path: '/reconciliation/differences/{id}/accept',
     operationId: 'acceptDifference',
     summary: 'Accept a known difference between chain and database for as long as it lasts',
@@ -74,6 +74,6 @@ function differenceRoute(deps: OperatorDeps) {
 }
 
 /** Alarms and differences that staff have reviewed. */
-export function reviewedRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [alarmRoute(deps), differenceRoute(deps)];
+export function reviewedRoutes(ctx: ApiContext): PersonRoute[] {
+  return [alarmRoute(ctx), differenceRoute(ctx)];
 }

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { type CollectorKeyRow, selectCollectorKeys } from '#terminals/collector-key-queries.ts';
 import { endKey, makeKey, statusOfKey, useKey } from '#terminals/collector-keys.ts';
 
@@ -60,7 +60,7 @@ function render(key: CollectorKeyRow, all: readonly CollectorKeyRow[]) {
   };
 }
 
-function listRoute({ db }: OperatorDeps) {
+function listRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/smart_tap/keys',
@@ -79,8 +79,11 @@ function listRoute({ db }: OperatorDeps) {
 
 const MakeBody = Type.Object({ ...ReasonBody.properties, collector_id: CollectorId });
 
-function makeRoute(deps: OperatorDeps) {
-  const { db, cardKey } = deps;
+function makeRoute(ctx: ApiContext) {
+  const {
+    db,
+    keys: { card: cardKey },
+  } = ctx;
   return personRoute<undefined, typeof MakeBody>({
     method: 'POST',
     path: '/smart_tap/keys',
@@ -101,7 +104,7 @@ function makeRoute(deps: OperatorDeps) {
     errors: ['unexpected_state'],
     handle: async (request) => {
       const { reason, collector_id } = request.body;
-      const { actor, now } = byOf(deps, request);
+      const { actor, now } = byOf(ctx, request);
       const collectorId = BigInt(collector_id);
       const made = await db.transaction((tx) =>
         makeKey(tx, { actor, reason, now, cardKey, collectorId }),
@@ -115,7 +118,7 @@ function makeRoute(deps: OperatorDeps) {
 const ChangeBody = Type.Object({ ...ReasonBody.properties, version: KeyVersion });
 
 function changeRoute(
-  deps: OperatorDeps,
+  ctx: ApiContext,
   change: Pick<Parameters<typeof personRoute>[0], 'path' | 'operationId' | 'summary'> & {
     readonly carryOut: typeof useKey;
   },
@@ -135,10 +138,10 @@ function changeRoute(
     errors: ['resource_missing', 'unexpected_state'],
     handle: async (request) => {
       const { reason, version } = request.body;
-      const { actor, now } = byOf(deps, request);
-      const row = await deps.db.transaction((tx) => carryOut(tx, version, { actor, reason, now }));
+      const { actor, now } = byOf(ctx, request);
+      const row = await ctx.db.transaction((tx) => carryOut(tx, version, { actor, reason, now }));
       if (isRefusal(row)) return row;
-      return answerWith(200, render(row, await selectCollectorKeys(deps.db)));
+      return answerWith(200, render(row, await selectCollectorKeys(ctx.db)));
     },
   });
 }
@@ -147,17 +150,17 @@ function changeRoute(
  * Declares the routes for the keys by which readers identify their network to phones with Google
  * Wallet.
  */
-export function smartTapRoutes(deps: OperatorDeps): PersonRoute[] {
+export function smartTapRoutes(ctx: ApiContext): PersonRoute[] {
   return [
-    listRoute(deps),
-    makeRoute(deps),
-    changeRoute(deps, {
+    listRoute(ctx),
+    makeRoute(ctx),
+    changeRoute(ctx, {
       path: '/smart_tap/keys/use',
       operationId: 'useCollectorKey',
       summary: 'Activate this version for readers; the previous one stays valid until it is ended',
       carryOut: useKey,
     }),
-    changeRoute(deps, {
+    changeRoute(ctx, {
       path: '/smart_tap/keys/end',
       operationId: 'endCollectorKey',
       summary: 'End a version and erase its private half',

@@ -1,19 +1,17 @@
 import Type from 'typebox';
 import { actorOf, type PersonRequest, sessionOf } from '#apis/dashboard/person-route.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
 import type { By } from '#apis/operator/proposals.ts';
 import { NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
 import { idOf, nullable, text } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 /** Every change by staff requires a reason. */
 export const ReasonBody = Type.Object({ reason: text(500, 'For the audit log.', 1) });
 
-export function byOf(
-  { settings: { people } }: Pick<OperatorDeps, 'settings'>,
-  { caller, requestId, now }: PersonRequest,
-): By {
+export function byOf(ctx: ApiContext, { caller, requestId, now }: PersonRequest): By {
+  const people = ctx.people.operator;
   return { userId: sessionOf(caller).user_id, actor: actorOf(caller, requestId), now, people };
 }
 

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { Done, listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
 import { propose } from '#apis/operator/proposals.ts';
 import {
@@ -13,6 +12,7 @@ import {
 } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { idOf, oneOf, Timestamp, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import {
   STAFF_ROLES,
@@ -35,7 +35,7 @@ const OperatorSchema = Type.Object({
   created: Timestamp,
 });
 
-function operatorsRoute({ db }: OperatorDeps) {
+function operatorsRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/operators',
@@ -59,7 +59,7 @@ function notYourself(what: string): Refusal {
   return refuse('unexpected_state', `You cannot ${what} yourself. Ask a colleague.`);
 }
 
-function disableRoute({ db }: OperatorDeps) {
+function disableRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof ReasonBody>({
     method: 'POST',
     path: '/operators/{id}/disable',
@@ -95,7 +95,7 @@ function disableRoute({ db }: OperatorDeps) {
 
 const RoleBody = Type.Object({ ...ReasonBody.properties, role: RoleField });
 
-function roleRoute(deps: OperatorDeps) {
+function roleRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof RoleBody>({
     method: 'POST',
     path: '/operators/{id}/role',
@@ -118,13 +118,13 @@ function roleRoute(deps: OperatorDeps) {
       const id = request.params.id ?? '';
       const { reason, role } = request.body;
       if (id === sessionOf(request.caller).user_id) return notYourself('change the role of');
-      const made = await deps.db.transaction<ProposalRow | Refusal | null>(async (tx) => {
+      const made = await ctx.db.transaction<ProposalRow | Refusal | null>(async (tx) => {
         const user = await selectUser(tx, id);
         if (user?.realm !== 'operator') return resourceMissing('operator');
         if (user.staff_role === role) return null;
         if (role === 'operator') {
           const wish = { kind: 'make_operator', livemode: true, subject: id, payload: {} } as const;
-          return propose(tx, { ...wish, reason }, byOf(deps, request));
+          return propose(tx, { ...wish, reason }, byOf(ctx, request));
         }
         await updateStaffRole(tx, { id, role });
         const action = 'operator.role_changed';
@@ -139,6 +139,6 @@ function roleRoute(deps: OperatorDeps) {
 }
 
 /** Declares the routes for the network's staff and their roles. */
-export function staffRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [operatorsRoute(deps), disableRoute(deps), roleRoute(deps)];
+export function staffRoutes(ctx: ApiContext): PersonRoute[] {
+  return [operatorsRoute(ctx), disableRoute(ctx), roleRoute(ctx)];
 }

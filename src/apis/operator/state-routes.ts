@@ -1,16 +1,17 @@
 import Type from 'typebox';
 import { personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import type { OperatorParts } from '#apis/operator/operator-parts.ts';
 import { selectWork } from '#apis/operator/operator-queries.ts';
 import { plain } from '#apis/operator/staff-changes.ts';
 import { answerWith } from '#core/answer.ts';
 import { nullable, openObject, Timestamp, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
 
 const TAG = 'Network';
 
-export function relayersRoute({ db, chains }: OperatorDeps) {
+export function relayersRoute({ db, chains }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/relayers',
@@ -33,7 +34,7 @@ export function relayersRoute({ db, chains }: OperatorDeps) {
   });
 }
 
-export function queuesRoute({ db }: OperatorDeps) {
+export function queuesRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
     path: '/queues',
@@ -54,7 +55,7 @@ export function queuesRoute({ db }: OperatorDeps) {
   });
 }
 
-export function configurationRoute({ configuration }: OperatorDeps) {
+export function configurationRoute({ configuration }: OperatorParts) {
   return personRoute({
     method: 'GET',
     path: '/configuration',

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { selectAccount } from '#accounts/account-queries.ts';
 import { actorOf, type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { selectIntentOwner, selectLastLook } from '#apis/operator/support-access-queries.ts';
 import { readSupportView, SupportViewSchema } from '#apis/operator/support-view.ts';
 import { recordEntry } from '#audit/audit.ts';
@@ -9,6 +8,7 @@ import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { idOf, Timestamp, text } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { asOf } from '#payments/payment-intent.ts';
 
@@ -37,7 +37,7 @@ const LookSchema = Type.Object(
   },
 );
 
-function lookRoute({ db }: OperatorDeps) {
+function lookRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof LookBody>({
     method: 'POST',
     path: '/payment_intents/{id}/looks',
@@ -78,8 +78,8 @@ function reasonMissing(): Refusal {
   );
 }
 
-function readRoute(deps: OperatorDeps) {
-  const { db } = deps;
+function readRoute(ctx: ApiContext) {
+  const { db } = ctx;
   return personRoute({
     method: 'GET',
     path: '/payment_intents/{id}',
@@ -108,7 +108,7 @@ function readRoute(deps: OperatorDeps) {
         selectAccount(db, auditLog),
       ]);
       const found = asOf(present(intent, 'payment intent'), now);
-      const view = await readSupportView(deps, {
+      const view = await readSupportView(ctx, {
         intent: found,
         account: present(account, 'account'),
         now,
@@ -119,6 +119,6 @@ function readRoute(deps: OperatorDeps) {
 }
 
 /** Support staff read a merchant's payment, for example during a support call. */
-export function supportAccessRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [lookRoute(deps), readRoute(deps)];
+export function supportAccessRoutes(ctx: ApiContext): PersonRoute[] {
+  return [lookRoute(ctx), readRoute(ctx)];
 }

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { getAddress, isAddress } from 'viem';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import type { OperatorParts } from '#apis/operator/operator-parts.ts';
 import { type OperatorPayerRow, searchPayers } from '#apis/operator/operator-queries.ts';
 import {
   type NamedAccountRow,
@@ -19,6 +19,7 @@ import { answerWith } from '#core/answer.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 import { AtomsOut, nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 
@@ -124,7 +125,7 @@ export async function search(sql: Sql, wanted: string, now: Date): Promise<objec
 }
 
 /** Returns the route that searches by anything that a caller on the phone can name. */
-export function supportSearchRoute({ db, cells }: OperatorDeps): PersonRoute {
+export function supportSearchRoute({ db }: ApiContext, { cells }: OperatorParts): PersonRoute {
   return personRoute<typeof SearchQuery>({
     method: 'GET',
     path: '/search',

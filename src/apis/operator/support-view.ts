@@ -5,13 +5,13 @@ import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schem
 import { RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { requestFields, requestView } from '#apis/merchant/request-log-routes.ts';
 import { FINDINGS, findingsOf, type SupportFacts } from '#apis/operator/findings.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import {
   type ChainRequestRow,
   selectChainRequests,
 } from '#apis/operator/support-access-queries.ts';
 import type { Sql } from '#db/database.ts';
 import { idOf, nullable, objectType, oneOf, Timestamp, textOut } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Payment } from '#payments/payment.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
@@ -157,20 +157,20 @@ function blockedOf(rows: readonly ChainRequestRow[]): SupportFacts['blocked'] {
 
 /** Returns all data about a payment, and the reasons for its state. */
 export async function readSupportView(
-  deps: OperatorDeps,
+  ctx: ApiContext,
   asked: {
     readonly intent: PaymentIntent;
     readonly account: AccountRow;
     readonly now: Date;
   },
 ) {
-  const { db, readiness, receipts } = deps;
+  const { db, readiness, pages: receipts } = ctx;
   const { intent, account, now } = asked;
   const { tenant } = intent;
   const { payment, refunds } = await readMoney(db, intent);
   const ids = [intent.id, ...(payment === null ? [] : [payment.id])];
   const [timeline, chainRequests, requests, terminal, endpoints] = await Promise.all([
-    readTimeline(deps, intent, now),
+    readTimeline(ctx, intent, now),
     selectChainRequests(db, {
       intentId: intent.id,
       paymentId: payment?.id ?? null,

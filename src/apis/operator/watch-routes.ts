@@ -1,7 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { auditVerificationRoute } from '#apis/operator/audit-verification-route.ts';
-import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { plain } from '#apis/operator/staff-changes.ts';
 import {
   selectAlarms,
@@ -18,6 +17,7 @@ import {
   Timestamp,
   textOut,
 } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Network';
 const PAGE = 50;
@@ -61,7 +61,7 @@ const AlarmSchema = Type.Object({
   created: Timestamp,
 });
 
-function alarmsRoute({ db }: OperatorDeps) {
+function alarmsRoute({ db }: ApiContext) {
   return personRoute<typeof PageQuery>({
     method: 'GET',
     path: '/alarms',
@@ -81,7 +81,7 @@ function alarmsRoute({ db }: OperatorDeps) {
   });
 }
 
-function reconciliationRoute({ db }: OperatorDeps) {
+function reconciliationRoute({ db }: ApiContext) {
   return personRoute<typeof PageQuery>({
     method: 'GET',
     path: '/reconciliation',
@@ -118,6 +118,6 @@ function reconciliationRoute({ db }: OperatorDeps) {
 }
 
 /** Returns the routes for alarms and differences that staff must review, page by page. */
-export function watchRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [alarmsRoute(deps), reconciliationRoute(deps), auditVerificationRoute(deps)];
+export function watchRoutes(ctx: ApiContext): PersonRoute[] {
+  return [alarmsRoute(ctx), reconciliationRoute(ctx), auditVerificationRoute(ctx)];
 }

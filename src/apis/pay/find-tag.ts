@@ -1,56 +1,48 @@
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { numberedId, numberOfId } from '#core/ids.ts';
-import type { Database } from '#db/database.ts';
-import type { WaitingRoom } from '#db/waiting-room.ts';
-import type { AuthorizeDeps } from '#payments/authorize-link.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { terminalRoom } from '#payments/intent-waiting-room.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { selectTaggedTerminal, type TaggedTerminal } from '#terminals/provisioning-queries.ts';
 import { tagOfToken } from '#terminals/tag.ts';
 
-export interface TagDeps extends AuthorizeDeps {
-  /**
-   * Long-poll registry of terminals that wait for work, and of the tag pages that wait with them.
-   */
-  readonly terminals: WaitingRoom<PaymentIntent>;
-}
-
 /** Finds the terminal whose tag currently has this token. */
 export async function findTag(
-  { db, idKey }: { readonly db: Database } & Pick<TagDeps, 'idKey'>,
+  { db, keys }: ApiContext,
   token: string,
 ): Promise<TaggedTerminal | null> {
-  const tag = tagOfToken(idKey, token);
+  const tag = tagOfToken(keys.id, token);
   return tag === null ? null : ((await selectTaggedTerminal(db, tag)) ?? null);
 }
 
 /** Returns the id of this payment on the tag, which reveals neither the intent nor its pay link. */
-export function referenceOf({ idKey }: Pick<TagDeps, 'idKey'>, link: PayLink): string {
+export function referenceOf({ keys: { id: idKey } }: ApiContext, link: PayLink): string {
   const { livemode } = link.intent.tenant;
   return numberedId(idKey, 'tagPayment', { livemode, number: link.number });
 }
 
 function readBy(
-  deps: TagDeps,
+  ctx: ApiContext,
   { livemode }: TaggedTerminal,
   wanted: { readonly number: bigint | null; readonly address: Hex | null },
 ): Promise<PayLink | null> {
   const { number, address } = wanted;
-  const chain = deps.chains.find(({ config }) => config.livemode === livemode);
+  const chain = ctx.chains.find(({ config }) => config.livemode === livemode);
   if (number === null || chain === undefined) return Promise.resolve(null);
-  return readPayLink(deps, { number, chain, address, bindsOrder: false });
+  return readPayLink(ctx, { number, chain, address, bindsOrder: false });
 }
 
 /** Finds a payment of the tag's terminal by its reference, in any status. */
 export async function findTagPayment(
-  deps: TagDeps,
+  ctx: ApiContext,
   terminal: TaggedTerminal,
   wanted: { readonly reference: string; readonly address: Hex | null },
 ): Promise<PayLink | Refusal> {
   const { reference: id, address } = wanted;
-  const number = numberOfId(deps.idKey, 'tagPayment', { livemode: terminal.livemode, id });
-  const link = await readBy(deps, terminal, { number, address });
+  const number = numberOfId(ctx.keys.id, 'tagPayment', { livemode: terminal.livemode, id });
+  const link = await readBy(ctx, terminal, { number, address });
   const isHere = link !== null && link.intent.terminalId === terminal.id;
   return isHere ? link : resourceMissing('payment', 'payment');
 }
@@ -60,17 +52,17 @@ export async function findTagPayment(
  * time-out, or if the shop takes no payments now.
  */
 export async function awaitTagPayment(
-  deps: TagDeps,
+  ctx: ApiContext,
   terminal: TaggedTerminal,
   waiting: { readonly address: Hex | null; readonly waitMs: number; readonly gone: AbortSignal },
 ): Promise<PayLink | null> {
   const { address, waitMs, gone } = waiting;
   const takesPayments = terminal.status === 'active' && terminal.account_status === 'active';
   const accept = (found: PaymentIntent | undefined) => takesPayments && found !== undefined;
-  const intent = await deps.terminals.wait(terminal.id, { accept, waitMs, gone });
+  const intent = await terminalRoom(ctx).wait(terminal.id, { accept, waitMs, gone });
   if (intent === undefined || !takesPayments) return null;
   const { livemode } = terminal;
-  const number = numberOfId(deps.idKey, 'paymentIntent', { livemode, id: intent.id });
-  const link = await readBy(deps, terminal, { number, address });
+  const number = numberOfId(ctx.keys.id, 'paymentIntent', { livemode, id: intent.id });
+  const link = await readBy(ctx, terminal, { number, address });
   return link === null || isRefusal(link.closed) ? null : link;
 }

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { selectLookOfIntent } from '#apis/pay/brand-queries.ts';
 import { withBrand } from '#core/brand-styles.ts';
-import type { IdKey } from '#core/ids.ts';
 import type { PageFor } from '#core/languages.ts';
-import type { Database } from '#db/database.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { intentOfToken } from '#payments/pay-link.ts';
 
 /**
@@ -16,11 +15,11 @@ const LIMIT = { requests: 240, seconds: 60 };
 /**
  * Serves the page of a pay link, with the merchant's logo and color, in its customers' language.
  */
-export function createPayGate({ db, idKey }: { readonly db: Database; readonly idKey: IdKey }) {
+export function createPayGate({ db, keys }: ApiContext) {
   const limiter = memoryRateLimiter(LIMIT);
   return async (request: FastifyRequest, _reply: FastifyReply, pageFor: PageFor) => {
     const { '*': token = '' } = request.params as { readonly '*'?: string };
-    const intentId = intentOfToken(idKey, token);
+    const intentId = intentOfToken(keys.id, token);
     const rate = limiter.take(addressKey(request.ip));
     if (intentId === null || !rate.allowed) return null;
     const look = await selectLookOfIntent(db, intentId);

@@ -1,5 +1,4 @@
 import { getAddress } from 'viem';
-import type { TagDeps } from '#apis/pay/find-tag.ts';
 import { type PayCaller, visitor } from '#apis/pay/pay-caller.ts';
 import {
   AUTHORIZATION_ERRORS,
@@ -8,19 +7,20 @@ import {
   PayLinkSchema,
   PayOutcomeSchema,
 } from '#apis/pay/pay-schema.ts';
-import { type ReceiptDeps, receiptRoute } from '#apis/pay/receipt-routes.ts';
+import { receiptRoute } from '#apis/pay/receipt-routes.ts';
 import { answerPayer, renderLink } from '#apis/pay/render-link.ts';
 import { tagRoutes } from '#apis/pay/tag-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
-import { type AuthorizeDeps, authorizeLink } from '#payments/authorize-link.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { authorizeLink } from '#payments/authorize-link.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { findPayLink, payLinkMissing } from '#payments/pay-link.ts';
 import { openPayLink } from '#payments/pay-terms.ts';
 
 const TAG = 'Pay links';
 
-function linkRoute(deps: AuthorizeDeps) {
+function linkRoute(ctx: ApiContext) {
   return defineRoute<PayCaller, typeof PayLinkQuery>({
     method: 'GET',
     path: '/{token}',
@@ -40,7 +40,7 @@ function linkRoute(deps: AuthorizeDeps) {
     responses: { 200: { schema: PayLinkSchema, description: 'The link, even if it is closed.' } },
     errors: ['resource_missing', 'service_unavailable'],
     handle: async ({ params, query }) => {
-      const opened = await openPayLink(deps, {
+      const opened = await openPayLink(ctx, {
         token: params.token ?? '',
         address: query.from === undefined ? null : getAddress(query.from),
         tipAmount: query.tip_amount,
@@ -51,7 +51,7 @@ function linkRoute(deps: AuthorizeDeps) {
   });
 }
 
-function authorizationRoute(deps: AuthorizeDeps) {
+function authorizationRoute(ctx: ApiContext) {
   return defineRoute<PayCaller, undefined, typeof AuthorizationBody>({
     method: 'POST',
     path: '/{token}/authorization',
@@ -77,12 +77,12 @@ function authorizationRoute(deps: AuthorizeDeps) {
     handle: async ({ params, body, requestId, now, whenGone }) => {
       const { from, signature, tip_amount: tipAmount } = body;
       const token = params.token ?? '';
-      const link = await findPayLink(deps, { token, address: getAddress(from) });
+      const link = await findPayLink(ctx, { token, address: getAddress(from) });
       if (link === null) return payLinkMissing();
       const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
-      const answer = await authorizeLink(deps, link, signed);
+      const answer = await authorizeLink(ctx, link, signed);
       if (isRefusal(answer)) return answer;
-      return answerPayer(link, { answer, receipts: deps.receipts }, (intent) => intent);
+      return answerPayer(link, { answer, receipts: ctx.pages }, (intent) => intent);
     },
   });
 }
@@ -91,10 +91,10 @@ function authorizationRoute(deps: AuthorizeDeps) {
  * Creates the API of pay links, which terminals show and any wallet can pay, and of receipts
  * (behavior.md 19 and 6.5).
  */
-export function paySurface(deps: TagDeps & ReceiptDeps): Surface<PayCaller> {
+export function paySurface(ctx: ApiContext): Surface<PayCaller> {
   return {
     root: '/api/pay/v1',
     authenticate: async ({ address }) => visitor(address),
-    routes: [...tagRoutes(deps), linkRoute(deps), authorizationRoute(deps), receiptRoute(deps)],
+    routes: [...tagRoutes(ctx), linkRoute(ctx), authorizationRoute(ctx), receiptRoute(ctx)],
   };
 }

@@ -3,7 +3,7 @@ import { selectLookOfReceipt } from '#apis/pay/brand-queries.ts';
 import { fillPage, fromPage } from '#apis/pay/finished-page.ts';
 import { noReceiptPage, receiptPage } from '#apis/pay/receipt-html.ts';
 import { slipOf } from '#apis/pay/receipt-lines.ts';
-import { type ReceiptDeps, readReceipt } from '#apis/pay/receipt-routes.ts';
+import { readReceipt } from '#apis/pay/receipt-routes.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
 import { noReceiptText, receiptText, TEXT_WIDTHS, type TextWidth } from '#apis/pay/receipt-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
@@ -14,6 +14,7 @@ import { newId } from '#core/ids.ts';
 import type { PageFor } from '#core/languages.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 import { type Writer, writerFor } from '#texts/text.ts';
 
@@ -78,25 +79,21 @@ function sendMissing(
   return reply.type('text/html; charset=utf-8').send(fillPage(html, noReceiptPage(writer)));
 }
 
-export interface ReceiptPageDeps extends ReceiptDeps {
-  readonly webUrl: () => string;
-}
-
 interface Found {
   readonly slip: Slip;
   /** A node that browsers may call. */
   readonly node: string | null;
 }
 
-async function find(deps: ReceiptPageDeps, token: string, writer: Writer): Promise<Found | null> {
-  const receipt = await readReceipt(deps, token);
+async function find(ctx: ApiContext, token: string, writer: Writer): Promise<Found | null> {
+  const receipt = await readReceipt(ctx, token);
   if (receipt !== null) return { slip: slipOf(receipt, writer), node: receipt.proof.rpc_url };
-  const refund = await readRefundSlip(deps, token, writer);
+  const refund = await readRefundSlip(ctx, token, writer);
   return refund && { slip: refund, node: null };
 }
 
 /** Returns the look that the merchant chose for its pages; `null` if there is no such receipt. */
-async function lookOf({ db, idKey, receipts }: ReceiptDeps, token: string) {
+async function lookOf({ db, pages: receipts, keys: { id: idKey } }: ApiContext, token: string) {
   const payment = findReceipt(idKey, token);
   if (payment !== null) return selectLookOfReceipt(db, payment);
   const refund = findRefundReceipt(receipts.idKey, token);
@@ -127,7 +124,7 @@ async function sendPdf(reply: FastifyReply, { slip, url, webUrl }: Shown): Promi
  * Serves receipts: rendered pages, `.pdf`, `.txt` for printers and `.json` for programs. `html` is
  * the built page, with its styles and script.
  */
-export function createReceiptGate(deps: ReceiptPageDeps) {
+export function createReceiptGate(ctx: ApiContext) {
   const limiter = memoryRateLimiter(LIMIT);
   const pdfLimiter = memoryRateLimiter(PDF_LIMIT);
   return async (
@@ -145,11 +142,11 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
     // Not cached, because a refund changes the receipt, and a copy must not remain on a shared
     // device.
     reply.header('Cache-Control', 'no-store').header('X-Robots-Tag', 'noindex, nofollow');
-    const look = await lookOf(deps, token);
+    const look = await lookOf(ctx, token);
     const { html, language } = pageFor(look?.language ?? null);
     const writer = writerFor(language);
-    const found = await find(deps, token, writer);
-    const webUrl = deps.webUrl();
+    const found = await find(ctx, token, writer);
+    const webUrl = ctx.pages.webUrl();
     const width = widthOf(request.query);
     if (found === null) {
       return sendMissing(reply, form, { html, writer, webUrl, width: width ?? 48 });

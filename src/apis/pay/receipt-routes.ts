@@ -1,26 +1,16 @@
 import type { PayCaller } from '#apis/pay/pay-caller.ts';
 import { RECEIPT_EXAMPLE, ReceiptSchema } from '#apis/pay/receipt-schema.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
-import type { IdKey } from '#core/ids.ts';
-import { type Network, networkOf } from '#core/mode.ts';
+import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import type { Database } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/receipt-queries.ts';
 import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
 import { discountOf, taxTable } from '#prices/lines.ts';
 import { type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-
-export interface ReceiptDeps {
-  readonly db: Database;
-  readonly idKey: IdKey;
-  readonly receipts: ReceiptPages;
-  readonly chains: readonly { readonly config: NetworkConfig }[];
-  /** A node of this network that browsers may call; `null` if there is none. */
-  readonly publicNode: (network: Network) => string | null;
-}
 
 /** Shortens an address: long enough for the payer to recognize it, too short to look it up. */
 export function shortened(address: string): string {
@@ -131,7 +121,7 @@ function renderReceipt(
 
 /** Reads the receipt of this token; `null` if there is none. */
 export async function readReceipt(
-  { db, idKey, receipts, chains, publicNode }: ReceiptDeps,
+  { db, pages: receipts, chains, keys: { id: idKey }, outside: { publicNode } }: ApiContext,
   token: string,
 ): Promise<ShownReceipt | null> {
   const wanted = findReceipt(idKey, token);
@@ -145,7 +135,7 @@ export async function readReceipt(
 /**
  * Returns the route for the receipt's data, which its page shows and `npm run receipt` verifies.
  */
-export function receiptRoute(deps: ReceiptDeps) {
+export function receiptRoute(ctx: ApiContext) {
   return defineRoute<PayCaller>({
     method: 'GET',
     path: '/receipts/{token}',
@@ -168,7 +158,7 @@ export function receiptRoute(deps: ReceiptDeps) {
     },
     errors: ['resource_missing'],
     handle: async ({ params }) => {
-      const receipt = await readReceipt(deps, params.token ?? '');
+      const receipt = await readReceipt(ctx, params.token ?? '');
       return receipt === null ? resourceMissing('receipt') : answerWith(200, receipt);
     },
   });

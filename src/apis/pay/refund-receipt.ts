@@ -1,10 +1,11 @@
 import { headlineOf } from '#apis/pay/receipt-lines.ts';
-import { type ReceiptDeps, renderPast, shortened } from '#apis/pay/receipt-routes.ts';
+import { renderPast, shortened } from '#apis/pay/receipt-routes.ts';
 import { fiscalLines, sellerOf, taxesOf } from '#apis/pay/receipt-sale.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/isolates.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { type RefundReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
 import { findRefundReceipt, type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import type { TextKey, Writer } from '#texts/text.ts';
@@ -103,7 +104,7 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
 
 /** Reads the refund of this receipt token; `null` if there is none. */
 export async function readRefundSlip(
-  { db, receipts, chains }: ReceiptDeps,
+  { db, pages: receipts, chains }: ApiContext,
   token: string,
   writer: Writer,
 ): Promise<Slip | null> {

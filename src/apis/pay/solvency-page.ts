@@ -1,14 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { dataOf, type FinishedPage, fillPage, fromPage } from '#apis/pay/finished-page.ts';
-import {
-  createSolvencyReader,
-  type NetworkSolvency,
-  type Solvency,
-  type SolvencyDeps,
-} from '#apis/pay/solvency.ts';
+import { createSolvencyReader, type NetworkSolvency, type Solvency } from '#apis/pay/solvency.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import type { PageFor } from '#core/languages.ts';
 import { readableUsdc } from '#core/money.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const NAMES = { mainnet: 'Real money', testnet: 'Test money' } as const;
 const REPORTED = 'Reported by this server. Your browser has not checked it against the chain.';
@@ -80,16 +76,12 @@ ${solvency.networks.map((one) => section(one, placeIn(solvency, one), nodeOf(one
   return { title: 'Is all the money there? · Tapline', body };
 }
 
-export interface SolvencyPageDeps extends SolvencyDeps {
-  readonly webUrl: () => string;
-}
-
 /**
  * Serves `/solvency`, a rendered page, and `/solvency.json`, the same data for programs: the funds
  * that each network's contract holds and owes. Public.
  */
-export function createSolvencyGate(deps: SolvencyPageDeps) {
-  const read = createSolvencyReader(deps);
+export function createSolvencyGate(ctx: ApiContext) {
+  const read = createSolvencyReader(ctx);
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -100,7 +92,7 @@ export function createSolvencyGate(deps: SolvencyPageDeps) {
     if (request.routeOptions.url?.endsWith('.json') === true) {
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(solvency));
     }
-    const webUrl = deps.webUrl();
+    const webUrl = ctx.pages.webUrl();
     const page = solvencyPage(solvency, (one) => fromPage(one.rpc_url, webUrl));
     return reply.type('text/html; charset=utf-8').send(fillPage(pageFor(null).html, page));
   };

@@ -1,6 +1,7 @@
-import { describeError, type Log } from '#core/log.ts';
+import { describeError } from '#core/log.ts';
 import { type Network, networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type Holdings, readHoldings } from '#settlement/chain/holdings.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
@@ -29,12 +30,6 @@ export interface Solvency {
   readonly object: 'solvency';
   /** A network has several contracts while its merchants move from one to the next. */
   readonly networks: readonly NetworkSolvency[];
-}
-
-export interface SolvencyDeps {
-  readonly chains: readonly Chain[];
-  readonly publicNode: (network: Network) => string | null;
-  readonly log: Log;
 }
 
 /** The chain is read at most once in this time, for any number of visitors. */
@@ -69,32 +64,32 @@ function signedAtoms(value: bigint): number {
 async function readContract(
   chain: Chain,
   settlement: Hex,
-  deps: SolvencyDeps,
+  ctx: ApiContext,
 ): Promise<NetworkSolvency> {
   const { livemode, chainId, usdc } = chain.config;
   const network = networkOf(livemode);
   const known = {
     ...{ network, chain_id: chainId, settlement, usdc },
-    rpc_url: deps.publicNode(network),
+    rpc_url: ctx.outside.publicNode(network),
   };
   try {
     return { ...known, ...sumsOf(await readHoldings(chain, { settlement })) };
   } catch (error) {
-    deps.log.warn('the holdings could not be read', { network, error: describeError(error) });
+    ctx.log.warn('the holdings could not be read', { network, error: describeError(error) });
     return { ...known, ...UNKNOWN };
   }
 }
 
 /** Reads what each contract holds and owes, at most once in {@link KEPT_MS}. */
-export function createSolvencyReader(deps: SolvencyDeps): () => Promise<Solvency> {
+export function createSolvencyReader(ctx: ApiContext): () => Promise<Solvency> {
   let kept: { readonly at: number; readonly read: Promise<Solvency> } | null = null;
   const readAll = async (): Promise<Solvency> => {
     const networks = await Promise.all(
-      deps.chains.flatMap((chain) =>
+      ctx.chains.flatMap((chain) =>
         // The current contract comes first.
         contractsOf(chain.config)
           .toReversed()
-          .map(({ settlement }) => readContract(chain, settlement, deps)),
+          .map(({ settlement }) => readContract(chain, settlement, ctx)),
       ),
     );
     return { object: 'solvency', networks };

@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findTag } from '#apis/pay/find-tag.ts';
 import { withBrand } from '#core/brand-styles.ts';
-import type { IdKey } from '#core/ids.ts';
 import type { PageFor, TextLanguage } from '#core/languages.ts';
-import type { Database } from '#db/database.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { type TextKey, writerFor } from '#texts/text.ts';
 
 /** Generous, because a shop's customers share one address on its Wi-Fi. */
@@ -17,10 +16,7 @@ function page(language: TextLanguage, heading: TextKey, text: TextKey): string {
 }
 
 /** Serves the page of a tag, or the replacement if the tag is unknown or the client is too fast. */
-export function createTagGate(
-  deps: { readonly db: Database; readonly idKey: IdKey },
-  nowMs?: () => number,
-) {
+export function createTagGate(ctx: ApiContext, nowMs?: () => number) {
   const limiter = memoryRateLimiter(LIMIT, nowMs);
   return async (
     request: FastifyRequest,
@@ -33,7 +29,7 @@ export function createTagGate(
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, refusal);
     }
     const { '*': token = '' } = request.params as { readonly '*'?: string };
-    const terminal = await findTag(deps, token);
+    const terminal = await findTag(ctx, token);
     if (terminal === null) {
       const missing = page(pageFor(null).language, 'pay.missing.heading', 'tag.missing');
       return sendPage(reply, 404, missing);

@@ -1,11 +1,5 @@
 import { getAddress } from 'viem';
-import {
-  awaitTagPayment,
-  findTag,
-  findTagPayment,
-  referenceOf,
-  type TagDeps,
-} from '#apis/pay/find-tag.ts';
+import { awaitTagPayment, findTag, findTagPayment, referenceOf } from '#apis/pay/find-tag.ts';
 import type { PayCaller } from '#apis/pay/pay-caller.ts';
 import { AUTHORIZATION_ERRORS } from '#apis/pay/pay-schema.ts';
 import { answerPayer, renderLink } from '#apis/pay/render-link.ts';
@@ -20,6 +14,7 @@ import {
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { authorizeLink } from '#payments/authorize-link.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { openLink } from '#payments/pay-terms.ts';
@@ -37,12 +32,12 @@ export function tagMissing(): Refusal {
  * proven to be at the counter.
  */
 async function renderPayment(
-  deps: TagDeps,
+  ctx: ApiContext,
   link: PayLink,
   query: { readonly from?: string; readonly tip_amount?: number },
   isHere: boolean,
 ) {
-  const opened = await openLink(deps, link, {
+  const opened = await openLink(ctx, link, {
     address: query.from === undefined ? null : getAddress(query.from),
     tipAmount: query.tip_amount,
   });
@@ -55,7 +50,7 @@ async function renderPayment(
   } = renderLink(opened.link, opened.terms, query.from);
   const { orderId: order_id, description } = link.intent;
   const sold = isHere ? { order_id, description } : { order_id: null, description: null };
-  return { object: 'tag_payment', reference: referenceOf(deps, link), ...shown, ...sold };
+  return { object: 'tag_payment', reference: referenceOf(ctx, link), ...shown, ...sold };
 }
 
 function renderTag(terminal: TaggedTerminal, payment: unknown) {
@@ -67,7 +62,7 @@ function renderTag(terminal: TaggedTerminal, payment: unknown) {
   };
 }
 
-function readRoute(deps: TagDeps) {
+function readRoute(ctx: ApiContext) {
   return defineRoute<PayCaller, typeof TagQuery>({
     method: 'GET',
     path: '/tags/{token}',
@@ -86,31 +81,31 @@ function readRoute(deps: TagDeps) {
     responses: { 200: { schema: TagSchema, description: 'The tag.' } },
     errors: ['resource_missing', 'service_unavailable'],
     handle: async ({ params, query, now, whenGone }) => {
-      const terminal = await findTag(deps, params.token ?? '');
+      const terminal = await findTag(ctx, params.token ?? '');
       if (terminal === null) return tagMissing();
       const address = query.from === undefined ? null : getAddress(query.from);
       const link =
         query.payment === undefined
-          ? await awaitTagPayment(deps, terminal, {
+          ? await awaitTagPayment(ctx, terminal, {
               address,
               waitMs: (query.wait ?? 0) * 1000,
               gone: whenGone(),
             })
-          : await findTagPayment(deps, terminal, { reference: query.payment, address });
+          : await findTagPayment(ctx, terminal, { reference: query.payment, address });
       if (isRefusal(link)) return link;
       if (link === null) return answerWith(200, renderTag(terminal, null));
       const { visit } = query;
       const isHere =
         visit !== undefined &&
         terminal.chip !== null &&
-        isVisit(deps.idKey, terminal.chip, visit, now);
-      const payment = await renderPayment(deps, link, query, isHere);
+        isVisit(ctx.keys.id, terminal.chip, visit, now);
+      const payment = await renderPayment(ctx, link, query, isHere);
       return isRefusal(payment) ? payment : answerWith(200, renderTag(terminal, payment));
     },
   });
 }
 
-function authorizationRoute(deps: TagDeps) {
+function authorizationRoute(ctx: ApiContext) {
   return defineRoute<PayCaller, undefined, typeof TagAuthorizationBody>({
     method: 'POST',
     path: '/tags/{token}/authorization',
@@ -128,22 +123,22 @@ function authorizationRoute(deps: TagDeps) {
     responses: { 200: { schema: TagOutcomeSchema, description: 'The result of the payment.' } },
     errors: AUTHORIZATION_ERRORS,
     handle: async ({ params, body, requestId, now, whenGone }) => {
-      const terminal = await findTag(deps, params.token ?? '');
+      const terminal = await findTag(ctx, params.token ?? '');
       if (terminal === null) return tagMissing();
       const { payment: reference, from, signature, tip_amount: tipAmount } = body;
       const address = getAddress(from);
-      const link = await findTagPayment(deps, terminal, { reference, address });
+      const link = await findTagPayment(ctx, terminal, { reference, address });
       if (isRefusal(link)) return link;
       const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
-      const answer = await authorizeLink(deps, link, signed);
+      const answer = await authorizeLink(ctx, link, signed);
       if (isRefusal(answer)) return answer;
       // The other fields of the intent would reveal the sale and its number.
       return answerPayer(
         link,
-        { answer, receipts: deps.receipts },
+        { answer, receipts: ctx.pages },
         ({ status, cancellation_reason, last_payment_error }) => ({
           object: 'tag_outcome',
-          reference: referenceOf(deps, link),
+          reference: referenceOf(ctx, link),
           status,
           cancellation_reason,
           last_payment_error,
@@ -153,7 +148,7 @@ function authorizationRoute(deps: TagDeps) {
   });
 }
 
-function visitRoute(deps: TagDeps) {
+function visitRoute(ctx: ApiContext) {
   return defineRoute<PayCaller, undefined, typeof TagVisitBody>({
     method: 'POST',
     path: '/tags/{token}/visits',
@@ -174,13 +169,17 @@ function visitRoute(deps: TagDeps) {
     },
     errors: ['resource_missing'],
     handle: async ({ params, body, now }) => {
-      const terminal = await findTag(deps, params.token ?? '');
+      const terminal = await findTag(ctx, params.token ?? '');
       if (terminal === null) return tagMissing();
       const message = {
         piccData: Buffer.from(body.picc_data, 'hex'),
         mac: Buffer.from(body.cmac, 'hex'),
       };
-      const opened = await openVisit(deps, terminal.id, { message, now });
+      const opened = await openVisit(ctx.db, ctx.keys.id, {
+        terminalId: terminal.id,
+        message,
+        now,
+      });
       return answerWith(200, {
         object: 'tag_visit',
         visit: opened?.visit ?? null,
@@ -191,6 +190,6 @@ function visitRoute(deps: TagDeps) {
 }
 
 /** Returns the routes for paying at a counter through the URL on its tag (behavior.md 19). */
-export function tagRoutes(deps: TagDeps) {
-  return [readRoute(deps), visitRoute(deps), authorizationRoute(deps)];
+export function tagRoutes(ctx: ApiContext) {
+  return [readRoute(ctx), visitRoute(ctx), authorizationRoute(ctx)];
 }

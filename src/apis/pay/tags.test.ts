@@ -212,7 +212,7 @@ test('the page of a tag is not cached; unknown ones are not found; 120 open a mi
   const app = fastify({ exposeHeadRoutes: false });
   const folder = await ensureBuilt(tmpdir());
   // Freezes time, because on a slow machine the limit would let in more visits.
-  const gates = { tag: createTagGate(ground.store, () => 0) };
+  const gates = { tag: createTagGate(ground.store.ctx, () => 0) };
   await addWebRoutes(app, { folder, production: true, gates });
   const get = (token: string, remoteAddress = '192.0.2.1') =>
     app.inject({ method: 'GET', url: `/t/${token}`, remoteAddress });

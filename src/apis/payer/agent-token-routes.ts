@@ -1,7 +1,6 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
 import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { renderTokens } from '#apis/payer/render-tokens.ts';
 import { AgentTokenSchema, NewAgentTokenBody, NewAgentTokenSchema } from '#apis/payer/schema.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
@@ -10,10 +9,11 @@ import { listOf } from '#http/schema.ts';
 import { renderAgentToken } from '#payers/agent-token.ts';
 import { revokeAgentTokenRow, selectAgentTokens } from '#payers/agent-token-queries.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';
 
-function createRoute(deps: PayerDeps) {
+function createRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof NewAgentTokenBody>({
     method: 'POST',
     path: '/agent_tokens',
@@ -30,13 +30,13 @@ function createRoute(deps: PayerDeps) {
     errors: [],
     handle: async ({ caller, body, now }) => {
       const payer = payerOfCaller(caller);
-      const merchants = await selectMerchants(deps.db, [body.account]);
+      const merchants = await selectMerchants(ctx.db, [body.account]);
       const merchant = merchants.find((row) => row.livemode === payer.livemode);
       if (merchant === undefined || merchant.merchant_number === null) {
         const message = 'account is not a merchant that takes payments on this network.';
         return refuse('parameter_invalid', message, 'account');
       }
-      const { row, secret } = await deps.db.transaction((tx) =>
+      const { row, secret } = await ctx.db.transaction((tx) =>
         createAgentToken(tx, {
           payerId: payer.id,
           tenant: { accountId: body.account, livemode: payer.livemode },
@@ -50,7 +50,7 @@ function createRoute(deps: PayerDeps) {
   });
 }
 
-function listRoute(deps: PayerDeps) {
+function listRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, typeof OwnQuery>({
     method: 'GET',
     path: '/agent_tokens',
@@ -64,7 +64,7 @@ function listRoute(deps: PayerDeps) {
     responses: { 200: { schema: listOf(AgentTokenSchema), description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller, query, now }) => {
-      const { cursorKey } = deps;
+      const cursorKey = ctx.keys.cursor;
       const pagination = {
         list: 'agent tokens of a payer',
         tenant: caller.tenant,
@@ -73,13 +73,13 @@ function listRoute(deps: PayerDeps) {
       };
       const page = readOwnPage(pagination, query);
       if (isRefusal(page)) return page;
-      const found = await selectAgentTokens(deps.db, payerOfCaller(caller).id, page);
-      return answerOwnPage(pagination, page, found, (rows) => renderTokens(deps, rows, now));
+      const found = await selectAgentTokens(ctx.db, payerOfCaller(caller).id, page);
+      return answerOwnPage(pagination, page, found, (rows) => renderTokens(ctx, rows, now));
     },
   });
 }
 
-function revokeRoute(deps: PayerDeps) {
+function revokeRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'DELETE',
     path: '/agent_tokens/{id}',
@@ -98,17 +98,17 @@ function revokeRoute(deps: PayerDeps) {
     handle: async ({ caller, params, now }) => {
       const { id: payerId } = payerOfCaller(caller);
       // The update locks the row, so it waits for a confirm that is being decided with this token.
-      const row = await deps.db.transaction((tx) =>
+      const row = await ctx.db.transaction((tx) =>
         revokeAgentTokenRow(tx, { id: params.id ?? '', payerId, now }),
       );
       if (row === undefined) return resourceMissing('agent token');
-      const [token] = await renderTokens(deps, [row], now);
+      const [token] = await renderTokens(ctx, [row], now);
       return answerWith(200, token ?? {});
     },
   });
 }
 
 /** Tokens for AI agents. */
-export function agentTokenRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [createRoute(deps), listRoute(deps), revokeRoute(deps)];
+export function agentTokenRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [createRoute(ctx), listRoute(ctx), revokeRoute(ctx)];
 }

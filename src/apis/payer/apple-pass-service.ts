@@ -1,8 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { PayerDeps } from '#apis/payer/deps.ts';
-import { addMs, type Clock } from '#core/clock.ts';
-import { applePassToken, type IdKey, isId } from '#core/ids.ts';
-import type { Log } from '#core/log.ts';
+import { addMs } from '#core/clock.ts';
+import { applePassToken, isId } from '#core/ids.ts';
 import { equalInConstantTime } from '#core/secrets.ts';
 import { limitByAddress } from '#http/page-limit.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
@@ -12,8 +10,10 @@ import {
   selectChangedPasses,
   upsertAppleDevice,
 } from '#payers/pass-copy-queries.ts';
-import type { AppleUpdates, PassFiles } from '#payers/pass-files.ts';
+import type { AppleUpdates } from '#payers/pass-files.ts';
 import { readShownPass } from '#payers/shown-pass.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import type { ReceiptPages } from '#payments/receipt-url.ts';
 
 /**
  * The web service that Apple Wallet calls to update passes. Apple defines its paths, responses and
@@ -40,18 +40,10 @@ const MAX_LOG_LINE = 300;
 const OVERLAP_MS = 10_000;
 
 /** Returns the web service fields of a pass; `null` without https, which Apple Wallet requires. */
-export function appleUpdates(
-  deps: { readonly idKey: IdKey; readonly webUrl: string },
-  passId: string,
-): AppleUpdates | null {
-  if (!deps.webUrl.startsWith('https:')) return null;
-  return { url: deps.webUrl + ROOT, token: applePassToken(deps.idKey, passId) };
-}
-
-export interface ApplePassDeps extends Pick<PayerDeps, 'db' | 'idKey' | 'cardKey' | 'webUrl'> {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly passFiles?: PassFiles;
+export function appleUpdates({ idKey, webUrl }: ReceiptPages, passId: string): AppleUpdates | null {
+  const url = webUrl();
+  if (!url.startsWith('https:')) return null;
+  return { url: url + ROOT, token: applePassToken(idKey, passId) };
 }
 
 interface Named {
@@ -60,7 +52,7 @@ interface Named {
 }
 type Asked = FastifyRequest<Named>;
 
-function isOwner({ idKey }: ApplePassDeps, request: Asked): boolean {
+function isOwner({ keys: { id: idKey } }: ApiContext, request: Asked): boolean {
   const shown = /^ApplePass (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
   const { serial } = request.params;
   const token = Buffer.from(applePassToken(idKey, serial));
@@ -78,27 +70,27 @@ function bodyOf(request: Asked): Record<string, unknown> {
 
 const answer = (reply: FastifyReply, status: number) => reply.code(status).send();
 
-async function register(deps: ApplePassDeps, request: Asked): Promise<number> {
+async function register(ctx: ApiContext, request: Asked): Promise<number> {
   const { device, serial: passId } = request.params;
   const { pushToken } = bodyOf(request);
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
     return 400;
   }
   // The limit is above what one person has, so that a stolen pass token cannot fill the table.
-  if ((await countOtherDevices(deps.db, { device, passId })) >= MAX_DEVICES) return 429;
-  const now = deps.clock.now();
-  return (await upsertAppleDevice(deps.db, { device, passId, pushToken, now })) ? 201 : 200;
+  if ((await countOtherDevices(ctx.db, { device, passId })) >= MAX_DEVICES) return 429;
+  const now = ctx.clock.now();
+  return (await upsertAppleDevice(ctx.db, { device, passId, pushToken, now })) ? 201 : 200;
 }
 
 /**
  * Returns serial numbers only. A caller who knows a device's id learns no credential and no name.
  */
-async function listChanged(deps: ApplePassDeps, request: Asked, reply: FastifyReply) {
+async function listChanged(ctx: ApiContext, request: Asked, reply: FastifyReply) {
   const since = Number(request.query.passesUpdatedSince ?? Number.NaN);
   const from = new Date(since);
   const isTime = !Number.isNaN(from.getTime());
-  const now = deps.clock.now();
-  const serialNumbers = await selectChangedPasses(deps.db, {
+  const now = ctx.clock.now();
+  const serialNumbers = await selectChangedPasses(ctx.db, {
     device: request.params.device,
     since: isTime ? addMs(from, -OVERLAP_MS) : null,
   });
@@ -112,16 +104,19 @@ function isUnchanged(request: Asked, changedAt: Date): boolean {
   return Math.floor(changedAt.getTime() / 1000) * 1000 <= known;
 }
 
-async function sendPass(deps: ApplePassDeps, request: Asked, reply: FastifyReply) {
+async function sendPass(ctx: ApiContext, request: Asked, reply: FastifyReply) {
   const passId = request.params.serial;
-  const { db, cardKey } = deps;
-  const webUrl = deps.webUrl();
+  const {
+    db,
+    keys: { card: cardKey },
+  } = ctx;
+  const webUrl = ctx.pages.webUrl();
   const walletUrl = `${webUrl}/wallet`;
   const found = await readShownPass(db, { passId, wallet: 'apple', cardKey, walletUrl });
-  const apple = deps.passFiles?.apple;
+  const apple = ctx.outside.passFiles.apple;
   if (found === undefined || apple == null) return answer(reply, 404);
   if (isUnchanged(request, found.changedAt)) return answer(reply, 304);
-  const file = await apple.make(found.pass, appleUpdates({ ...deps, webUrl }, passId));
+  const file = await apple.make(found.pass, appleUpdates(ctx.pages, passId));
   return reply
     .header('Last-Modified', found.changedAt.toUTCString())
     .header('X-Content-Type-Options', 'nosniff')
@@ -129,18 +124,18 @@ async function sendPass(deps: ApplePassDeps, request: Asked, reply: FastifyReply
     .send(file);
 }
 
-function takeLogs(deps: ApplePassDeps, request: Asked): number {
+function takeLogs(ctx: ApiContext, request: Asked): number {
   const { logs } = bodyOf(request);
   if (!Array.isArray(logs)) return 400;
   for (const line of logs.slice(0, MAX_LOG_LINES)) {
-    deps.log.info('message from Apple Wallet', { line: String(line).slice(0, MAX_LOG_LINE) });
+    ctx.log.info('message from Apple Wallet', { line: String(line).slice(0, MAX_LOG_LINE) });
   }
   return 200;
 }
 
 /** Adds the routes only if the operator has Apple's certificates. */
-export function addApplePassService(app: FastifyInstance, deps: ApplePassDeps): void {
-  const apple = deps.passFiles?.apple;
+export function addApplePassService(app: FastifyInstance, ctx: ApiContext): void {
+  const apple = ctx.outside.passFiles.apple;
   if (apple == null) return;
   const limits = {
     asked: limitByAddress(ASKED),
@@ -153,35 +148,35 @@ export function addApplePassService(app: FastifyInstance, deps: ApplePassDeps): 
   };
   const ofOwner = (work: Work) =>
     ofType(async (request, reply) =>
-      isOwner(deps, request) ? work(request, reply) : answer(reply, 401),
+      isOwner(ctx, request) ? work(request, reply) : answer(reply, 401),
     );
   const onRequest = limits.asked;
   const devices = `${ROOT}/v1/devices/:device/registrations/:type`;
   app.post<Named>(
     `${devices}/:serial`,
     { onRequest },
-    ofOwner(async (request, reply) => answer(reply, await register(deps, request))),
+    ofOwner(async (request, reply) => answer(reply, await register(ctx, request))),
   );
   app.delete<Named>(
     `${devices}/:serial`,
     { onRequest },
     ofOwner(async (request, reply) => {
       const { device, serial: passId } = request.params;
-      await deleteAppleDevice(deps.db, { device, passId });
+      await deleteAppleDevice(ctx.db, { device, passId });
       return answer(reply, 200);
     }),
   );
   app.get<Named>(
     devices,
     { onRequest },
-    ofType((request, reply) => listChanged(deps, request, reply)),
+    ofType((request, reply) => listChanged(ctx, request, reply)),
   );
   app.get<Named>(
     `${ROOT}/v1/passes/:type/:serial`,
     { onRequest },
-    ofOwner((request, reply) => sendPass(deps, request, reply)),
+    ofOwner((request, reply) => sendPass(ctx, request, reply)),
   );
   app.post<Named>(`${ROOT}/v1/log`, { onRequest: limits.logs }, async (request, reply) =>
-    answer(reply, takeLogs(deps, request)),
+    answer(reply, takeLogs(ctx, request)),
   );
 }

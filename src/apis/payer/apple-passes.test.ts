@@ -62,8 +62,14 @@ before(async () => {
     trustedProxies: [],
   });
   const log = { ...silentLog, info: (_message: string, fields: unknown) => lines.push(fields) };
-  const deps = { ...store, cardKey: TEST_CARD_KEY, webUrl: () => WEB_URL, passFiles, log };
-  addApplePassService(service, deps);
+  const { ctx } = store;
+  const outside = { ...ctx.outside, passFiles };
+  addApplePassService(service, {
+    ...ctx,
+    log,
+    outside,
+    pages: { ...ctx.pages, webUrl: () => WEB_URL },
+  });
   serviceUrl = await service.listen({ host: '127.0.0.1', port: 0 });
 });
 
@@ -75,8 +81,7 @@ after(async () => {
   await credentials.remove();
 });
 
-const work = () =>
-  notifyWallets({ ...store, log: silentLog, passFiles, cardKey: TEST_CARD_KEY, webUrl: WEB_URL });
+const work = () => notifyWallets(store, { passFiles, cardKey: TEST_CARD_KEY, webUrl: WEB_URL });
 
 interface PassJson {
   readonly serialNumber: string;
@@ -299,12 +304,7 @@ test('an operator without certificates has no such routes', async () => {
     log: silentLog,
     trustedProxies: [],
   });
-  addApplePassService(bare, {
-    ...store,
-    cardKey: TEST_CARD_KEY,
-    webUrl: () => WEB_URL,
-    log: silentLog,
-  });
+  addApplePassService(bare, store.ctx);
   const answer = await bare.inject({ method: 'POST', url: '/api/apple-wallet/v1/log' });
   assert.equal(answer.statusCode, 404);
   await bare.close();

@@ -1,6 +1,5 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { faucetRoute } from '#apis/payer/faucet-routes.ts';
 import { ApprovalBody, WalletSchema } from '#apis/payer/schema.ts';
 import { sponsorsNow, transferRoute } from '#apis/payer/transfer-routes.ts';
@@ -12,21 +11,22 @@ import { LEAST_TRANSFER_ATOMS, transfersLeft } from '#payers/create-transfer.ts'
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
 import { selectPayerRequests } from '#payers/request-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 
 const TAG = 'Payer app';
 
 /** Returns how many more transfers the operator pays for; `null` if gasless transfers are off. */
 async function gaslessOf(
-  deps: PayerDeps,
+  ctx: ApiContext,
   { payer, chain, now }: { readonly payer: PayerRow; readonly chain: Chain; readonly now: Date },
 ) {
-  if (!(await sponsorsNow(deps, chain))) return null;
-  const left = await transfersLeft(deps.db, { payerId: payer.id, now });
+  if (!(await sponsorsNow(ctx, chain))) return null;
+  const left = await transfersLeft(ctx.db, { payerId: payer.id, now });
   return { left_today: left, least: LEAST_TRANSFER_ATOMS };
 }
 
-function walletRoute(deps: PayerDeps) {
+function walletRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'GET',
     path: '/approvals',
@@ -41,15 +41,15 @@ function walletRoute(deps: PayerDeps) {
     errors: ['service_unavailable'],
     handle: async ({ caller, now }) => {
       const payer = payerOfCaller(caller);
-      const wallet = await readWallet(deps, payer);
+      const wallet = await readWallet(ctx, payer);
       if (isRefusal(wallet)) return wallet;
-      const gasless = await gaslessOf(deps, { payer, chain: wallet.chain, now });
+      const gasless = await gaslessOf(ctx, { payer, chain: wallet.chain, now });
       return answerWith(200, { ...renderWallet(payer, wallet, now), gasless });
     },
   });
 }
 
-function approveRoute(deps: PayerDeps) {
+function approveRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof ApprovalBody>({
     method: 'POST',
     path: '/approvals',
@@ -69,21 +69,21 @@ function approveRoute(deps: PayerDeps) {
     errors: ['service_unavailable', 'unexpected_state', 'resource_missing'],
     handle: async ({ caller, body, now, whenGone }) => {
       const payer = payerOfCaller(caller);
-      const wallet = await readWallet(deps, payer);
+      const wallet = await readWallet(ctx, payer);
       if (isRefusal(wallet)) return wallet;
-      const id = await createApproval(deps, {
+      const id = await createApproval(ctx, {
         payer,
         network: wallet.chain.config,
         nonces: { policy: wallet.account.nonce, permit: wallet.permitNonce },
         approval: { permit: body.permit ?? null, policy: body.policy ?? null },
         now,
       });
-      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
+      return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone: whenGone() });
     },
   });
 }
 
-function followRoute(deps: PayerDeps) {
+function followRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'GET',
     path: '/approvals/{id}',
@@ -98,7 +98,7 @@ function followRoute(deps: PayerDeps) {
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
       const payer = payerOfCaller(caller);
-      const [row] = await selectPayerRequests(deps.db, [params.id ?? '']);
+      const [row] = await selectPayerRequests(ctx.db, [params.id ?? '']);
       if (row === undefined || row.payer_id !== payer.id) return resourceMissing('approval');
       return answerWith(200, renderPayerRequest(row, payer.livemode));
     },
@@ -106,12 +106,12 @@ function followRoute(deps: PayerDeps) {
 }
 
 /** Returns the routes for the amounts that a wallet allows the network to take. */
-export function approvalRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+export function approvalRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [
-    walletRoute(deps),
-    approveRoute(deps),
-    followRoute(deps),
-    transferRoute(deps),
-    faucetRoute(deps),
+    walletRoute(ctx),
+    approveRoute(ctx),
+    followRoute(ctx),
+    transferRoute(ctx),
+    faucetRoute(ctx),
   ];
 }

@@ -7,7 +7,6 @@ import {
   NewCardBody,
   NewCardSchema,
 } from '#apis/payer/card-schema.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/names.ts';
@@ -23,12 +22,13 @@ import {
 } from '#payers/card-queries.ts';
 import { cardUrlTemplate } from '#payers/card-url.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';
 /** The most active cards: as many as a payer's passes. */
 const MAX_ACTIVE_CARDS = 16;
 
-function listRoute(deps: PayerDeps) {
+function listRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, typeof OwnQuery>({
     method: 'GET',
     path: '/cards',
@@ -43,11 +43,11 @@ function listRoute(deps: PayerDeps) {
     errors: ['cursor_invalid'],
     handle: async ({ caller, query }) => {
       const { id, livemode } = payerOfCaller(caller);
-      const { cursorKey } = deps;
+      const cursorKey = ctx.keys.cursor;
       const pagination = { list: 'cards of a payer', tenant: caller.tenant, query, cursorKey };
       const page = readOwnPage(pagination, query);
       if (isRefusal(page)) return page;
-      const found = await selectCards(deps.db, id, page);
+      const found = await selectCards(ctx.db, id, page);
       return answerOwnPage(pagination, page, found, (rows) =>
         rows.map((row) => renderCard(row, livemode)),
       );
@@ -55,7 +55,7 @@ function listRoute(deps: PayerDeps) {
   });
 }
 
-function createRoute(deps: PayerDeps) {
+function createRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof NewCardBody>({
     method: 'POST',
     path: '/cards',
@@ -79,8 +79,8 @@ function createRoute(deps: PayerDeps) {
       if (turned !== null) return turned;
       const { id: payerId, livemode } = payerOfCaller(caller);
       const perPaymentLimit = BigInt(body.per_payment_limit ?? DEFAULT_CARD_LIMIT);
-      const { cardKey } = deps;
-      const created = await deps.db.transaction(async (tx) => {
+      const cardKey = ctx.keys.card;
+      const created = await ctx.db.transaction(async (tx) => {
         await lockPayer(tx, payerId);
         if ((await countActiveCards(tx, payerId)) >= MAX_ACTIVE_CARDS) {
           return refuse('unexpected_state', `At most ${MAX_ACTIVE_CARDS} cards. Delete one first.`);
@@ -93,13 +93,13 @@ function createRoute(deps: PayerDeps) {
         ...renderCard(row, livemode),
         meta_read_key: keys.metaRead.toString('hex'),
         file_read_key: keys.fileRead.toString('hex'),
-        url_template: cardUrlTemplate(deps.webUrl(), row.id),
+        url_template: cardUrlTemplate(ctx.pages.webUrl(), row.id),
       });
     },
   });
 }
 
-function changeRoute(deps: PayerDeps) {
+function changeRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof CardChangeBody>({
     method: 'PATCH',
     path: '/cards/{id}',
@@ -124,7 +124,7 @@ function changeRoute(deps: PayerDeps) {
       const { id: payerId, livemode } = payerOfCaller(caller);
       const limit = body.per_payment_limit;
       // The update locks the row, so it waits for a tap that is being decided with this card.
-      const row = await deps.db.transaction(async (tx) => {
+      const row = await ctx.db.transaction(async (tx) => {
         const id = params.id ?? '';
         const perPaymentLimit = limit === undefined ? null : BigInt(limit);
         const [card] = await lockCards(tx, [id]);
@@ -143,7 +143,7 @@ function changeRoute(deps: PayerDeps) {
   });
 }
 
-function deleteRoute(deps: PayerDeps) {
+function deleteRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'DELETE',
     path: '/cards/{id}',
@@ -162,7 +162,7 @@ function deleteRoute(deps: PayerDeps) {
     handle: async ({ caller, params, now }) => {
       const { id: payerId, livemode } = payerOfCaller(caller);
       // The update locks the row, so it waits for a tap that is being decided with this card.
-      const row = await deps.db.transaction((tx) =>
+      const row = await ctx.db.transaction((tx) =>
         revokeCardRow(tx, { id: params.id ?? '', payerId, now }),
       );
       return row === undefined
@@ -173,6 +173,6 @@ function deleteRoute(deps: PayerDeps) {
 }
 
 /** Cards whose chip adds a new message to each tap (behavior.md 12.6 to 12.10). */
-export function cardRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [listRoute(deps), createRoute(deps), changeRoute(deps), deleteRoute(deps)];
+export function cardRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [listRoute(ctx), createRoute(ctx), changeRoute(ctx), deleteRoute(ctx)];
 }

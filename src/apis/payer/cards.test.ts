@@ -21,7 +21,7 @@ let settling: { stop(): Promise<void> };
 
 before(async () => {
   store = await openStore({ clock, preflight: async () => preflight });
-  nodes = [await serveStore(store), await serveStore({ ...store, pay: { ...store.pay } })];
+  nodes = [await serveStore(store), await serveStore({ ...store, ctx: { ...store.ctx } })];
   settling = keepSettling(store);
 });
 

@@ -1,8 +1,9 @@
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { PayerRequestSchema } from '#apis/payer/schema.ts';
+import { requestRoom } from '#apis/payer/waiting-rooms.ts';
 import { type Answer, answerWith, type Refusal, resourceMissing } from '#core/answer.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 /**
  * How long a response waits: blocks come every second or two; after this time the caller polls the
@@ -12,10 +13,10 @@ const CHAIN_WAIT_MS = 20_000;
 
 /** Returns the request once the chain has a result, or its current state after the time-out. */
 export async function answerWhenDone(
-  deps: PayerDeps,
+  ctx: ApiContext,
   asked: { readonly id: string; readonly payer: PayerRow; readonly gone: AbortSignal },
 ): Promise<Answer | Refusal> {
-  const request = await deps.requests.wait(asked.id, {
+  const request = await requestRoom(ctx).wait(asked.id, {
     accept: (seen) => seen?.status !== 'pending',
     waitMs: CHAIN_WAIT_MS,
     gone: asked.gone,

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { isAddress } from 'viem';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/names.ts';
@@ -15,6 +14,7 @@ import {
   selectChips,
   updateChip,
 } from '#payers/chip-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';
 
@@ -105,7 +105,7 @@ function proofRoute() {
   });
 }
 
-function listRoute({ db }: PayerDeps) {
+function listRoute({ db }: ApiContext) {
   return defineRoute<PayerCaller>({
     ...shared,
     method: 'GET',
@@ -123,7 +123,7 @@ function listRoute({ db }: PayerDeps) {
   });
 }
 
-function registerRoute({ db }: PayerDeps) {
+function registerRoute({ db }: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof NewChipBody>({
     ...shared,
     method: 'POST',
@@ -177,7 +177,7 @@ function nameIn(params: Readonly<Record<string, string>>) {
   return refuse('resource_missing', 'There is no such chip.', 'id');
 }
 
-function changeRoute({ db }: PayerDeps) {
+function changeRoute({ db }: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof ChangeBody>({
     ...shared,
     method: 'PATCH',
@@ -233,7 +233,7 @@ const DeletedSchema = Type.Object(
   { title: 'DeletedChip', description: 'The chip that was deleted.' },
 );
 
-function deleteRoute({ db }: PayerDeps) {
+function deleteRoute({ db }: ApiContext) {
   return defineRoute<PayerCaller>({
     ...shared,
     method: 'DELETE',
@@ -267,6 +267,6 @@ function deleteRoute({ db }: PayerDeps) {
 }
 
 /** Chips that sign payments (behavior.md 19.10). */
-export function chipRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [proofRoute(), listRoute(deps), registerRoute(deps), changeRoute(deps), deleteRoute(deps)];
+export function chipRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [proofRoute(), listRoute(ctx), registerRoute(ctx), changeRoute(ctx), deleteRoute(ctx)];
 }

@@ -1,11 +1,12 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/schema.ts';
+import { confirmationRoom } from '#apis/payer/waiting-rooms.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Attempt } from '#payments/attempt.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { answerConfirmation, payerOf } from '#payments/confirm.ts';
@@ -17,12 +18,12 @@ import { chargeOf } from '#payments/tip.ts';
 const TAG = 'Payer app';
 
 async function merchantNames(
-  deps: PayerDeps,
+  ctx: ApiContext,
   intents: readonly PaymentIntent[],
 ): Promise<Map<string, string>> {
   const ids = [...new Set(intents.map((intent) => intent.tenant.accountId))];
   if (ids.length === 0) return new Map();
-  const rows = await selectMerchants(deps.db, ids);
+  const rows = await selectMerchants(ctx.db, ids);
   return new Map(rows.map((row) => [row.account_id, row.name]));
 }
 
@@ -63,7 +64,7 @@ function sameIds(intents: readonly PaymentIntent[], known: readonly string[]): b
   return intents.length === known.length && intents.every(({ id }) => known.includes(id));
 }
 
-function listRoute(deps: PayerDeps) {
+function listRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, typeof ConfirmationsQuery>({
     method: 'GET',
     path: '/confirmations',
@@ -87,16 +88,16 @@ function listRoute(deps: PayerDeps) {
       const payer = payerOfCaller(caller);
       const known = (query.known ?? '').split(',').filter((id) => id !== '');
       const stillAsked = (intents: readonly PaymentIntent[] = []) => {
-        const now = deps.clock.now();
+        const now = ctx.clock.now();
         return intents.filter((intent) => asOf(intent, now).status === 'requires_action');
       };
-      const found = await deps.confirmations.wait(payer.id, {
+      const found = await confirmationRoom(ctx).wait(payer.id, {
         accept: (intents) => !sameIds(stillAsked(intents), known),
         waitMs: (query.wait ?? 0) * 1000,
         gone: whenGone(),
       });
       const asked = stillAsked(found);
-      const names = await merchantNames(deps, asked);
+      const names = await merchantNames(ctx, asked);
       const data = asked.map((intent) =>
         renderConfirmation(intent, names.get(intent.tenant.accountId) ?? ''),
       );
@@ -105,7 +106,7 @@ function listRoute(deps: PayerDeps) {
   });
 }
 
-function readRoute(deps: PayerDeps) {
+function readRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'GET',
     path: '/confirmations/{intent}',
@@ -123,18 +124,18 @@ function readRoute(deps: PayerDeps) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const payer = payerOfCaller(caller);
-      const [found] = await selectIntents(deps.db, [params.intent ?? '']);
+      const [found] = await selectIntents(ctx.db, [params.intent ?? '']);
       if (found === undefined || askedAttempt(found)?.payerId !== payer.id) {
         return resourceMissing('confirmation');
       }
       const intent = asOf(found, now);
-      const names = await merchantNames(deps, [intent]);
+      const names = await merchantNames(ctx, [intent]);
       return answerWith(200, renderConfirmation(intent, names.get(intent.tenant.accountId) ?? ''));
     },
   });
 }
 
-function answerRoute(deps: PayerDeps, approve: boolean) {
+function answerRoute(ctx: ApiContext, approve: boolean) {
   const verb = approve ? 'approve' : 'reject';
   return defineRoute<PayerCaller>({
     method: 'POST',
@@ -162,7 +163,7 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
     ],
     handle: async ({ caller, params, now, whenGone }) => {
       const payer = payerOfCaller(caller);
-      const answered = await answerConfirmation(deps, {
+      const answered = await answerConfirmation(ctx, {
         intentId: params.intent ?? '',
         mayAnswer: (intent) => payerOf(intent) === payer.id,
         approve,
@@ -170,9 +171,9 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
       });
       if (isRefusal(answered)) return answered;
       const settled =
-        answered.status === 'processing' ? await awaitSettled(deps, answered.id, whenGone()) : null;
+        answered.status === 'processing' ? await awaitSettled(ctx, answered.id, whenGone()) : null;
       const intent = settled ?? answered;
-      const names = await merchantNames(deps, [intent]);
+      const names = await merchantNames(ctx, [intent]);
       const name = names.get(intent.tenant.accountId) ?? '';
       return answerWith(200, renderConfirmation(intent, name));
     },
@@ -180,6 +181,6 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
 }
 
 /** Returns the routes for the payer's approval or rejection. */
-export function confirmationRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [listRoute(deps), readRoute(deps), answerRoute(deps, true), answerRoute(deps, false)];
+export function confirmationRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [listRoute(ctx), readRoute(ctx), answerRoute(ctx, true), answerRoute(ctx, false)];
 }

@@ -1,19 +1,19 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { FaucetBody } from '#apis/payer/schema.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { defineRoute } from '#http/route.ts';
 import { askFaucet, DEFAULT_FAUCET_ATOMS, MAX_FAUCET_ATOMS } from '#payers/create-approval.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 const TAG = 'Payer app';
 
 /** Refuses on a network with Circle's own USDC, and names Circle's faucet instead. */
-async function checkFaucet(deps: PayerDeps, payer: PayerRow): Promise<Refusal | null> {
-  const chain = deps.chains.find((one) => one.config.livemode === payer.livemode);
+async function checkFaucet(ctx: ApiContext, payer: PayerRow): Promise<Refusal | null> {
+  const chain = ctx.chains.find((one) => one.config.livemode === payer.livemode);
   try {
     if (chain === undefined || (await hasFaucet(chain))) return null;
     return refuse(
@@ -28,7 +28,7 @@ async function checkFaucet(deps: PayerDeps, payer: PayerRow): Promise<Refusal | 
   }
 }
 
-export function faucetRoute(deps: PayerDeps) {
+export function faucetRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof FaucetBody>({
     method: 'POST',
     path: '/faucet',
@@ -51,10 +51,10 @@ export function faucetRoute(deps: PayerDeps) {
     handle: async ({ caller, body, now, whenGone }) => {
       const payer = payerOfCaller(caller);
       if (payer.livemode) return refuse('route_missing', 'There is no faucet for real money.');
-      const elsewhere = await checkFaucet(deps, payer);
+      const elsewhere = await checkFaucet(ctx, payer);
       if (elsewhere !== null) return elsewhere;
-      const id = await askFaucet(deps, { payer, amount: body.amount ?? DEFAULT_FAUCET_ATOMS, now });
-      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
+      const id = await askFaucet(ctx, { payer, amount: body.amount ?? DEFAULT_FAUCET_ATOMS, now });
+      return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone: whenGone() });
     },
   });
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
 import { notifyWallets } from '#payers/notify-wallets.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
@@ -52,9 +51,7 @@ after(async () => {
 
 /** Runs the worker's loop once. */
 const work = () =>
-  notifyWallets({
-    ...store,
-    log: silentLog,
+  notifyWallets(store, {
     passFiles,
     cardKey: TEST_CARD_KEY,
     webUrl: 'https://pay.example',

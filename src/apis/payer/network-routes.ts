@@ -1,10 +1,10 @@
 import type { PayerCaller } from '#apis/payer/authenticate.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { NetworkSchema, shortListOf } from '#apis/payer/schema.ts';
 import { answerWith } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 /** Open without a session, because a payer must name a chain to sign in. */
@@ -33,7 +33,7 @@ function inOrder(networks: readonly NetworkConfig[], production: boolean): Netwo
 }
 
 /** Returns the route for the data that a wallet needs before it can sign in. */
-export function networkRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+export function networkRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [
     defineRoute<PayerCaller>({
       method: 'GET',
@@ -52,10 +52,10 @@ export function networkRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
       },
       errors: [],
       handle: async () => {
-        await Promise.all(deps.chains.map((chain) => chain.refreshToken()));
-        const configs = deps.chains.map(({ config }) => config);
-        const data = inOrder(configs, deps.config.production).map((config) =>
-          renderNetwork(config, deps.passFiles),
+        await Promise.all(ctx.chains.map((chain) => chain.refreshToken()));
+        const configs = ctx.chains.map(({ config }) => config);
+        const data = inOrder(configs, ctx.settings.production).map((config) =>
+          renderNetwork(config, ctx.outside.passFiles),
         );
         return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
       },

@@ -1,13 +1,13 @@
 import { Secret } from 'otpauth';
 import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Timestamp } from '#http/schema.ts';
 import { createPassCode } from '#payers/create-pass-code.ts';
 import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import { CODE_DIGITS, createRotatingKey, STEP_MS } from '#payers/rotating-code.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const PassCodeSchema = Type.Object(
   {
@@ -17,7 +17,7 @@ const PassCodeSchema = Type.Object(
   { title: 'PassCode', description: 'A code of the wallet app, for the reader of a terminal.' },
 );
 
-function createRoute(deps: PayerDeps) {
+function createRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'POST',
     path: '/passes/{id}/codes',
@@ -40,7 +40,7 @@ function createRoute(deps: PayerDeps) {
     handle: async ({ caller, params, now }) => {
       const { id: payerId } = payerOfCaller(caller);
       const made = { payerId, passId: params.id ?? '', now };
-      const code = await deps.db.transaction((tx) => createPassCode(tx, made));
+      const code = await ctx.db.transaction((tx) => createPassCode(tx, made));
       if (isRefusal(code)) return code;
       return answerWith(201, { value: code.secret, expires_at: code.expiresAt.toISOString() });
     },
@@ -61,7 +61,7 @@ const RotatingKeySchema = Type.Object(
   },
 );
 
-function createKeyRoute(deps: PayerDeps) {
+function createKeyRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'POST',
     path: '/passes/{id}/rotating_key',
@@ -81,10 +81,10 @@ function createKeyRoute(deps: PayerDeps) {
     handle: async ({ caller, params, now }) => {
       const { id: payerId } = payerOfCaller(caller);
       const passId = params.id ?? '';
-      const made = { payerId, passId, cardKey: deps.cardKey, now };
-      const key = await deps.db.transaction((tx) => createRotatingKey(tx, made));
+      const made = { payerId, passId, cardKey: ctx.keys.card, now };
+      const key = await ctx.db.transaction((tx) => createRotatingKey(tx, made));
       if (isRefusal(key)) return key;
-      deps.wakeups.send(PASS_COPIES);
+      ctx.wakeups.send(PASS_COPIES);
       const { base32 } = new Secret({ buffer: Uint8Array.from(key).buffer });
       const shape = { algorithm: 'SHA1', digits: CODE_DIGITS, period: STEP_MS / 1000 };
       return answerWith(201, { pass: passId, key: base32, ...shape });
@@ -93,6 +93,6 @@ function createKeyRoute(deps: PayerDeps) {
 }
 
 /** Declares the routes for one-minute codes and for changing codes (behavior.md 12.9, 12.14). */
-export function passCodeRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [createRoute(deps), createKeyRoute(deps)];
+export function passCodeRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [createRoute(ctx), createKeyRoute(ctx)];
 }

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { appleUpdates, PKPASS } from '#apis/payer/apple-pass-service.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -18,6 +17,7 @@ import { lockPayer, selectPass } from '#payers/payer-queries.ts';
 import { issuePhonePass } from '#payers/phone-pass.ts';
 import { ensureRotatingKey } from '#payers/rotating-code.ts';
 import { READER_KINDS, readShownPass } from '#payers/shown-pass.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const WALLET_NAMES = { apple: 'Apple Wallet', google: 'Google Wallet' } as const;
 
@@ -39,13 +39,17 @@ function notConfigured(wallet: string): Refusal {
 
 /** Returns the pass in the format of this wallet, which also gets its later changes. */
 async function issue(
-  deps: PayerDeps,
+  ctx: ApiContext,
   request: Pick<Handled<PayerCaller, unknown, unknown>, 'caller' | 'params' | 'now'>,
   wallet: PassWallet,
 ): Promise<ShownPass | Refusal> {
   const { params, now } = request;
   const { id: passId = '' } = params;
-  const { db, cardKey, passFiles } = deps;
+  const {
+    db,
+    keys: { card: cardKey },
+    outside: { passFiles },
+  } = ctx;
   const payerId = payerOfCaller(request.caller).id;
   const known = await selectPass(db, passId);
   if (known?.payer_id !== payerId) return resourceMissing('pass');
@@ -58,7 +62,7 @@ async function issue(
   const pays = wallet === 'google' || passFiles.apple?.atReaders === true;
   const refused = pays ? consentRefusal(request.caller, now) : null;
   if (refused !== null) return refused;
-  const walletUrl = `${deps.webUrl()}/wallet`;
+  const walletUrl = `${ctx.pages.webUrl()}/wallet`;
   const shown = await db.transaction(async (tx) => {
     await lockPayer(tx, payerId);
     await insertPassCopy(tx, { passId, wallet }, now);
@@ -70,11 +74,11 @@ async function issue(
     }
     return present(await readShownPass(tx, { passId, wallet, cardKey, walletUrl }), 'copy');
   });
-  deps.wakeups.send(PASS_COPIES);
+  ctx.wakeups.send(PASS_COPIES);
   return shown.pass;
 }
 
-function appleRoute(deps: PayerDeps) {
+function appleRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     ...shared,
     path: '/passes/{id}/apple',
@@ -88,10 +92,10 @@ function appleRoute(deps: PayerDeps) {
       'of the wallet, at most five minutes old.',
     responses: { 200: { schema: null, contentTypes: [PKPASS], description: 'A .pkpass file.' } },
     handle: async (request) => {
-      const pass = await issue(deps, request, 'apple');
+      const pass = await issue(ctx, request, 'apple');
       if (isRefusal(pass)) return pass;
-      const apple = present(deps.passFiles.apple, 'Apple Wallet');
-      const updates = appleUpdates({ ...deps, webUrl: deps.webUrl() }, pass.id);
+      const apple = present(ctx.outside.passFiles.apple, 'Apple Wallet');
+      const updates = appleUpdates(ctx.pages, pass.id);
       const stream: Stream = {
         status: 200,
         stream: Readable.from([await apple.make(pass, updates)]),
@@ -113,7 +117,7 @@ const SaveLinkSchema = Type.Object(
   { title: 'SaveLink', description: 'The link that saves a pass to Google Wallet.' },
 );
 
-function googleRoute(deps: PayerDeps) {
+function googleRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     ...shared,
     path: '/passes/{id}/google',
@@ -128,15 +132,15 @@ function googleRoute(deps: PayerDeps) {
       'phone, so it needs a signature of the wallet, at most five minutes old.',
     responses: { 200: { schema: SaveLinkSchema, description: 'The link.' } },
     handle: async (request) => {
-      const pass = await issue(deps, request, 'google');
+      const pass = await issue(ctx, request, 'google');
       if (isRefusal(pass)) return pass;
-      const google = present(deps.passFiles.google, 'Google Wallet');
+      const google = present(ctx.outside.passFiles.google, 'Google Wallet');
       return answerWith(200, { url: google.link(pass, request.now) });
     },
   });
 }
 
 /** Pass files for phone wallets (behavior.md 12.11). */
-export function passFileRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [appleRoute(deps), googleRoute(deps)];
+export function passFileRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [appleRoute(ctx), googleRoute(ctx)];
 }

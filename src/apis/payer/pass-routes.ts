@@ -1,7 +1,6 @@
 import type { Static } from 'typebox';
 import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import {
   LimitsBody,
   NewPassBody,
@@ -26,12 +25,13 @@ import {
   updatePayerLimits,
 } from '#payers/payer-queries.ts';
 import { renderPass, renderPayer } from '#payers/render.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';
 /** The most active passes: enough for a card, a phone, a watch, a ring, and spares. */
 const MAX_ACTIVE_PASSES = 16;
 
-function listRoute(deps: PayerDeps) {
+function listRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, typeof OwnQuery>({
     method: 'GET',
     path: '/passes',
@@ -46,11 +46,11 @@ function listRoute(deps: PayerDeps) {
     errors: ['cursor_invalid'],
     handle: async ({ caller, query }) => {
       const { id, livemode } = payerOfCaller(caller);
-      const { cursorKey } = deps;
+      const cursorKey = ctx.keys.cursor;
       const pagination = { list: 'passes of a payer', tenant: caller.tenant, query, cursorKey };
       const page = readOwnPage(pagination, query);
       if (isRefusal(page)) return page;
-      const found = await selectPasses(deps.db, id, page);
+      const found = await selectPasses(ctx.db, id, page);
       return answerOwnPage(pagination, page, found, (rows) =>
         rows.map((row) => renderPass(row, livemode)),
       );
@@ -58,7 +58,7 @@ function listRoute(deps: PayerDeps) {
   });
 }
 
-function createRoute(deps: PayerDeps) {
+function createRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof NewPassBody>({
     method: 'POST',
     path: '/passes',
@@ -77,7 +77,7 @@ function createRoute(deps: PayerDeps) {
       const turned = checkDirections(body.label ?? '', 'label');
       if (turned !== null) return turned;
       const { id: payerId, livemode } = payerOfCaller(caller);
-      const created = await deps.db.transaction(async (tx) => {
+      const created = await ctx.db.transaction(async (tx) => {
         await lockPayer(tx, payerId);
         if ((await countActivePasses(tx, payerId)) >= MAX_ACTIVE_PASSES) {
           return refuse(
@@ -93,7 +93,7 @@ function createRoute(deps: PayerDeps) {
   });
 }
 
-function revokeRoute(deps: PayerDeps) {
+function revokeRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'DELETE',
     path: '/passes/{id}',
@@ -109,7 +109,7 @@ function revokeRoute(deps: PayerDeps) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const { id: payerId, livemode } = payerOfCaller(caller);
-      const row = await deps.db.transaction(async (tx) => {
+      const row = await ctx.db.transaction(async (tx) => {
         // A tap that is being decided holds this lock, so it has ended when the response is sent.
         await lockPayer(tx, payerId);
         const revoked = await revokePassRow(tx, { id: params.id ?? '', payerId, now });
@@ -118,7 +118,7 @@ function revokeRoute(deps: PayerDeps) {
         return revoked;
       });
       if (row === undefined) return resourceMissing('pass');
-      deps.wakeups.send(PASS_COPIES);
+      ctx.wakeups.send(PASS_COPIES);
       return answerWith(200, renderPass(row, livemode));
     },
   });
@@ -153,7 +153,7 @@ function lifts(payer: PayerRow, wanted: Limits): boolean {
   );
 }
 
-function limitsRoute(deps: PayerDeps) {
+function limitsRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof LimitsBody>({
     method: 'PATCH',
     path: '/limits',
@@ -174,7 +174,7 @@ function limitsRoute(deps: PayerDeps) {
     errors: [],
     handle: async ({ caller, body, now }) => {
       const { id } = payerOfCaller(caller);
-      const changed = await deps.db.transaction(async (tx) => {
+      const changed = await ctx.db.transaction(async (tx) => {
         const payer = present(await lockPayer(tx, id), 'payer of a session');
         const wanted = limitsAfter(payer, body);
         const refused = lifts(payer, wanted) ? consentRefusal(caller, now) : null;
@@ -186,6 +186,6 @@ function limitsRoute(deps: PayerDeps) {
 }
 
 /** Passes, and the limits that their owner sets. */
-export function passRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [listRoute(deps), createRoute(deps), revokeRoute(deps), limitsRoute(deps)];
+export function passRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [listRoute(ctx), createRoute(ctx), revokeRoute(ctx), limitsRoute(ctx)];
 }

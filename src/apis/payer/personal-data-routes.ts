@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import { CardSchema } from '#apis/payer/card-schema.ts';
 import { ChipSchema } from '#apis/payer/chip-routes.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { renderTokens } from '#apis/payer/render-tokens.ts';
 import {
   AgentTokenSchema,
@@ -31,6 +30,7 @@ import {
 } from '#payers/personal-data-queries.ts';
 import { renderPass, renderPayer, renderPayerRequest } from '#payers/render.ts';
 import { signatureRefusal } from '#payers/sign-in.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 
@@ -71,7 +71,7 @@ function sessionOf(caller: PayerCaller, now: Date): PayerSession {
 
 const FRESH = 'Needs a signature of the wallet from the last five minutes.';
 
-function exportRoute(deps: PayerDeps) {
+function exportRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'POST',
     path: '/me/export',
@@ -87,13 +87,13 @@ function exportRoute(deps: PayerDeps) {
     errors: ['second_factor_required'],
     handle: async ({ caller, now }) => {
       const { sessionHash } = sessionOf(caller, now);
-      const refused = signatureRefusal(await selectSignedAt(deps.db, sessionHash), now);
-      return refused ?? answerWith(200, await collect(deps, payerOfCaller(caller), now));
+      const refused = signatureRefusal(await selectSignedAt(ctx.db, sessionHash), now);
+      return refused ?? answerWith(200, await collect(ctx, payerOfCaller(caller), now));
     },
   });
 }
 
-function eraseRoute(deps: PayerDeps) {
+function eraseRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'POST',
     path: '/me/erase',
@@ -111,20 +111,20 @@ function eraseRoute(deps: PayerDeps) {
     responses: { 204: { schema: null, description: 'The data was erased.' } },
     errors: ['second_factor_required'],
     handle: async ({ caller, now }) => {
-      const refused = await erasePayer(deps.db, sessionOf(caller, now));
-      deps.wakeups.send(PASS_COPIES);
+      const refused = await erasePayer(ctx.db, sessionOf(caller, now));
+      ctx.wakeups.send(PASS_COPIES);
       return refused ?? { status: 204, body: '' };
     },
   });
 }
 
 /** Export and erasure of a payer's data. */
-export function personalDataRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [exportRoute(deps), eraseRoute(deps)];
+export function personalDataRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [exportRoute(ctx), eraseRoute(ctx)];
 }
 
-async function collect(deps: PayerDeps, payer: PayerRow, now: Date) {
-  const { db } = deps;
+async function collect(ctx: ApiContext, payer: PayerRow, now: Date) {
+  const { db } = ctx;
   const [passes, cards, chips, tokens, requests, sessions, payments] = await Promise.all([
     selectPasses(db, payer.id, { limit: MAX_ROWS, after: null }),
     selectCards(db, payer.id, { limit: MAX_ROWS, after: null }),
@@ -141,11 +141,11 @@ async function collect(deps: PayerDeps, payer: PayerRow, now: Date) {
     passes: passes.map((row) => renderPass(row, payer.livemode)),
     cards: cards.map((row) => renderCard(row, payer.livemode)),
     chips: chips.map(renderChip),
-    agent_tokens: await renderTokens(deps, tokens, now),
+    agent_tokens: await renderTokens(ctx, tokens, now),
     requests: requests.map((row) => renderPayerRequest(row, payer.livemode)),
     sessions,
     payments: payments.slice(0, MAX_ROWS).map(({ payment, merchantName }) => {
-      return { ...renderPayment(payment, deps.receipts), merchant_name: merchantName };
+      return { ...renderPayment(payment, ctx.pages), merchant_name: merchantName };
     }),
     payments_left_out: payments.length > MAX_ROWS,
   };

@@ -23,7 +23,7 @@ let settling: { stop(): Promise<void> };
 
 before(async () => {
   store = await openStore({ clock });
-  nodes = [await serveStore(store), await serveStore({ ...store, pay: { ...store.pay } })];
+  nodes = [await serveStore(store), await serveStore({ ...store, ctx: { ...store.ctx } })];
   helpers = await nodes[0].merchant();
   settling = keepSettling(store);
 });

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { nullable, objectType } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { deletePush, isPushed, upsertPush } from '#push/push-queries.ts';
 import { checkEndpointUrl, MAX_URL_LENGTH } from '#webhooks/endpoint-url.ts';
 
@@ -47,14 +47,14 @@ const shared = {
   responses: { 200: { schema: PushSchema, description: 'The current state.' } },
 } as const;
 
-function answerOf({ push }: PayerDeps, subscribed: boolean) {
+function answerOf({ settings: { push } }: ApiContext, subscribed: boolean) {
   const key = push?.publicKey.toString('base64url') ?? null;
   return answerWith(200, { object: 'push', public_key: key, subscribed });
 }
 
 const sessionOf = ({ sessionHash }: PayerCaller) => present(sessionHash, 'session of a payer');
 
-function readRoute(deps: PayerDeps) {
+function readRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     ...shared,
     method: 'GET',
@@ -62,11 +62,11 @@ function readRoute(deps: PayerDeps) {
     moves: 'nothing',
     summary: 'Retrieve whether this browser is notified while the wallet is closed',
     errors: [],
-    handle: async ({ caller }) => answerOf(deps, await isPushed(deps.db, sessionOf(caller))),
+    handle: async ({ caller }) => answerOf(ctx, await isPushed(ctx.db, sessionOf(caller))),
   });
 }
 
-function saveRoute(deps: PayerDeps) {
+function saveRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof PushBody>({
     ...shared,
     method: 'PUT',
@@ -79,21 +79,21 @@ function saveRoute(deps: PayerDeps) {
     bodyExample: { endpoint: 'https://push.example.com/send/f3kQ0Zx' },
     errors: ['not_configured', 'url_not_allowed'],
     handle: async ({ caller, body, now }) => {
-      if (deps.push === null) {
+      if (ctx.settings.push === null) {
         return refuse('not_configured', 'The operator of this network has not set up Web Push.');
       }
       const payer = payerOfCaller(caller);
-      const check = { livemode: payer.livemode, ...deps.network };
+      const check = { livemode: payer.livemode, ...ctx.outside.push };
       const refused = await checkEndpointUrl(body.endpoint, check);
       if (refused !== null) return { ...refused, param: 'endpoint' };
       const sessionHash = sessionOf(caller);
-      await upsertPush(deps.db, { sessionHash, payerId: payer.id, endpoint: body.endpoint, now });
-      return answerOf(deps, await isPushed(deps.db, sessionHash));
+      await upsertPush(ctx.db, { sessionHash, payerId: payer.id, endpoint: body.endpoint, now });
+      return answerOf(ctx, await isPushed(ctx.db, sessionHash));
     },
   });
 }
 
-function endRoute(deps: PayerDeps) {
+function endRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     ...shared,
     method: 'DELETE',
@@ -102,13 +102,13 @@ function endRoute(deps: PayerDeps) {
     summary: 'Stop notifying this browser',
     errors: [],
     handle: async ({ caller }) => {
-      await deletePush(deps.db, sessionOf(caller));
-      return answerOf(deps, false);
+      await deletePush(ctx.db, sessionOf(caller));
+      return answerOf(ctx, false);
     },
   });
 }
 
 /** Web Push for the wallet app (behavior.md 14.6). */
-export function pushRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [readRoute(deps), saveRoute(deps), endRoute(deps)];
+export function pushRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [readRoute(ctx), saveRoute(ctx), endRoute(ctx)];
 }

@@ -9,7 +9,6 @@ import {
 import { cardRoutes } from '#apis/payer/card-routes.ts';
 import { chipRoutes } from '#apis/payer/chip-routes.ts';
 import { confirmationRoutes } from '#apis/payer/confirmation-routes.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { NETWORKS_PATH, networkRoutes } from '#apis/payer/network-routes.ts';
 import { passCodeRoutes } from '#apis/payer/pass-code-routes.ts';
 import { passFileRoutes } from '#apis/payer/pass-file-routes.ts';
@@ -23,13 +22,14 @@ import { isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { listOf, pageParameters } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 
 const ROOT = '/api/payer/v1';
 const HistoryQuery = Type.Object(pageParameters);
 
-function historyRoute(deps: PayerDeps) {
+function historyRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, typeof HistoryQuery>({
     method: 'GET',
     path: '/payments',
@@ -44,15 +44,15 @@ function historyRoute(deps: PayerDeps) {
     errors: ['cursor_invalid'],
     handle: async ({ caller, query }) => {
       const payer = payerOfCaller(caller);
-      const { cursorKey } = deps;
+      const cursorKey = ctx.keys.cursor;
       const pagination = { list: 'payments of a payer', tenant: caller.tenant, query, cursorKey };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
-      const found = await selectPayerPayments(deps.db, payer.id, page);
+      const found = await selectPayerPayments(ctx.db, payer.id, page);
       const rows = found.map(({ payment, merchantName }) => ({
         created: payment.settledAt,
         position: payment.settlementNumber,
-        shown: { ...renderPayment(payment, deps.receipts), merchant_name: merchantName },
+        shown: { ...renderPayment(payment, ctx.pages), merchant_name: merchantName },
       }));
       return answerPage(pagination, page, rows, ({ shown }) => shown);
     },
@@ -60,25 +60,25 @@ function historyRoute(deps: PayerDeps) {
 }
 
 /** Declares the payer app's API (behavior.md 14.2). */
-export function payerSurface(deps: PayerDeps): Surface<PayerCaller> {
+export function payerSurface(ctx: ApiContext): Surface<PayerCaller> {
   const open = [...OPEN_PATHS, NETWORKS_PATH].map((path) => ROOT + path);
   return {
     root: ROOT,
-    authenticate: createPayerAuthenticator(deps.db, open),
+    authenticate: createPayerAuthenticator(ctx.db, open),
     routes: [
-      ...networkRoutes(deps),
-      ...signInRoutes(deps),
-      ...passRoutes(deps),
-      ...cardRoutes(deps),
-      ...chipRoutes(deps),
-      ...passCodeRoutes(deps),
-      ...passFileRoutes(deps),
-      ...approvalRoutes(deps),
-      ...confirmationRoutes(deps),
-      ...agentTokenRoutes(deps),
-      historyRoute(deps),
-      ...personalDataRoutes(deps),
-      ...pushRoutes(deps),
+      ...networkRoutes(ctx),
+      ...signInRoutes(ctx),
+      ...passRoutes(ctx),
+      ...cardRoutes(ctx),
+      ...chipRoutes(ctx),
+      ...passCodeRoutes(ctx),
+      ...passFileRoutes(ctx),
+      ...approvalRoutes(ctx),
+      ...confirmationRoutes(ctx),
+      ...agentTokenRoutes(ctx),
+      historyRoute(ctx),
+      ...personalDataRoutes(ctx),
+      ...pushRoutes(ctx),
     ].map(withWalletConsent),
   };
 }

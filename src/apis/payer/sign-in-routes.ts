@@ -1,5 +1,4 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { NonceSchema, PayerSchema, SessionSchema, SignInBody } from '#apis/payer/schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -7,13 +6,14 @@ import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { renderPayer } from '#payers/render.ts';
 import { deleteSession } from '#payers/session-queries.ts';
 import { createNonce, signAgain, signIn } from '#payers/sign-in.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';
 
 /** Open without a session. */
 export const OPEN_PATHS = ['/sign_in/nonce', '/sign_in'];
 
-function nonceRoute(deps: PayerDeps) {
+function nonceRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'POST',
     path: '/sign_in/nonce',
@@ -27,7 +27,7 @@ function nonceRoute(deps: PayerDeps) {
     responses: { 201: { schema: NonceSchema, description: 'Valid for five minutes, once.' } },
     errors: [],
     handle: async ({ now }) => {
-      const { nonce, expiresAt } = await createNonce(deps.db, now);
+      const { nonce, expiresAt } = await createNonce(ctx.db, now);
       return answerWith(201, { nonce, expires_at: expiresAt.toISOString() });
     },
   });
@@ -45,7 +45,7 @@ function heldCookie({ address }: { readonly address: string }): string {
   return `tapline_wallet_end=${end}; Path=/; Max-Age=${HELD_SECONDS}; SameSite=Strict`;
 }
 
-function signInRoute(deps: PayerDeps) {
+function signInRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof SignInBody>({
     method: 'POST',
     path: '/sign_in',
@@ -64,7 +64,7 @@ function signInRoute(deps: PayerDeps) {
     responses: { 201: { schema: SessionSchema, description: 'The session, valid for a day.' } },
     errors: ['sign_in_failed'],
     handle: async ({ body, now }) => {
-      const session = await signIn(deps.signIn, body, now);
+      const session = await signIn(ctx.db, ctx.outside.signIn, body, now);
       if (isRefusal(session)) return session;
       const answer = answerWith(201, {
         object: 'payer_session',
@@ -77,7 +77,7 @@ function signInRoute(deps: PayerDeps) {
   });
 }
 
-function signAgainRoute(deps: PayerDeps) {
+function signAgainRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof SignInBody>({
     method: 'POST',
     path: '/sign_in/again',
@@ -98,13 +98,18 @@ function signAgainRoute(deps: PayerDeps) {
     handle: async ({ body, caller, now }) => {
       const payer = payerOfCaller(caller);
       const hash = present(caller.sessionHash, 'session');
-      const refused = await signAgain(deps.signIn, { hash, payer, signed: body }, now);
+      const refused = await signAgain(
+        ctx.db,
+        ctx.outside.signIn,
+        { hash, payer, signed: body },
+        now,
+      );
       return refused ?? answerWith(200, renderPayer(payer));
     },
   });
 }
 
-function signOutRoute(deps: PayerDeps) {
+function signOutRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller>({
     method: 'POST',
     path: '/sign_out',
@@ -118,7 +123,7 @@ function signOutRoute(deps: PayerDeps) {
     responses: { 204: { schema: null, description: 'The session has ended.' } },
     errors: [],
     handle: async ({ caller }) => {
-      await deleteSession(deps.db, present(caller.sessionHash, 'session'));
+      await deleteSession(ctx.db, present(caller.sessionHash, 'session'));
       return { status: 204, body: '' };
     },
   });
@@ -141,6 +146,6 @@ function meRoute() {
 }
 
 /** Sign-in with the wallet's key (EIP-4361). */
-export function signInRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [nonceRoute(deps), signInRoute(deps), signAgainRoute(deps), signOutRoute(deps), meRoute()];
+export function signInRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+  return [nonceRoute(ctx), signInRoute(ctx), signAgainRoute(ctx), signOutRoute(ctx), meRoute()];
 }

@@ -18,7 +18,7 @@ const EXTERNAL = {
 /** Returns the settings of sponsored transfers, for the test network and for real money. */
 function paid(env: Readonly<Record<string, string>>): boolean[] {
   const config = readConfig(env, []);
-  return [false, true].map((livemode) => paysGas({ config }, livemode));
+  return [false, true].map((livemode) => paysGas(config, livemode));
 }
 
 test('a sandbox by default pays the gas of transfers on its own chains alone', () => {

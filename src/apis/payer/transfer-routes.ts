@@ -1,17 +1,58 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { TransferBody } from '#apis/payer/schema.ts';
-import { takeTransfer } from '#apis/payer/transfer-limits.ts';
 import { readWallet } from '#apis/payer/wallet-state.ts';
-import { isRefusal } from '#core/answer.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { networkOf } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
 import { createTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { addressBucket, takeAttempt } from '#people/attempts.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { canSponsor } from '#settlement/status/relayer-status.ts';
+
+/** The most transfers per hour that the operator pays for. */
+export interface TransferLimits {
+  /** Per IP address, since its owner can create any number of wallets. */
+  readonly perAddress: number;
+  /** Per network in total. */
+  readonly perHour: number;
+}
+
+/**
+ * Counts a transfer in its own transaction. Reaching the network's limit raises an alarm, so that
+ * nothing drains the sponsor's gas balance unnoticed and the operator can tell a busy hour from an
+ * attack.
+ */
+export function takeTransfer(
+  { tenant, address }: PayerCaller,
+  { perAddress, perHour }: TransferLimits,
+  now: Date,
+): (tx: Tx) => Promise<Refusal | null> {
+  const { livemode } = tenant;
+  const network = networkOf(livemode);
+  const within = (attempts: number) => ({ allowance: { attempts, windowMs: HOUR_MS }, now });
+  const paysFor = (what: string) =>
+    `The operator pays for ${what}. This wallet can send by itself.`;
+  return async (tx) => {
+    const bucket = addressBucket(`transfers ${network}`, address);
+    const ofAddress = await takeAttempt(tx, bucket, within(perAddress));
+    if (ofAddress !== null) {
+      const message = paysFor(`${perAddress} transfers an hour from one address`);
+      return { ...ofAddress, message };
+    }
+    const ofAll = await takeAttempt(tx, `transfers ${network} in all`, within(perHour));
+    if (ofAll === null) return null;
+    const alarm = { kind: 'gasless_limit', subject: network, details: { per_hour: perHour } };
+    await insertAlarms(tx, livemode, [alarm], now);
+    return { ...ofAll, message: paysFor(`${perHour} transfers an hour`) };
+  };
+}
 
 const EXAMPLE = {
   to: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
@@ -25,18 +66,21 @@ const EXAMPLE = {
  * True if the operator pays for gas: off unless switched on. A sandbox always pays on its own
  * chains, where gas costs nothing and wallets hold no native coin.
  */
-export function paysGas({ config }: Pick<PayerDeps, 'config'>, livemode: boolean): boolean {
+export function paysGas(
+  settings: Pick<ApiContext['settings'], 'gaslessTransfers' | 'isSandbox' | 'chains'>,
+  livemode: boolean,
+): boolean {
   const network = networkOf(livemode);
-  const { gaslessTransfers, isSandbox, chains } = config;
+  const { gaslessTransfers, isSandbox, chains } = settings;
   return gaslessTransfers?.includes(network) ?? (isSandbox && chains[network] === null);
 }
 
 /** True if it is switched on and the sponsor's key can pay for gas. */
-export async function sponsorsNow(deps: PayerDeps, chain: Chain): Promise<boolean> {
-  return paysGas(deps, chain.config.livemode) && (await canSponsor(deps.db, chain));
+export async function sponsorsNow(ctx: ApiContext, chain: Chain): Promise<boolean> {
+  return paysGas(ctx.settings, chain.config.livemode) && (await canSponsor(ctx.db, chain));
 }
 
-export function transferRoute(deps: PayerDeps) {
+export function transferRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof TransferBody>({
     method: 'POST',
     path: '/transfers',
@@ -68,17 +112,17 @@ export function transferRoute(deps: PayerDeps) {
     ],
     handle: async ({ caller, body, now, whenGone }) => {
       const payer = payerOfCaller(caller);
-      const wallet = await readWallet(deps, payer);
+      const wallet = await readWallet(ctx, payer);
       if (isRefusal(wallet)) return wallet;
       const { chain, account } = wallet;
-      const isOn = await sponsorsNow(deps, chain);
+      const isOn = await sponsorsNow(ctx, chain);
       const { balance } = account;
       const isUsed = (from: Hex, nonce: Hex) => isAuthorizationUsed(chain, { from, nonce });
-      const take = takeTransfer(caller, deps.config.gaslessLimits, now);
+      const take = takeTransfer(caller, ctx.settings.gaslessLimits, now);
       const network = chain.config;
       const asked = { payer, network, balance, isUsed, isOn, take, signed: body, now };
-      const id = await createTransfer(deps, asked);
-      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
+      const id = await createTransfer(ctx, asked);
+      return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone: whenGone() });
     },
   });
 }

@@ -1,9 +1,9 @@
-import type { PayerDeps } from '#apis/payer/deps.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { approvalToSend, approvalToSign } from '#payers/approval-to-sign.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { type PayerAccount, readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
@@ -34,8 +34,8 @@ async function readFormer(chain: Chain, payer: Hex): Promise<Former | null> {
   return null;
 }
 
-export async function readWallet(deps: PayerDeps, payer: PayerRow): Promise<WalletState | Refusal> {
-  const chain = deps.chains.find((one) => one.config.livemode === payer.livemode);
+export async function readWallet(ctx: ApiContext, payer: PayerRow): Promise<WalletState | Refusal> {
+  const chain = ctx.chains.find((one) => one.config.livemode === payer.livemode);
   const away = () => refuse('service_unavailable', 'The chain cannot be reached. Try again.');
   if (chain === undefined) return away();
   try {

@@ -1,24 +1,17 @@
 import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
-import type { RotatingKey } from '#core/secrets.ts';
-import type { Database } from '#db/database.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { openCardKeys, tapUrl } from '#payers/card.ts';
 import { countEmulatedTap, isTestCard } from '#payers/card-queries.ts';
-
-export interface CardTapDeps {
-  readonly db: Database;
-  readonly cardKey: RotatingKey;
-  readonly webUrl: () => string;
-}
+import type { ApiContext } from '#payments/api-context.ts';
 
 const CardTapSchema = Type.Object(
   { url: Type.String({ description: 'The URL that the card produces; valid for one attempt.' }) },
   { title: 'CardTap' },
 );
 
-function cardTapRoute(deps: CardTapDeps) {
+function cardTapRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'POST',
     path: '/test_helpers/cards/{id}/taps',
@@ -46,14 +39,14 @@ function cardTapRoute(deps: CardTapDeps) {
     errors: ['route_missing', 'resource_missing', 'unexpected_state'],
     handle: async ({ params }) => {
       const id = params.id ?? '';
-      const card = await deps.db.transaction((tx) => countEmulatedTap(tx, id));
+      const card = await ctx.db.transaction((tx) => countEmulatedTap(tx, id));
       if (card !== undefined) {
-        const keys = openCardKeys(deps.cardKey, card);
+        const keys = openCardKeys(ctx.keys.card, card);
         return answerWith(201, {
-          url: tapUrl(deps.webUrl(), card, { keys, counter: card.emulated }),
+          url: tapUrl(ctx.pages.webUrl(), card, { keys, counter: card.emulated }),
         });
       }
-      if (!(await isTestCard(deps.db, id))) return resourceMissing('card of the test network');
+      if (!(await isTestCard(ctx.db, id))) return resourceMissing('card of the test network');
       return refuse(
         'unexpected_state',
         'The tap counter of this card is exhausted. Create another card.',
@@ -63,6 +56,6 @@ function cardTapRoute(deps: CardTapDeps) {
 }
 
 /** Simulates card taps for developers without a card. */
-export function cardTapRoutes(deps: CardTapDeps): AnyRoute<MerchantCaller>[] {
-  return [cardTapRoute(deps)];
+export function cardTapRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
+  return [cardTapRoute(ctx)];
 }

@@ -1,15 +1,66 @@
 import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import {
-  advanceTestClock,
-  type ClockDeps,
-  MAX_ADVANCE_SECONDS,
-  readTestClock,
-  type TestClock,
-} from '#apis/test-helpers/advance-clock.ts';
+  addToClock,
+  advanceAgentTokens,
+  advanceIdempotencyKeys,
+  advanceIntents,
+  advanceOrder,
+  advanceRefundWindows,
+  dropEventsBefore,
+  selectClock,
+} from '#apis/test-helpers/clock-queries.ts';
 import { answerWith } from '#core/answer.ts';
+import { addMs, addSeconds } from '#core/clock.ts';
+import { DAY_MS } from '#core/durations.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { commonFields, Timestamp } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { expireIntents } from '#payments/expire.ts';
+
+/** The largest advance: enough for any deadline that a developer tests. */
+export const MAX_ADVANCE_SECONDS = 366 * 86_400;
+/** The event retention of behavior.md 17.2. */
+const EVENT_RETENTION_MS = 30 * DAY_MS;
+
+/** A test account's clock as the API shows it. */
+export interface TestClock {
+  readonly now: Date;
+  readonly advancedSeconds: number;
+}
+
+export async function readTestClock(ctx: ProcessContext, tenant: Tenant): Promise<TestClock> {
+  const advancedSeconds = await selectClock(ctx.db, tenant.accountId);
+  return { now: addSeconds(ctx.clock.now(), advancedSeconds), advancedSeconds };
+}
+
+/**
+ * Advances the clock of one account's test mode (behavior.md 17.2). Everything due by then happens
+ * at once, and new objects get the new time.
+ */
+export async function advanceTestClock(
+  ctx: ProcessContext,
+  request: { readonly tenant: Tenant; readonly seconds: number },
+): Promise<TestClock> {
+  const { seconds } = request;
+  const { accountId } = request.tenant;
+  const now = ctx.clock.now();
+  const advancedSeconds = await ctx.db.transaction(async (tx) => {
+    const total = await addToClock(tx, accountId, seconds);
+    await advanceIntents(tx, accountId, seconds);
+    await advanceRefundWindows(tx, accountId, seconds);
+    await advanceAgentTokens(tx, accountId, seconds);
+    await advanceIdempotencyKeys(tx, accountId, seconds);
+    const at = { total, now: addSeconds(now, total) };
+    await dropEventsBefore(tx, accountId, addMs(at.now, -EVENT_RETENTION_MS));
+    await advanceOrder(tx, accountId, at);
+    return total;
+  });
+  while (await expireIntents(ctx));
+  return { now: addSeconds(now, advancedSeconds), advancedSeconds };
+}
 
 const TAG = 'Test helpers';
 
@@ -55,7 +106,7 @@ function render({ now, advancedSeconds }: TestClock) {
   };
 }
 
-function readRoute(deps: ClockDeps) {
+function readRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/test_helpers/clock',
@@ -68,12 +119,12 @@ function readRoute(deps: ClockDeps) {
     responses: { 200: clockResponse },
     errors: ['route_missing'],
     handle: async ({ caller }) => {
-      return answerWith(200, render(await readTestClock(deps, caller.tenant)));
+      return answerWith(200, render(await readTestClock(ctx, caller.tenant)));
     },
   });
 }
 
-function advanceRoute(deps: ClockDeps) {
+function advanceRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof AdvanceBody>({
     method: 'POST',
     path: '/test_helpers/clock/advance',
@@ -104,7 +155,7 @@ function advanceRoute(deps: ClockDeps) {
       const { seconds } = body;
       return answerWith(
         200,
-        render(await advanceTestClock(deps, { tenant: caller.tenant, seconds })),
+        render(await advanceTestClock(ctx, { tenant: caller.tenant, seconds })),
       );
     },
   });
@@ -114,6 +165,6 @@ function advanceRoute(deps: ClockDeps) {
  * Declares the routes of a test account's clock, so that developers can test in seconds what
  * otherwise takes days.
  */
-export function clockRoutes(deps: ClockDeps): AnyRoute<MerchantCaller>[] {
-  return [readRoute(deps), advanceRoute(deps)];
+export function clockRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
+  return [readRoute(ctx), advanceRoute(ctx)];
 }

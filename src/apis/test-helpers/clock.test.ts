@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { advanceTestClock } from '#apis/test-helpers/advance-clock.ts';
+import { advanceTestClock } from '#apis/test-helpers/clock-routes.ts';
 import { FakeClock } from '#core/clock.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
@@ -67,7 +67,7 @@ describe('when the clock of a test account is advanced', () => {
       return intentId;
     };
     const approve = (intentId: string) =>
-      answerConfirmation(store, { intentId, mayAnswer: () => true, approve: true, now: NOON });
+      answerConfirmation(store.ctx, { intentId, mayAnswer: () => true, approve: true, now: NOON });
     const inTime = await asked();
     await advance(59);
     assert.ok('status' in (await approve(inTime)));

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import type { CardTapDeps } from '#apis/test-helpers/card-tap-routes.ts';
 import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { selectPass } from '#payers/payer-queries.ts';
@@ -13,6 +12,7 @@ import {
   timeHead,
   writePhoneTap,
 } from '#payers/phone-tap.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
 const PhoneTapSchema = Type.Object(
   {
@@ -26,7 +26,7 @@ const PHONES = {
   apple_vas: { name: 'Apple Wallet', by: 'VAS', operationId: 'testAppleVas' },
 } as const satisfies Record<PhoneKind, object>;
 
-function phoneTapRoute(deps: CardTapDeps, kind: PhoneKind) {
+function phoneTapRoute(ctx: ApiContext, kind: PhoneKind) {
   const { name, by, operationId } = PHONES[kind];
   return defineRoute<MerchantCaller>({
     method: 'POST',
@@ -51,14 +51,14 @@ function phoneTapRoute(deps: CardTapDeps, kind: PhoneKind) {
     errors: ['route_missing', 'resource_missing', 'unexpected_state'],
     handle: async ({ params, now }) => {
       const passId = params.id ?? '';
-      const isKnown = await isTestPass(deps.db, passId);
-      const pass = isKnown ? await selectPass(deps.db, passId) : undefined;
+      const isKnown = await isTestPass(ctx.db, passId);
+      const pass = isKnown ? await selectPass(ctx.db, passId) : undefined;
       if (pass === undefined) return resourceMissing('pass of the test network');
       if (pass.revoked_at !== null) {
         return refuse('unexpected_state', 'This pass was revoked, so no phone can present it.');
       }
-      const made = { payerId: pass.payer_id, passId, kind, cardKey: deps.cardKey, now };
-      const { said, at } = await deps.db.transaction(async (tx) => ({
+      const made = { payerId: pass.payer_id, passId, kind, cardKey: ctx.keys.card, now };
+      const { said, at } = await ctx.db.transaction(async (tx) => ({
         said: await issuePhonePass(tx, made),
         at: await takePlayedSecond(tx, made),
       }));
@@ -69,6 +69,6 @@ function phoneTapRoute(deps: CardTapDeps, kind: PhoneKind) {
 }
 
 /** Simulates phone taps for developers without a phone. */
-export function phoneTapRoutes(deps: CardTapDeps): AnyRoute<MerchantCaller>[] {
-  return [phoneTapRoute(deps, 'smart_tap'), phoneTapRoute(deps, 'apple_vas')];
+export function phoneTapRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
+  return [phoneTapRoute(ctx, 'smart_tap'), phoneTapRoute(ctx, 'apple_vas')];
 }

@@ -1,22 +1,16 @@
 import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
-import type { RotatingKey } from '#core/secrets.ts';
-import type { Database } from '#db/database.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { codeOf, rotatingValue, stepAt, testRotatingKey } from '#payers/rotating-code.ts';
-
-export interface RotatingCodeDeps {
-  readonly db: Database;
-  readonly cardKey: RotatingKey;
-}
+import type { ApiContext } from '#payments/api-context.ts';
 
 const RotatingCodeSchema = Type.Object(
   { value: Type.String({ description: 'The id of the pass, a period and the current code.' }) },
   { title: 'RotatingCode' },
 );
 
-function rotatingCodeRoute(deps: RotatingCodeDeps) {
+function rotatingCodeRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'POST',
     path: '/test_helpers/passes/{id}/rotating_code',
@@ -40,7 +34,8 @@ function rotatingCodeRoute(deps: RotatingCodeDeps) {
     },
     errors: ['route_missing', 'resource_missing'],
     handle: async ({ params, now }) => {
-      const { db, cardKey } = deps;
+      const { db } = ctx;
+      const cardKey = ctx.keys.card;
       const passId = params.id ?? '';
       const key = await db.transaction((tx) => testRotatingKey(tx, { passId, cardKey, now }));
       if (key === null) return resourceMissing('pass of the test network');
@@ -50,6 +45,6 @@ function rotatingCodeRoute(deps: RotatingCodeDeps) {
 }
 
 /** Simulates rotating codes for developers without a phone. */
-export function rotatingCodeRoutes(deps: RotatingCodeDeps): AnyRoute<MerchantCaller>[] {
-  return [rotatingCodeRoute(deps)];
+export function rotatingCodeRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
+  return [rotatingCodeRoute(ctx)];
 }

@@ -4,18 +4,15 @@ import { EventSchema } from '#apis/merchant/event-schema.ts';
 import { PaymentIntentSchema, TipAmount } from '#apis/merchant/payment-schema.ts';
 import { TappedCredential } from '#apis/merchant/terminal-schema.ts';
 import { ExpiresIn, NewAgentTokenSchema } from '#apis/payer/schema.ts';
-import { type CardTapDeps, cardTapRoutes } from '#apis/test-helpers/card-tap-routes.ts';
+import { cardTapRoutes } from '#apis/test-helpers/card-tap-routes.ts';
 import { clockRoutes } from '#apis/test-helpers/clock-routes.ts';
 import { phoneTapRoutes } from '#apis/test-helpers/phone-tap-routes.ts';
 import { rotatingCodeRoutes } from '#apis/test-helpers/rotating-code-routes.ts';
 import type { SampleType } from '#apis/test-helpers/sample-objects.ts';
 import { triggerEvent } from '#apis/test-helpers/trigger-event.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
-import type { Clock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
-import type { WaitingRoom } from '#db/waiting-room.ts';
-import type { Wakeups } from '#db/wakeups.ts';
 import { EVENT_TYPES } from '#events/types.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Amount, idOf, oneOf } from '#http/schema.ts';
@@ -23,28 +20,16 @@ import { findReplay } from '#idempotency/decide.ts';
 import { renderAgentToken } from '#payers/agent-token.ts';
 import { AGENT_TOKEN_SECONDS, createAgentToken } from '#payers/create-agent-token.ts';
 import { selectPassByHash, selectPayer } from '#payers/payer-queries.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
 import { type Presented, readTapped } from '#payments/credential.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { expireNow } from '#payments/expire-now.ts';
 import { selectNextForTerminals, updatePickedUp } from '#payments/intent-queries.ts';
-import type { PayIntent } from '#payments/pay.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { payIntent } from '#payments/pay.ts';
 import { renderIntent } from '#payments/render.ts';
-import type { Readiness } from '#settlement/readiness.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
-
-export interface TestHelperDeps extends CardTapDeps {
-  readonly wakeups: Wakeups;
-  readonly clock: Clock;
-  readonly intents: WaitingRoom<PaymentIntent>;
-  readonly payIntent: PayIntent;
-  readonly readiness: Readiness;
-  readonly settleWithinS: number;
-  /** The pass (nfc_…) that is tapped by default; `null` without demo data. */
-  readonly defaultPass: string | null;
-}
 
 const TAG = 'Test helpers';
 
@@ -73,11 +58,11 @@ function presentedIn(
 }
 
 async function findOpenIntent(
-  deps: TestHelperDeps,
+  ctx: ApiContext,
   terminalId: string,
   now: Date,
 ): Promise<string | Refusal> {
-  const [intent] = await selectNextForTerminals(deps.db, [terminalId], now);
+  const [intent] = await selectNextForTerminals(ctx.db, [terminalId], now);
   if (intent !== undefined) return intent.id;
   return refuse(
     'payment_intent_unexpected_state',
@@ -85,7 +70,7 @@ async function findOpenIntent(
   );
 }
 
-function tapRoute(deps: TestHelperDeps) {
+function tapRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof HelperTapBody>({
     method: 'POST',
     path: '/test_helpers/terminals/{id}/tap',
@@ -107,20 +92,20 @@ function tapRoute(deps: TestHelperDeps) {
       'payment_intent_unexpected_state',
     ],
     handle: async ({ caller, params, body, idempotency, requestId, now, whenGone }) => {
-      const presented = presentedIn(body, deps.defaultPass);
+      const presented = presentedIn(body, ctx.demo.defaultPass);
       if (isRefusal(presented)) return presented;
-      const terminal = await selectTerminal(deps.db, caller.tenant, params.id ?? '');
+      const terminal = await selectTerminal(ctx.db, caller.tenant, params.id ?? '');
       if (terminal === null) return resourceMissing('terminal');
       if (terminal.status === 'inactive') {
         return refuse('terminal_inactive', 'The terminal is inactive. Activate it first.');
       }
       // Check this before the terminal's intents, which the first request has already changed.
-      const replay = await findReplay(deps.db, idempotency, now);
+      const replay = await findReplay(ctx.db, idempotency, now);
       if (replay !== null) return replay;
-      const intentId = body.payment_intent ?? (await findOpenIntent(deps, terminal.id, now));
+      const intentId = body.payment_intent ?? (await findOpenIntent(ctx, terminal.id, now));
       if (isRefusal(intentId)) return intentId;
-      await updatePickedUp(deps.db, { id: intentId, terminalId: terminal.id, now });
-      return deps.payIntent({
+      await updatePickedUp(ctx.db, { id: intentId, terminalId: terminal.id, now });
+      return payIntent(ctx, {
         merchant: caller.merchant,
         intentId,
         terminalId: terminal.id,
@@ -139,7 +124,7 @@ const PayerConfirmBody = Type.Object({
   approve: Type.Boolean({ description: 'true: the payer approves; false: the payer rejects.' }),
 });
 
-function payerConfirmRoute(deps: TestHelperDeps) {
+function payerConfirmRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof PayerConfirmBody>({
     method: 'POST',
     path: '/test_helpers/payment_intents/{id}/payer_confirm',
@@ -161,7 +146,7 @@ function payerConfirmRoute(deps: TestHelperDeps) {
     ],
     handle: async ({ caller, params, body, now, whenGone }) => {
       const { accountId, livemode } = caller.tenant;
-      const intent = await answerConfirmation(deps, {
+      const intent = await answerConfirmation(ctx, {
         intentId: params.id ?? '',
         mayAnswer: ({ tenant }) => tenant.accountId === accountId && tenant.livemode === livemode,
         approve: body.approve,
@@ -169,13 +154,13 @@ function payerConfirmRoute(deps: TestHelperDeps) {
       });
       if (isRefusal(intent)) return intent;
       const settled =
-        intent.status === 'processing' ? await awaitSettled(deps, intent.id, whenGone()) : intent;
+        intent.status === 'processing' ? await awaitSettled(ctx, intent.id, whenGone()) : intent;
       return answerWith(200, renderIntent(settled ?? intent));
     },
   });
 }
 
-function expireRoute(deps: TestHelperDeps) {
+function expireRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller>({
     method: 'POST',
     path: '/test_helpers/payment_intents/{id}/expire',
@@ -190,7 +175,7 @@ function expireRoute(deps: TestHelperDeps) {
     errors: ['route_missing', 'resource_missing', 'payment_intent_unexpected_state'],
     handle: async ({ caller, params, now }) => {
       const { tenant } = caller;
-      const intent = await expireNow(deps, { tenant, intentId: params.id ?? '', now });
+      const intent = await expireNow(ctx, { tenant, intentId: params.id ?? '', now });
       return isRefusal(intent) ? intent : answerWith(200, renderIntent(intent));
     },
   });
@@ -207,7 +192,7 @@ const HelperTokenBody = Type.Object({
   ),
 });
 
-function agentTokenRoute(deps: TestHelperDeps) {
+function agentTokenRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof HelperTokenBody>({
     method: 'POST',
     path: '/test_helpers/agent_tokens',
@@ -223,16 +208,16 @@ function agentTokenRoute(deps: TestHelperDeps) {
     responses: { 201: { schema: NewAgentTokenSchema, description: 'The token, shown only once.' } },
     errors: ['route_missing'],
     handle: async ({ caller, body, now }) => {
-      const pass = body.pass ?? deps.defaultPass;
+      const pass = body.pass ?? ctx.demo.defaultPass;
       if (pass === null) return passMissing('pass');
       const known = isSecret('pass', pass)
-        ? await selectPassByHash(deps.db, hashSecret(pass))
+        ? await selectPassByHash(ctx.db, hashSecret(pass))
         : undefined;
-      const payer = known && (await selectPayer(deps.db, known.payer_id));
+      const payer = known && (await selectPayer(ctx.db, known.payer_id));
       if (payer === undefined || payer.livemode) {
         return refuse('parameter_invalid', 'pass is not a pass of the test network.', 'pass');
       }
-      const { row, secret } = await deps.db.transaction((tx) =>
+      const { row, secret } = await ctx.db.transaction((tx) =>
         createAgentToken(tx, {
           payerId: payer.id,
           tenant: caller.tenant,
@@ -252,7 +237,7 @@ const TriggerBody = Type.Object({
   type: oneOf(SAMPLE_TYPES as readonly SampleType[], 'An event type; not ping.'),
 });
 
-function triggerRoute(deps: TestHelperDeps) {
+function triggerRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof TriggerBody>({
     method: 'POST',
     path: '/test_helpers/events/trigger',
@@ -272,22 +257,22 @@ function triggerRoute(deps: TestHelperDeps) {
     responses: { 201: { schema: EventSchema, description: 'The event.' } },
     errors: ['route_missing'],
     handle: async ({ caller, body, now }) => {
-      return triggerEvent(deps, { tenant: caller.tenant, type: body.type, now });
+      return triggerEvent(ctx, { tenant: caller.tenant, type: body.type, now });
     },
   });
 }
 
 /** Declares the simulations that developers call with curl (behavior.md 17.1). Test keys only. */
-export function testHelperRoutes(deps: TestHelperDeps): AnyRoute<MerchantCaller>[] {
+export function testHelperRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [
-    tapRoute(deps),
-    payerConfirmRoute(deps),
-    expireRoute(deps),
-    agentTokenRoute(deps),
-    triggerRoute(deps),
-    ...cardTapRoutes(deps),
-    ...rotatingCodeRoutes(deps),
-    ...phoneTapRoutes(deps),
-    ...clockRoutes(deps),
+    tapRoute(ctx),
+    payerConfirmRoute(ctx),
+    expireRoute(ctx),
+    agentTokenRoute(ctx),
+    triggerRoute(ctx),
+    ...cardTapRoutes(ctx),
+    ...rotatingCodeRoutes(ctx),
+    ...phoneTapRoutes(ctx),
+    ...clockRoutes(ctx),
   ];
 }

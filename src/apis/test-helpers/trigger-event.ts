@@ -62,17 +62,17 @@ async function findSample(
 
 /** Sends an event to every subscribed endpoint and changes nothing else. */
 export async function triggerEvent(
-  deps: { readonly db: Database; readonly wakeups: Wakeups },
+  ctx: { readonly db: Database; readonly wakeups: Wakeups },
   request: { readonly tenant: Tenant; readonly type: SampleType; readonly now: Date },
 ): Promise<Answer> {
   const { tenant, type, now } = request;
-  const { body, deliveries } = await deps.db.transaction(async (tx) => {
+  const { body, deliveries } = await ctx.db.transaction(async (tx) => {
     const sample = await findSample(tx, request);
     const stamp = await stampOrder(tx, tenant, now, 1);
     const deliveries = await appendEvents(tx, [{ tenant, type, stamp, ...sample }]);
     const at = { objectId: sample.objectId, created: stamp.created };
     return { body: present(await selectNewestBody(tx, tenant, at), 'triggered event'), deliveries };
   });
-  if (deliveries > 0) deps.wakeups.send('deliveries');
+  if (deliveries > 0) ctx.wakeups.send('deliveries');
   return { status: 201, body };
 }

@@ -1,6 +1,6 @@
 import { requestRecovery } from '#settlement/network-recovery-queries.ts';
+import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';
 import {
-  type ReconcileDeps,
   type ReconcileOptions,
   type Reconciliation,
   reconcileOnce,
@@ -11,7 +11,7 @@ export type ReconcileExit = 0 | 1;
 
 /** Reconciles each network; prints a line for the network and one for every difference. */
 export async function reportReconciliation(
-  networks: readonly ReconcileDeps[],
+  networks: readonly NoteRulesDeps[],
   print: (line: string) => void,
   options: ReconcileOptions = {},
 ): Promise<ReconcileExit> {
@@ -27,7 +27,7 @@ export async function reportReconciliation(
 
 /** Requests a recovery. A worker of the service then books what the ledger lacks. */
 async function askToBook(
-  { db, chain }: ReconcileDeps,
+  { db, chain }: NoteRulesDeps,
   print: (line: string) => void,
 ): Promise<void> {
   const { livemode, network } = chain.config;

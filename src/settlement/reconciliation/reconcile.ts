@@ -26,8 +26,6 @@ import {
   storeEvents,
 } from '#settlement/reconciliation/store-events.ts';
 
-export type ReconcileDeps = NoteRulesDeps;
-
 export interface ReconcileOptions {
   /** Reads the chain again from the contract's deployment. */
   readonly rebuild?: boolean;
@@ -64,7 +62,7 @@ const FOREIGN_GRACE_MS = 15_000;
  * @throws RpcUnavailable if no node answers; then the cursor is unchanged.
  */
 export async function reconcileOnce(
-  deps: ReconcileDeps,
+  deps: NoteRulesDeps,
   options: ReconcileOptions = {},
 ): Promise<Reconciliation> {
   const { chain, db, clock, log } = deps;

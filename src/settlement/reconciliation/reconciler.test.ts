@@ -33,7 +33,7 @@ const FOREIGN = { kind: 'withdrawal_unknown_here', subject: '9', details: { chai
 async function find(...found: DifferenceRow[]): Promise<{ requests: number; alarms: string[] }> {
   const { db } = database;
   await db.transaction((tx) => saveDifferences(tx, false, found, systemClock.now()));
-  await askIfUnknown({ db, chain: network.chain, clock: systemClock, wakeups, log: silentLog });
+  await askIfUnknown({ db, clock: systemClock, wakeups, log: silentLog }, network.chain);
   const [row] = await db.query<{ request_count: bigint }>(
     'select request_count from network_recoveries where not livemode',
   );

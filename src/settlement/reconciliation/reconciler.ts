@@ -1,20 +1,16 @@
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import type { Wakeups } from '#db/wakeups.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import {
   RECOVERY_TOPIC,
   requestRecovery,
   selectUnknownHere,
 } from '#settlement/network-recovery-queries.ts';
-import { type ReconcileDeps, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
-
-type ReconcilerDeps = ReconcileDeps & {
-  readonly wakeups: Wakeups;
-  /** Updates the merchants' rows from the contract's wallets. Optional. */
-  readonly followWallets?: () => Promise<void>;
-};
 
 /** Interval between runs: short enough to limit damage, long enough to be cheap. */
 const EVERY_MS = 60_000;
@@ -34,9 +30,9 @@ const TOKENS_EVERY = 60;
  * recovery did not book is left to operators.
  */
 export async function askIfUnknown(
-  deps: Pick<ReconcilerDeps, 'db' | 'chain' | 'clock' | 'wakeups' | 'log'>,
+  { db, clock, wakeups, log }: ProcessContext,
+  chain: Chain,
 ): Promise<void> {
-  const { db, chain, clock, wakeups, log } = deps;
   const { livemode, network } = chain.config;
   const { count, uncured } = await selectUnknownHere(db, livemode);
   const alarms: Alarm[] = uncured.map(({ subject, details }) => {
@@ -56,8 +52,15 @@ export async function askIfUnknown(
   wakeups.send(RECOVERY_TOPIC, network);
 }
 
-/** Reconciles a network about once a minute, in one of the workers. */
-export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
+/**
+ * Reconciles a network about once a minute, in one of the workers.
+ * @param followWallets updates the merchants' rows from the contract's wallets.
+ */
+export function startReconciler(
+  ctx: ProcessContext,
+  deps: NoteRulesDeps,
+  followWallets: () => Promise<void>,
+): Pick<Loop, 'stop'> {
   const { livemode, network } = deps.chain.config;
   let runs = 0;
   return startLoop({
@@ -72,9 +75,9 @@ export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
       // During a recovery, which compares the ledger itself, differences are not reported.
       if (!deps.db.watch.serves(livemode)) return false;
       await reconcileOnce(deps, { tokens: runs % TOKENS_EVERY === 0 });
-      await deps.followWallets?.();
+      await followWallets();
       runs++;
-      await askIfUnknown(deps);
+      await askIfUnknown(ctx, deps.chain);
       return false;
     },
   });

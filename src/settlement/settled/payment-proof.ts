@@ -43,11 +43,6 @@ export interface RefundProof {
   readonly proof: readonly Hex[];
 }
 
-export interface ProofDeps {
-  readonly db: Database;
-  readonly chain: Chain;
-}
-
 /** A payment, and the number of batches that its contract has settled so far. */
 export interface ProvedPayment extends PaymentPlace {
   readonly batches: bigint;
@@ -58,10 +53,10 @@ export interface ProvedPayment extends PaymentPlace {
  * if they lack the payment, or contradict each other: see {@link rereadPayment}.
  */
 export async function storedProof(
-  deps: ProofDeps,
+  from: { readonly db: Database; readonly chain: Chain },
   wanted: ProvedPayment,
 ): Promise<RefundProof | null> {
-  const { db, chain } = deps;
+  const { db, chain } = from;
   const contract = contractOfPayment(chain, wanted);
   const rows = await selectBatchOf(db, { livemode: contract.livemode, ...wanted });
   const index = rows.findIndex(({ number }) => number === wanted.number);
@@ -69,7 +64,7 @@ export async function storedProof(
   if (own === undefined || own.batch_number > wanted.batches) return null;
   const batch = own.batch_number;
   const top = lastingNodeOf(batch, wanted.batches);
-  if ((await selectLastBatch(db, contract)) < top) await readBatches(deps, contract);
+  if ((await selectLastBatch(db, contract)) < top) await readBatches(from, contract);
   const needed = [batch, ...batchesOnPath(batch, top)];
   const known = await selectBatches(db, contract, needed);
   const leaves = rows.map((row) => paymentLeaf(pack(toCall(row))));
@@ -102,8 +97,11 @@ function toCall(row: ChainPaymentRow): PaymentCall {
  * moved the payment to another batch.
  * @returns true if the chain has the payment.
  */
-export async function rereadPayment(deps: ProofDeps, wanted: PaymentPlace): Promise<boolean> {
-  const { db, chain } = deps;
+export async function rereadPayment(
+  from: { readonly db: Database; readonly chain: Chain },
+  wanted: PaymentPlace,
+): Promise<boolean> {
+  const { db, chain } = from;
   const settled = await findSettled(chain, wanted);
   if (settled === null) return false;
   const [receipt] = await chain.receipts([settled.txHash]);
@@ -116,7 +114,7 @@ export async function rereadPayment(deps: ProofDeps, wanted: PaymentPlace): Prom
     .filter((event): event is PaymentSettled => event.event === 'PaymentSettled')
     .map((payment) => ({ payment, blockTime: block.time }));
   await db.transaction((tx) => upsertChainPayments(tx, chain.config.livemode, rows));
-  await readBatches(deps, contractOfPayment(chain, wanted));
+  await readBatches(from, contractOfPayment(chain, wanted));
   return true;
 }
 
@@ -148,7 +146,7 @@ function placeOf({ config }: Chain, contractVersion: number) {
 
 /** Updates the batches' rows to the newest block, from the last block that rows and chain share. */
 export async function readBatches(
-  { db, chain }: ProofDeps,
+  { db, chain }: { readonly db: Database; readonly chain: Chain },
   contract: ContractBatches,
 ): Promise<void> {
   const { settlement: address, deployedAtBlock } = placeOf(chain, contract.contractVersion);
@@ -172,7 +170,7 @@ const BLOCKS_AT_ONCE = 64;
  * @returns that block; `null` if none exists.
  */
 async function forgetLostBatches(
-  { db, chain }: ProofDeps,
+  { db, chain }: { readonly db: Database; readonly chain: Chain },
   contract: ContractBatches,
 ): Promise<bigint | null> {
   let before = (await selectLastBatch(db, contract)) + 1n;

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { type Log, logWith } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
-import type { LoopDeps } from '#db/loop-deps.ts';
+import type { ProcessContext } from '#db/process-context.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { SenderRole } from '#settlement/networks.ts';
@@ -32,7 +32,7 @@ import type { Signer } from '#settlement/signer.ts';
 /** Publishes each step for recorders; free if there is none. */
 export const steps = channel('tapline.relayer.steps');
 
-export interface RelayerDeps extends LoopDeps {
+export interface RelayerDeps extends ProcessContext {
   readonly chain: Chain;
   /** How long a dead worker's senders stay untouched. */
   readonly leaseMs?: number;

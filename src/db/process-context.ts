@@ -3,8 +3,8 @@ import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 
-/** The dependencies of every worker loop. */
-export interface LoopDeps {
+/** What every process has. Loops and use cases that need no more take this. */
+export interface ProcessContext {
   readonly db: Database;
   readonly wakeups: Wakeups;
   readonly clock: Clock;

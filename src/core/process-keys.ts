@@ -1,0 +1,16 @@
+import type { IdKey } from '#core/ids.ts';
+import type { RotatingKey } from '#core/secrets.ts';
+
+/** The keys of a process, one per purpose. */
+export interface ProcessKeys {
+  /** Derives the ids of objects. */
+  readonly id: IdKey;
+  /** Encrypts the keys of payers' cards. */
+  readonly card: RotatingKey;
+  /** Signs the cursors of lists. */
+  readonly cursor: Buffer;
+  /** Encrypts the signing secrets of webhook endpoints. */
+  readonly webhook: RotatingKey;
+  /** Encrypts TOTP secrets, documents and queued mail; signs CSRF and device tokens. */
+  readonly people: RotatingKey;
+}

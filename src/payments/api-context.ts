@@ -1,0 +1,74 @@
+import type { Network as ChainNetwork } from '#core/mode.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
+import type { AskHome, Preflight } from '#payments/pay-request.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import type { Realm } from '#people/user-queries.ts';
+import type { StaticPassTerms } from '#risk/rules.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
+import type { Readiness } from '#settlement/readiness.ts';
+import type { Network } from '#webhooks/transport.ts';
+
+/**
+ * What a process of the role `api` has. Routes pass it to the use case that they call, and the use
+ * case passes single fields to the functions below. One object per process, created in
+ * `src/app/api-context.ts` and never copied: {@link perProcess} keeps batchers by its identity.
+ */
+export interface ApiContext extends ChainContext {
+  /** Which networks settle now. */
+  readonly readiness: Readiness;
+  readonly settings: ApiSettings;
+  /** What use cases for people and their sessions need, by the pages that the people use. */
+  readonly people: Readonly<Record<Realm, PeopleDeps>>;
+  readonly outside: Outside;
+  readonly demo: DemoPasses;
+}
+
+/** The settings that routes and use cases read. */
+interface ApiSettings {
+  readonly production: boolean;
+  readonly isSandbox: boolean;
+  /** `null` for a sandbox's own chain. */
+  readonly chains: Readonly<Record<ChainNetwork, object | null>>;
+  /** Seconds from a tap, or its payer's approval, within which a payment must be in a block. */
+  readonly settleWithinS: number;
+  /** How long a response waits for a settlement, in milliseconds. Default: 20 s. */
+  readonly settlementWaitMs?: number;
+  /** The terms on which a pass that can be copied needs its payer's confirmation. */
+  readonly staticPass: StaticPassTerms | null;
+  /** The networks where the operator pays the gas of transfers; `null` for a sandbox's own. */
+  readonly gaslessTransfers: readonly ChainNetwork[] | null;
+  /** The limits of such transfers per hour: per IP address, and in total. */
+  readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
+  /** The key for browser push subscriptions; `null` if no notifications are sent. */
+  readonly push: { readonly publicKey: Buffer } | null;
+}
+
+/** How a process reaches what is not its own. */
+interface Outside {
+  /** Asks the chain whether a payment would succeed. */
+  readonly preflight: Preflight;
+  /** Asks another cell about its credential. */
+  readonly askHome: AskHome;
+  /** The addresses that webhooks may be sent to. */
+  readonly webhooks: Network;
+  /** The addresses that browsers may name as push endpoints. */
+  readonly push: Network;
+  /** The node of each network that browsers may call. */
+  readonly publicNode: (network: ChainNetwork) => string | null;
+  /** Creates pass files for phone wallets. */
+  readonly passFiles: PassFiles;
+  /** What a wallet's sign-in message may name. */
+  readonly signIn: {
+    readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];
+    /** True if a message for this domain (host, with its port) is for this service. */
+    readonly isOwnDomain: (domain: string) => boolean;
+  };
+}
+
+/** The passes of a sandbox's demo payers. */
+interface DemoPasses {
+  /** The pass that test helpers tap by default; `null` without demo data. */
+  readonly defaultPass: string | null;
+  /** The passes that terminals in test mode offer, by name; `null` without demo data. */
+  readonly testPasses: Readonly<Record<string, string>> | null;
+}
