@@ -206,3 +206,17 @@ test('each form of the settings saves its own fields only', async () => {
   window.checkClean(/status of 40/);
   await window.close();
 });
+
+test('a currency without a rate says that tills cannot charge in it', async () => {
+  const { sandbox } = stage();
+  await setShop(sandbox, { currency: 'xof' });
+  const window = await open('settings');
+  const { page } = window;
+  await page.getByText('There is no rate for XOF at the moment').waitFor();
+  await page.getByLabel('Currency of your prices').selectOption('EUR · Euro');
+  await page.getByRole('button', { name: 'Save prices' }).click();
+  await page.getByText(/^Rate now: 1 EUR = /).waitFor();
+  assert.equal(await page.getByText('There is no rate').count(), 0);
+  window.checkClean();
+  await window.close();
+});

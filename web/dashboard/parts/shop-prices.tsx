@@ -101,20 +101,25 @@ function PricesForm({ account }: AccountProps): ReactNode {
   );
 }
 
+/** Keeps the line free, so that nothing below moves when the rate arrives. */
+const NOT_YET = '\u00a0';
+
 /** Shows the current rate, or says that tills cannot charge because there is none. */
 function RateNow({ currency }: { readonly currency: string }): ReactNode {
   const { data, isFetching } = useRead('GET /accounts/{account}/{mode}/balance');
-  if (data === undefined) return null;
-  const { presentment } = data;
+  const quoted = data?.presentment;
   const code = currency.toUpperCase();
-  if (presentment?.currency === currency) {
-    const { rate } = presentment;
-    return <p className="soft">{t('dashboard.prices.rate_now', { currency: code, rate })}</p>;
+  if (quoted === null && !isFetching) {
+    return (
+      <Notice tone="warn" role="status">
+        <p>{t('dashboard.prices.no_rate', { currency: code })}</p>
+      </Notice>
+    );
   }
-  if (presentment !== null || isFetching) return null;
+  const isKnown = quoted?.currency === currency;
   return (
-    <Notice tone="warn" role="status">
-      <p>{t('dashboard.prices.no_rate', { currency: code })}</p>
-    </Notice>
+    <p className="soft">
+      {isKnown ? t('dashboard.prices.rate_now', { currency: code, rate: quoted.rate }) : NOT_YET}
+    </p>
   );
 }
