@@ -147,6 +147,14 @@ export const Cashier = text(
   1,
 );
 
+/**
+ * Returns the metadata that names the cashier, where the totals find it. A column would cost every
+ * create of every merchant.
+ */
+export function namedCashier({ cashier }: { readonly cashier?: string }): Record<string, string> {
+  return cashier === undefined ? {} : { cashier };
+}
+
 export const CashierIntentBody = Type.Object({
   ...priceFields,
   order_id: Type.Optional(OrderId),
