@@ -12,7 +12,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import type { StepName } from '#watch/watch-queries.ts';
 import { type FoundPast, startWatchtower } from '#watch/watchtower.ts';
 
-/** What a process of the role `watch` has besides every process's context. */
+/** The parts of the role `watch` besides the context of every process. */
 interface WatchRole {
   readonly config: Pick<Config, 'watch' | 'databaseUrl' | 'chains' | 'publicUrl' | 'port' | 'lan'>;
   readonly chains: readonly Chain[];

@@ -39,7 +39,7 @@ import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 import { startWebhookWorker } from '#webhooks/worker.ts';
 
-/** What a process of the roles `worker` and `registrar` has. Its loops get what they use of it. */
+/** The context of a process of the role `worker`. Each loop takes the fields that it uses. */
 export interface WorkerContext extends ChainContext {
   readonly settings: WorkerSettings;
   readonly mailer: Mailer;
@@ -49,7 +49,7 @@ export interface WorkerContext extends ChainContext {
   readonly anchorTarget: AnchorTarget;
 }
 
-/** The settings that its loops read. */
+/** The settings that a worker's loops read. */
 interface WorkerSettings {
   readonly webhookAllowCidrs: readonly string[];
   readonly isSandbox: boolean;
@@ -92,12 +92,12 @@ function startLoops(ctx: WorkerContext): Loop[] {
     onOutcomes('payment', 'settlement outcomes', () => applySettlements(ctx)),
     onOutcomes('refund', 'refund outcomes', () => applyRefundOutcomes(ctx)),
     onOutcomes('withdrawal', 'withdrawal outcomes', () => applyWithdrawalOutcomes(ctx)),
-    onOutcomes('wallet_change', 'wallet changes', () => applyWalletOutcomes(ctx)),
-    every(WALLET_POLL_MS, 'wallets that are due', () => applyDueWallets(ctx)),
-    onOutcomes('merchant_registration', 'registrations', () => applyRegistrations(ctx)),
-    onOutcomes('enrolment', 'approvals', () => applyPayerRequests(ctx, 'enrolment')),
-    onOutcomes('faucet', 'test funds', () => applyPayerRequests(ctx, 'faucet')),
-    onOutcomes('transfer', 'transfers', () => applyPayerRequests(ctx, 'transfer')),
+    onOutcomes('wallet_change', 'wallet outcomes', () => applyWalletOutcomes(ctx)),
+    every(WALLET_POLL_MS, 'activation of wallets', () => applyDueWallets(ctx)),
+    onOutcomes('merchant_registration', 'registration outcomes', () => applyRegistrations(ctx)),
+    onOutcomes('enrolment', 'approval outcomes', () => applyPayerRequests(ctx, 'enrolment')),
+    onOutcomes('faucet', 'test fund outcomes', () => applyPayerRequests(ctx, 'faucet')),
+    onOutcomes('transfer', 'transfer outcomes', () => applyPayerRequests(ctx, 'transfer')),
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(ctx)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(ctx)),
     every(refreshIntervals(rates).pollMs, 'exchange rates', createRateRefresher(ctx, rates)),

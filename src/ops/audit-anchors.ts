@@ -12,7 +12,7 @@ import {
 } from '#ops/audit-anchor-queries.ts';
 import type { Mailer } from '#people/mail.ts';
 
-/** Where anchors are sent. */
+/** The mailer and the destination of anchors. */
 export interface AnchorDelivery {
   readonly mailer: Mailer;
   readonly anchorTarget: AnchorTarget;

@@ -17,7 +17,7 @@ import {
 } from '#payers/session-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What a sign-in message may name. */
+/** The chains and domains that a sign-in message may name. */
 export interface SignInTerms {
   /** Chain ids of the networks that are served, with their modes. */
   readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];

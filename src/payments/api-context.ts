@@ -9,15 +9,15 @@ import type { Readiness } from '#settlement/readiness.ts';
 import type { Network } from '#webhooks/transport.ts';
 
 /**
- * What a process of the role `api` has. Routes pass it to the use case that they call, and the use
- * case passes single fields to the functions below. One object per process, created in
+ * The context of a process of the role `api`. Routes pass it to the use case that they call, and the
+ * use case passes single fields to the functions below. One object per process, created in
  * `src/app/api-context.ts` and never copied: {@link perProcess} keeps batchers by its identity.
  */
 export interface ApiContext extends ChainContext {
-  /** Which networks settle now. */
+  /** The networks that settle now. */
   readonly readiness: Readiness;
   readonly settings: ApiSettings;
-  /** What use cases for people and their sessions need, by the pages that the people use. */
+  /** The parts of use cases for people and their sessions, by realm. */
   readonly people: Readonly<Record<Realm, PeopleDeps>>;
   readonly outside: Outside;
   readonly demo: DemoPasses;
@@ -43,7 +43,7 @@ interface ApiSettings {
   readonly push: { readonly publicKey: Buffer } | null;
 }
 
-/** How a process reaches what is not its own. */
+/** Access to systems outside of the process. */
 interface Outside {
   /** Asks the chain whether a payment would succeed. */
   readonly preflight: Preflight;
@@ -57,7 +57,7 @@ interface Outside {
   readonly publicNode: (network: ChainNetwork) => string | null;
   /** Creates pass files for phone wallets. */
   readonly passFiles: PassFiles;
-  /** What a wallet's sign-in message may name. */
+  /** The chains and domains that a wallet's sign-in message may name. */
   readonly signIn: {
     readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];
     /** True if a message for this domain (host, with its port) is for this service. */

@@ -19,7 +19,7 @@ const MAX_IN_FLIGHT = 3;
 /** Payments per batch. In larger batches the first payment waits noticeably longer. */
 const MAX_ITEMS = 64;
 
-/** Returns what a batch knows of the process. */
+/** Returns the settings and keys that a batch uses. */
 export function batchTerms({ settings, keys, readiness }: ApiContext): BatchTerms {
   const { settleWithinS, staticPass } = settings;
   return { settleWithinS, staticPass, cardKey: keys.card, readiness };

@@ -54,7 +54,7 @@ export interface Rebuilt {
   readonly deliveries: number;
 }
 
-/** When lost payments are booked, and the pages that their events name. */
+/** The time of a booking, and the parts of the addresses in its events. */
 interface Booking {
   readonly pages: ReceiptPages;
   readonly now: Date;

@@ -37,7 +37,7 @@ import {
   takeOverduePayments,
 } from '#settlement/requests.ts';
 
-/** What results of settlements and refunds are applied with. */
+/** The context in which results of settlements and refunds are applied. */
 export interface ResultContext extends ProcessContext {
   readonly pages: ReceiptPages;
 }

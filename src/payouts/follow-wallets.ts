@@ -31,14 +31,14 @@ import {
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 
-/** What the rows of one network follow its contracts with. */
+/** The parts with which the rows of one network follow its contracts. */
 interface Following {
   readonly livemode: boolean;
   readonly mailing: Mailing;
   readonly clock: Clock;
 }
 
-/** Returns what mails about wallets are made of. */
+/** Returns the parts of mails about wallets. */
 export function mailingOf({ keys, pages }: ChainContext): Mailing {
   return { secretKey: keys.people, webUrl: pages.webUrl() };
 }

@@ -24,7 +24,7 @@ export interface PeopleDeps {
   };
 }
 
-/** What mails with links are made of. */
+/** The parts of mails with links. */
 export type Mailing = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
 /** The client of a request, as far as known. */

@@ -11,7 +11,7 @@ import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
 import type { Reply } from '#webhooks/exchange.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
-/** How push services are reached, and how their refusals are reported. */
+/** Access to push services, and the function that reports their refusals. */
 export interface Pushing {
   readonly keys: VapidKeys;
   readonly network: Network;

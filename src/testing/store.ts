@@ -129,7 +129,7 @@ export async function addTerminal(
   return { terminalId, deviceKey };
 }
 
-/** Returns what use cases of payouts and recovery take, with the keys of tests. */
+/** Returns the context of payouts and recovery, with the keys of tests. */
 export function chainContext(
   { db, wakeups, clock }: Pick<ChainContext, 'db' | 'wakeups' | 'clock'>,
   chains: readonly Chain[],

@@ -38,7 +38,7 @@ import { walletRoutes } from '#apis/dashboard/wallet-routes.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** What the dashboard's routes need besides the process's context. */
+/** The parts of the dashboard's routes besides the process's context. */
 interface DashboardParts {
   readonly settings: SurfaceSettings;
   /** The merchant API's routes, whose handlers the dashboard shares. */

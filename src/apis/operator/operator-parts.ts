@@ -10,7 +10,7 @@ export interface OtherCell {
   readonly waiting: WaitingRow | null;
 }
 
-/** What the operators' routes need besides the process's context. */
+/** The parts of the operators' routes besides the process's context. */
 export interface OperatorParts {
   readonly settings: SurfaceSettings;
   /** The configuration that this process has read, with secrets already masked. */

@@ -4,12 +4,12 @@ import type { ProcessContext } from '#db/process-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 
 /**
- * What a process that talks to the chains has. Use cases that both the API and a worker carry out
- * take this: payouts, settlement wallets, recovery.
+ * The context of a process that talks to the chains. Use cases of both the API and the workers take
+ * this: payouts, settlement wallets, recovery.
  */
 export interface ChainContext extends ProcessContext {
   readonly chains: readonly Chain[];
   readonly keys: ProcessKeys;
-  /** What addresses of pages are built from: receipts, tags, links in mails. */
+  /** The parts of the addresses of pages: receipts, tags, links in mails. */
   readonly pages: { readonly idKey: IdKey; readonly webUrl: () => string };
 }
