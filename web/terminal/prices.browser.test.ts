@@ -52,7 +52,7 @@ test('an owner sets up prices, a tax rate and items, and the till sells them', a
   }
   const first = page.getByRole('list', { name: 'Catalog' }).getByRole('listitem').first();
   await page.getByRole('button', { name: 'Move up: Tea' }).press('Enter');
-  await first.getByText('Tea').waitFor();
+  await first.getByText('Tea').first().waitFor();
   await fits(page);
   await desk.checkAccessibility();
   desk.checkClean();
