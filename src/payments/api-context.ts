@@ -9,8 +9,8 @@ import type { Readiness } from '#settlement/readiness.ts';
 import type { Network } from '#webhooks/transport.ts';
 
 /**
- * The context of a process of the role `api`. Routes pass it to the use case that they call, and the
- * use case passes single fields to the functions below. One object per process, created in
+ * The context of a process of the role `api`. Routes pass it to the use case that they call, and
+ * the use case passes single fields to the functions below. One object per process, created in
  * `src/app/api-context.ts` and never copied: {@link perProcess} keeps batchers by its identity.
  */
 export interface ApiContext extends ChainContext {
