@@ -1648,6 +1648,12 @@ type Withdrawal struct {
 	// Hash of the transaction.
 	TxHash *string `json:"tx_hash"`
 
+	// True if the service requested it by itself.
+	Automatic bool `json:"automatic"`
+
+	// The first day of the period that it ends, YYYY-MM-DD.
+	Period *string `json:"period"`
+
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
@@ -1723,6 +1729,62 @@ type EventWebhookEndpointDisabled struct {
 // The object that the event is about.
 type EventWebhookEndpointDisabledData struct {
 	Object WebhookEndpoint `json:"object"`
+}
+
+// Export of the API.
+type Export struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Downloads the statement without a session, until `expires_at`.
+	URL string `json:"url"`
+
+	// The format of the statement. The list may grow.
+	Format string `json:"format"`
+
+	// The first day, YYYY-MM-DD.
+	From string `json:"from"`
+
+	// The last day, YYYY-MM-DD.
+	To string `json:"to"`
+
+	// ISO 8601 UTC with milliseconds.
+	ExpiresAt string `json:"expires_at"`
+}
+
+// A period of the export schedule has ended: `url` downloads its statement.
+type EventExportReady struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// The type of the event.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// The object that the event is about.
+	Data EventExportReadyData `json:"data"`
+}
+
+// The object that the event is about.
+type EventExportReadyData struct {
+	Object Export `json:"object"`
 }
 
 // CreatePaymentIntentBody of the API.

@@ -33,10 +33,17 @@ create table accounts (
   tax_number text,
   -- The address of the service that signs receipts; `null` if there is none.
   fiscal_signer text,
+  -- At the end of which periods the balance is paid out by itself, and statements are sent:
+  -- {every, format, email}. `null` for none.
+  automatic_payout text check (automatic_payout in ('daily', 'weekly')),
+  export_schedule jsonb,
   -- True if tills call it, in their own network.
   fiscal_by_terminal boolean not null default false,
   check (fiscal_signer is not null or not fiscal_by_terminal)
 );
+
+create index accounts_automatic_payout on accounts (id) where automatic_payout is not null;
+create index accounts_export_schedule on accounts (id) where export_schedule is not null;
 
 create index accounts_ceiling_share on accounts (id) where ceiling_share is not null;
 

@@ -17,7 +17,10 @@ create table withdrawals (
   -- The contract pays each number once; `null` if it was requested without one.
   number bigint check (number > 0),
   -- Rebuilt from the chain after the database had lost the row.
-  recovered boolean not null default false
+  recovered boolean not null default false,
+  -- The first day of the period at whose end the service has requested it by itself. Its number is
+  -- derived from the period; `null` if a person has requested it.
+  period text collate "C" check (period ~ '^\d{4}-\d{2}-\d{2}$')
 );
 
 create index withdrawals_list on withdrawals (account_id, livemode, created, position);
@@ -133,3 +136,73 @@ create table payout_holds (
 );
 
 create unique index payout_holds_open on payout_holds (account_id) where lifted_at is null;
+
+-- What changed a merchant's balance on the contract besides sales, whose entries are their rows in
+-- payments: refunds and payouts once the chain has paid them, payments that a recovery has booked,
+-- and corrections. Rows are only added, and never before the newest closing of their account and
+-- mode, so an exported period does not change.
+create table balance_entries (
+  account_id text collate "C" not null,
+  livemode boolean not null,
+  -- The account's time of the entry, and its position in the account's order.
+  created timestamptz(3) not null,
+  position bigint not null check (position > 0),
+  -- A correction names the object that differs: the entry belongs to a period that was exported.
+  type text not null check (type in ('payment', 'refund', 'payout', 'correction')),
+  object_id text collate "C" not null,
+  -- Negative if it left the balance.
+  amount bigint not null check (amount <> 0),
+  primary key (account_id, livemode, created, position),
+  check (type = 'correction' or (type = 'payment') = (amount > 0))
+);
+
+create unique index balance_entries_object on balance_entries (object_id, type)
+  where type <> 'correction';
+-- All entries of an object, with its corrections.
+create index balance_entries_of on balance_entries (object_id);
+
+-- Balances that a statement has named, at the end of a period that had ended, or at its beginning.
+-- The next statement continues from there.
+create table statement_closings (
+  account_id text collate "C" not null,
+  livemode boolean not null,
+  at timestamptz(3) not null,
+  balance bigint not null,
+  primary key (account_id, livemode, at)
+);
+
+-- The ends of days and weeks at which a balance was to be paid out by itself, each once. `waiting`:
+-- the chain could not be reached, and the service tries again until the next period ends.
+create table automatic_payouts (
+  account_id text collate "C" not null,
+  livemode boolean not null,
+  every text not null check (every in ('daily', 'weekly')),
+  -- The first day of the period.
+  period text collate "C" not null check (period ~ '^\d{4}-\d{2}-\d{2}$'),
+  status text not null check (status in ('requested', 'skipped', 'waiting')),
+  -- Why nothing was paid.
+  reason text,
+  withdrawal_id text collate "C" references withdrawals (id),
+  updated timestamptz(3) not null,
+  primary key (account_id, livemode, every, period),
+  check ((status = 'requested') = (withdrawal_id is not null)),
+  check ((status = 'requested') = (reason is null))
+);
+
+-- The statements of periods that have ended, each announced once. The link's token is random; only
+-- its hash is kept. `null` for a period that had ended before the schedule was set.
+create table scheduled_exports (
+  account_id text collate "C" not null,
+  livemode boolean not null,
+  every text not null check (every in ('day', 'week', 'month')),
+  from_day text collate "C" not null,
+  to_day text collate "C" not null,
+  -- The zone of these days.
+  time_zone text not null,
+  format text not null,
+  token_hash bytea unique,
+  -- By the account's clock.
+  expires_at timestamptz(3),
+  primary key (account_id, livemode, every, from_day),
+  check ((token_hash is null) = (expires_at is null))
+);

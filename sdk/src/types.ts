@@ -1339,6 +1339,10 @@ export interface Withdrawal {
   failure_code: string | null;
   /** Hash of the transaction. */
   tx_hash: string | null;
+  /** True if the service requested it by itself. */
+  automatic: boolean;
+  /** The first day of the period that it ends, YYYY-MM-DD. */
+  period: string | null;
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /** ISO 8601 UTC with milliseconds. */
@@ -1402,6 +1406,48 @@ export interface EventWebhookEndpointDisabled {
   };
 }
 
+export interface Export {
+  /** The type of the object. */
+  object: 'export';
+  /** Downloads the statement without a session, until `expires_at`. */
+  url: string;
+  /** The format of the statement. The list may grow. */
+  format: string;
+  /** The first day, YYYY-MM-DD. */
+  from: string;
+  /** The last day, YYYY-MM-DD. */
+  to: string;
+  /** ISO 8601 UTC with milliseconds. */
+  expires_at: string;
+}
+
+/** A period of the export schedule has ended: `url` downloads its statement. */
+export interface EventExportReady {
+  /** The id of an event: evt_… */
+  id: string;
+  /** The type of the object. */
+  object: 'event';
+  /** false in test mode. */
+  livemode: boolean;
+  /** The network of the mode. */
+  network: 'testnet' | 'mainnet';
+  /** The type of the event. */
+  type: 'export.ready';
+  /** The version that the event is rendered in. */
+  api_version: string;
+  /** ISO 8601 UTC with milliseconds. */
+  created: string;
+  /**
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
+   */
+  sequence: number;
+  /** The object that the event is about. */
+  data: {
+    object: Export;
+  };
+}
+
 /** What an endpoint receives: `type` says what `data.object` is. */
 export type WebhookEvent =
   | EventPing
@@ -1422,7 +1468,8 @@ export type WebhookEvent =
   | EventTerminalUpdated
   | EventKybStatusChanged
   | EventBalanceWithdrawalPaid
-  | EventWebhookEndpointDisabled;
+  | EventWebhookEndpointDisabled
+  | EventExportReady;
 
 export type EventType = WebhookEvent['type'];
 
@@ -1661,13 +1708,15 @@ export interface ListEventsQuery {
     | 'kyb.status_changed'
     | 'balance.withdrawal_paid'
     | 'webhook_endpoint.disabled'
+    | 'export.ready'
     | 'payment_intent.*'
     | 'payment.*'
     | 'refund.*'
     | 'terminal.*'
     | 'kyb.*'
     | 'balance.*'
-    | 'webhook_endpoint.*';
+    | 'webhook_endpoint.*'
+    | 'export.*';
   /** false: only events with a delivery that is pending or failed; true: only events without one. */
   delivery_success?: boolean;
 }
@@ -1835,7 +1884,8 @@ export interface TestTriggerEventBody {
     | 'terminal.updated'
     | 'kyb.status_changed'
     | 'balance.withdrawal_paid'
-    | 'webhook_endpoint.disabled';
+    | 'webhook_endpoint.disabled'
+    | 'export.ready';
 }
 
 export interface TestAdvanceClockBody {

@@ -6,6 +6,14 @@ import { as, type Row, table } from '#db/table.ts';
 
 export type KybStatus = 'none' | 'pending' | 'approved' | 'rejected';
 
+/** When statements are sent, and in which format. */
+export interface ExportSchedule {
+  readonly every: 'day' | 'week' | 'month';
+  readonly format: string;
+  /** Gets the link, too; absent for none. */
+  readonly email?: string;
+}
+
 export const accounts = table('accounts', {
   id: 'text',
   name: 'text',
@@ -20,6 +28,10 @@ export const accounts = table('accounts', {
   language: as<Language | null>('text?'),
   /** The address of the service that signs receipts; `null` if there is none. */
   fiscal_signer: 'text?',
+  /** How often the balance is paid out by itself; `null` for never. */
+  automatic_payout: as<'daily' | 'weekly' | null>('text?'),
+  /** When statements are sent by themselves; `null` for never. */
+  export_schedule: as<ExportSchedule | null>('jsonb?'),
   version: 'int',
   created: 'timestamptz',
 });
@@ -80,7 +92,13 @@ export async function lockOwnAccount(tx: Tx, id: string): Promise<AccountRow> {
 /** The settings that the account's owners choose. */
 export type SettingsUpdate = Pick<
   AccountRow,
-  'name' | 'refund_window_days' | 'refund_daily_limit' | 'time_zone' | 'language'
+  | 'name'
+  | 'refund_window_days'
+  | 'refund_daily_limit'
+  | 'time_zone'
+  | 'language'
+  | 'automatic_payout'
+  | 'export_schedule'
 >;
 
 const VERSION = 'version = version + 1';

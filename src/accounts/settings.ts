@@ -40,6 +40,9 @@ export interface SettingsEdit {
   readonly timeZone?: string | undefined;
   /** `null` for none, which means English. */
   readonly language?: Language | null | undefined;
+  /** `null` for no automatic payouts. */
+  readonly automaticPayout?: AccountRow['automatic_payout'] | undefined;
+  readonly exportSchedule?: AccountRow['export_schedule'] | undefined;
   /** Prices, taxes and receipts. */
   readonly shop?: ShopEdit;
 }
@@ -51,6 +54,8 @@ function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
     refund_daily_limit: toJsonAtoms(row.refund_daily_limit),
     time_zone: row.time_zone,
     language: row.language,
+    automatic_payout: row.automatic_payout,
+    export_schedule: row.export_schedule === null ? null : { ...row.export_schedule },
   };
 }
 
@@ -95,6 +100,8 @@ export async function editAccount(
     refund_daily_limit: limit === undefined ? before.refund_daily_limit : BigInt(limit),
     time_zone: timeZone ?? before.time_zone,
     language: edit.language === undefined ? before.language : edit.language,
+    automatic_payout: chosen(edit.automaticPayout, before.automatic_payout),
+    export_schedule: chosen(edit.exportSchedule, before.export_schedule),
   };
   const refused = await mayChange(before, change);
   if (refused !== null) return refused;
@@ -121,6 +128,11 @@ export async function editAccount(
     now: ref.now,
   });
   return after;
+}
+
+/** Returns the new value of a setting, or the one before if the edit omits it. */
+function chosen<T>(edited: T | undefined, before: T): T {
+  return edited === undefined ? before : edited;
 }
 
 /**

@@ -5,10 +5,19 @@ import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { ENDPOINT_EXAMPLE, EndpointSchema } from '#apis/merchant/webhook-schema.ts';
 import type { DeclaredWebhook } from '#http/openapi.ts';
-import { Amount, Currency, commonFields, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
+import {
+  Amount,
+  Currency,
+  commonFields,
+  idOf,
+  nullable,
+  objectType,
+  oneOf,
+  Timestamp,
+} from '#http/schema.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 
-/** Only events carry these two, because the merchant API has no routes for them. */
+/** Only events carry these three, because the merchant API has no routes for them. */
 const AccountSchema = Type.Object(
   {
     id: idOf('acct_', 'account'),
@@ -30,6 +39,30 @@ const ACCOUNT_EXAMPLE = {
   updated: '2026-10-01T12:00:21.000Z',
 } as const;
 
+const ExportSchema = Type.Object(
+  {
+    object: objectType('export'),
+    url: Type.String({
+      format: 'uri',
+      description: 'Downloads the statement without a session, until `expires_at`.',
+    }),
+    format: Type.String({ description: 'The format of the statement. The list may grow.' }),
+    from: Type.String({ description: 'The first day, YYYY-MM-DD.' }),
+    to: Type.String({ description: 'The last day, YYYY-MM-DD.' }),
+    expires_at: Timestamp,
+  },
+  { title: 'Export' },
+);
+
+const EXPORT_EXAMPLE = {
+  object: 'export',
+  url: 'https://pay.example.com/api/dashboard/v1/exports/tlel_example',
+  format: 'camt.053.001.08',
+  from: '2026-09-01',
+  to: '2026-09-30',
+  expires_at: '2026-10-08T00:00:02.000Z',
+} as const;
+
 const WithdrawalSchema = Type.Object(
   {
     id: idOf('wdr_', 'withdrawal'),
@@ -40,6 +73,10 @@ const WithdrawalSchema = Type.Object(
     wallet: Type.String({ description: 'The settlement wallet.' }),
     failure_code: nullable(Type.String({ description: 'The reason why it failed.' })),
     tx_hash: nullable(Type.String({ description: 'Hash of the transaction.' })),
+    automatic: Type.Boolean({ description: 'True if the service requested it by itself.' }),
+    period: nullable(
+      Type.String({ description: 'The first day of the period that it ends, YYYY-MM-DD.' }),
+    ),
     created: Timestamp,
     updated: Timestamp,
   },
@@ -57,6 +94,8 @@ const WITHDRAWAL_EXAMPLE = {
   wallet: PAYMENT_EXAMPLE.payer,
   failure_code: null,
   tx_hash: PAYMENT_EXAMPLE.tx_hash,
+  automatic: false,
+  period: null,
   created: '2026-10-01T12:00:00.000Z',
   updated: '2026-10-01T12:00:21.000Z',
 } as const;
@@ -70,6 +109,7 @@ export function merchantWebhooks(): DeclaredWebhook[] {
     terminal: { schema: TerminalSchema, example: TERMINAL_EXAMPLE },
     withdrawal: { schema: WithdrawalSchema, example: WITHDRAWAL_EXAMPLE },
     kyb: { schema: AccountSchema, example: ACCOUNT_EXAMPLE },
+    export: { schema: ExportSchema, example: EXPORT_EXAMPLE },
     webhook_endpoint: { schema: EndpointSchema, example: ENDPOINT_EXAMPLE },
   });
   return catalog.map(({ type, when, schema, example }) => ({

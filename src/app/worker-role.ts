@@ -1,5 +1,6 @@
 import { pushNetwork } from '#app/api-shared.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
+import { announceExports } from '#books/schedule.ts';
 import type { CellSettings } from '#cells/peers.ts';
 import { startSendingEnds } from '#cells/send-ends.ts';
 import { describeError } from '#core/log.ts';
@@ -18,6 +19,7 @@ import { traceOfEvent } from '#payments/trace-of-event.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { payOutPeriods } from '#payouts/automatic-payout.ts';
 import { followAllWallets, mailingOf } from '#payouts/follow-wallets.ts';
 import { mailProposal } from '#payouts/foreign-mails.ts';
 import { dropExpired } from '#people/drop-expired.ts';
@@ -73,6 +75,8 @@ const COPIES_POLL_MS = 5_000;
 const WALLET_POLL_MS = 10_000;
 /** Poll interval for expired idempotency keys, which only take space. */
 const KEY_EXPIRY_POLL_MS = 60_000;
+/** Poll interval for the ends of days; developers who advance a test clock wait for it. */
+const PERIOD_POLL_MS = 1_000;
 /** Poll interval for anchors, of which there is one a day. */
 const ANCHOR_POLL_MS = 60_000;
 
@@ -101,6 +105,10 @@ function startLoops(ctx: WorkerContext): Loop[] {
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(ctx)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(ctx)),
     every(refreshIntervals(rates).pollMs, 'exchange rates', createRateRefresher(ctx, rates)),
+    every(PERIOD_POLL_MS, 'automatic payouts', () => payOutPeriods({ ...ctx, idKey: ctx.keys.id })),
+    every(PERIOD_POLL_MS, 'scheduled exports', () =>
+      announceExports({ ...ctx, people: mailingOf(ctx) }),
+    ),
     every(ANCHOR_POLL_MS, 'anchor of the audit log', () => anchorAuditLog(ctx, ctx)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of sessions and links', () => dropExpired(ctx)),
   ];

@@ -65,6 +65,35 @@ export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** Whole days, both included. */
+export interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Returns the first and the last day of a month, `YYYY-MM`. */
+export function daysOfMonth(month: string): Days {
+  const last = new Date(`${month}-01T00:00:00.000Z`);
+  last.setUTCMonth(last.getUTCMonth() + 1, 0);
+  return { from: `${month}-01`, to: last.toISOString().slice(0, 10) };
+}
+
+export type Every = 'day' | 'week' | 'month';
+
+/** Returns the period of a day: itself, its week from Monday, or its month. */
+function periodOf(every: Every, day: string): Days {
+  if (every === 'day') return { from: day, to: day };
+  if (every === 'month') return daysOfMonth(day.slice(0, 7));
+  const sinceMonday = (new Date(`${day}T00:00:00.000Z`).getUTCDay() + 6) % 7;
+  const from = dayAfter(day, -sinceMonday);
+  return { from, to: dayAfter(from, 6) };
+}
+
+/** Returns the last period that has ended on a day. */
+export function lastPeriod(every: Every, today: string): Days {
+  return periodOf(every, dayAfter(periodOf(every, today).from, -1));
+}
+
 /**
  * Returns the first instant of a day. If clocks skip midnight, the day begins at the change; if
  * midnight occurs twice, at the first one.

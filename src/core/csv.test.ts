@@ -3,10 +3,27 @@ import { test } from 'node:test';
 import { csvHeader, csvLine } from '#core/csv.ts';
 
 test('no cell begins like a formula', () => {
-  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =cmd|x', '|calc', '＝1', '%0A=1']) {
+  for (const text of [
+    '=1+1',
+    '+1',
+    '-1+1',
+    '-',
+    '--1',
+    '@SUM(A1)',
+    '\t=1',
+    ' =cmd|x',
+    '|calc',
+    '＝1',
+    '%0A=1',
+  ]) {
     const [cell] = csvLine({ text }, ['text']).split('\r\n');
     assert.equal(cell, `"'${text}"`);
   }
+});
+
+test('a number is written as it is, even if it is negative', () => {
+  const row = { text: '-1', other: '-12.50', atoms: -3 };
+  assert.equal(csvLine(row, ['text', 'other', 'atoms']), '"-1","-12.50",-3\r\n');
 });
 
 test('quotes, commas and line breaks stay inside their cell', () => {

@@ -8,9 +8,14 @@ export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';
  * A leading apostrophe makes it text (OWASP: CSV injection); full-width look-alikes count.
  */
 const FORMULA = /^[\s]*[=+\-@\t\r|%＝＋－＠]/;
+/** A number is no formula, even if it is negative. */
+const NEGATIVE = /^-\d+(\.\d+)?$/;
+
+/** Without a byte order mark, Excel reads the file in the Windows code page. */
+export const BYTE_ORDER_MARK = '\uFEFF';
 
 function neutral(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text;
+  return FORMULA.test(text) && !NEGATIVE.test(text) ? `'${text}` : text;
 }
 
 /** Writes one value between two commas. */

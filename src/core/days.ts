@@ -25,6 +25,11 @@ export function daysBetween(from: string, to: string): string[] {
   );
 }
 
+/** True for a month, `YYYY-MM`. */
+export function isMonth(text: string): boolean {
+  return /^\d{4}-\d{2}$/.test(text) && isDay(`${text}-01`);
+}
+
 /** Checks the order of two days. An omitted day sets no bound. */
 export function checkOrder(asked: {
   readonly from?: string;

@@ -21,6 +21,7 @@ export const SECRET_PREFIXES = {
   invitation: 'tliv_',
   knownDevice: 'tlkd_',
   holdLink: 'tlhl_',
+  exportLink: 'tlel_',
 } as const;
 
 export type SecretKind = keyof typeof SECRET_PREFIXES;

@@ -139,6 +139,29 @@ export async function stampOrders(
   return (tenant) => present(stamps.get(tenantKey(tenant)), 'stamp of an account and mode');
 }
 
+/**
+ * Locks the order of an account and mode, and makes later rows count as created no earlier than
+ * `until`, or than now if that is earlier. So the rows created before it are complete.
+ * @returns the account's time, and the last position.
+ */
+export async function closeOrder(
+  tx: Tx,
+  tenant: Tenant,
+  { now, until }: { readonly now: Date; readonly until: Date },
+): Promise<{ readonly time: Date; readonly top: bigint }> {
+  const rows = await tx.query<{ time: Date; top: bigint }>(
+    `with clock as materialized (
+       select greatest(stamped_at, $3::timestamptz + ahead_seconds * interval '1 second') as time
+       from account_modes where account_id = $1 and livemode = $2 for update
+     )
+     update account_modes m set stamped_at = greatest(m.stamped_at, least(c.time, $4))
+     from clock c where m.account_id = $1 and m.livemode = $2
+     returning c.time, m.position as top`,
+    [tenant.accountId, tenant.livemode, now, until],
+  );
+  return only(rows, 'account mode');
+}
+
 /** Locks the orders of all accounts of a mode, in the same order. */
 export async function lockAllOrders(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('select from account_modes where livemode = $1 order by account_id for update', [

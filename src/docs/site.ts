@@ -23,6 +23,7 @@ const GUIDE_ORDER = [
     'tips',
     'prices',
     'receipts',
+    'books',
     'terminals',
     'wallets',
   ],

@@ -19,6 +19,7 @@ export const EVENT_TYPES = [
   'kyb.status_changed',
   'balance.withdrawal_paid',
   'webhook_endpoint.disabled',
+  'export.ready',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

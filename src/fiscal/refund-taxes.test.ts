@@ -130,7 +130,9 @@ test('a refund rebuilt from the chain has its sum in the currency, and taxes', a
   const amount = payment.amount / 3n;
   const by = { idKey: store.idKey, receipts: store.pages, now: clock.now() };
   const reference = Buffer.alloc(16, 9);
-  const lost = { tenant, paymentId: payment.id, reference, amount, txHash: `0x${'ab'.repeat(32)}` };
+  const txHash = `0x${'ab'.repeat(32)}`;
+  const blockTime = clock.now();
+  const lost = { tenant, paymentId: payment.id, reference, amount, txHash, blockTime };
   await store.db.transaction((tx) => rebuildRefund(tx, lost, by));
   const [rebuilt] = await selectRefundPage(store.db, { tenant, paymentId: payment.id }, unpaged);
   assert.equal(rebuilt?.presentment?.amount, 500);

@@ -1,4 +1,5 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
+import { bookMovements, type Movement } from '#books/book.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
@@ -60,8 +61,8 @@ interface Booking {
   readonly now: Date;
 }
 
-/** Positions taken by an intent, its payment, and at most four events. */
-const PLACES = 6;
+/** Positions taken by an intent, its payment, at most four events, and the books' entry. */
+const PLACES = 7;
 
 /** Builds the intent as it was before the payment, as far as the chain shows it. */
 function emptyIntent(
@@ -152,6 +153,11 @@ interface Written {
   readonly created: PaymentIntent[];
   readonly payments: Payment[];
   readonly drafts: EventDraft[];
+  readonly movements: Movement[];
+}
+
+function movementOf({ tenant, id, amount, settledAt }: Payment, stamp: Stamp): Movement {
+  return { tenant, type: 'payment', objectId: id, amount, happened: settledAt, stamp };
 }
 
 /** Prepares the rows of each tenant's lost payments, in the account's order. */
@@ -173,7 +179,7 @@ async function prepare(
       row,
     ]),
   );
-  const written: Written = { changes: [], created: [], payments: [], drafts: [] };
+  const written: Written = { changes: [], created: [], payments: [], drafts: [], movements: [] };
   for (const one of lost) {
     const stamp = stampOf(one.tenant);
     const orderId = orderIds.get(one) ?? one.orderId;
@@ -201,6 +207,7 @@ async function prepare(
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);
     written.drafts.push(...paymentDrafts(payment, stamp, booking.pages));
+    written.movements.push(movementOf(payment, stamp));
   }
   return written;
 }
@@ -219,10 +226,14 @@ export async function rebuildPayments(
     lost.flatMap(({ intentId }) => intentId ?? []),
   );
   const before = new Map(intents.map((intent) => [intent.id, intent]));
-  const { changes, created, payments, drafts } = await prepare(tx, lost, { ...booking, before });
+  const { changes, created, payments, drafts, movements } = await prepare(tx, lost, {
+    ...booking,
+    before,
+  });
   await insertIntents(tx, created);
   await saveStates(tx, changes);
   await insertPayments(tx, payments);
+  await bookMovements(tx, movements);
   await insertFiscalReceipts(tx, payments.map(toReceipted), booking.now);
   await countSales(tx, payments.map(toSale));
   const after = changes.map(({ steps }) => present(steps.at(-1), 'rebuilt intent').intent);

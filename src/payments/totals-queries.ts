@@ -1,6 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
+import type { SaleLines } from '#prices/lines.ts';
 
 /** A till's sales and refunds. */
 export interface TotalsRow {
@@ -73,4 +74,45 @@ export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRo
       ...(wanted.terminalId === null ? [] : [wanted.terminalId]),
     ],
   );
+}
+
+/** The lines of sales, and how many sales have the same. */
+export interface SoldLines {
+  /** `null` for sales in USDC. */
+  readonly currency: string | null;
+  readonly lines: SaleLines;
+  readonly count: number;
+}
+
+/** The lines of the payments that {@link selectTotals} counts. */
+export async function selectSoldLines(sql: Sql, wanted: TotalsOf): Promise<SoldLines[]> {
+  return sql.query<SoldLines>(
+    `select presentment->>'currency' as currency, lines, count(*)::int as count from payments
+     where account_id = $1 and livemode = $2 and created >= $3 and created < $4
+       and lines is not null
+       ${wanted.terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}
+     group by presentment->>'currency', lines`,
+    [
+      wanted.tenant.accountId,
+      wanted.tenant.livemode,
+      wanted.since,
+      wanted.until,
+      ...(wanted.terminalId === null ? [] : [wanted.terminalId]),
+    ],
+  );
+}
+
+/** The payouts of an account that the chain has paid in this time. */
+export async function selectPaidOut(
+  sql: Sql,
+  { tenant, since, until }: TotalsOf,
+): Promise<{ readonly count: number; readonly amount: bigint }> {
+  const rows = await sql.query<{ count: number; amount: bigint }>(
+    `select count(*)::int as count, coalesce(-sum(amount), 0)::bigint as amount
+     from balance_entries
+     where account_id = $1 and livemode = $2 and created >= $3 and created < $4
+       and type = 'payout'`,
+    [tenant.accountId, tenant.livemode, since, until],
+  );
+  return rows[0] ?? { count: 0, amount: 0n };
 }

@@ -1,3 +1,4 @@
+import { bookMovements } from '#books/book.ts';
 import { only } from '#core/assert.ts';
 import { stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -31,10 +32,20 @@ async function writeEnd(tx: Tx, outcome: Outcome<'withdrawal'>, now: Date): Prom
   return only(rows, 'pending withdrawal');
 }
 
-async function announce(tx: Tx, paid: readonly WithdrawalRow[], now: Date): Promise<number> {
+/** The event and the books' entry. */
+const PLACES_PER_PAYOUT = 2;
+
+async function bookPaid(tx: Tx, paid: readonly WithdrawalRow[], now: Date): Promise<number> {
   if (paid.length === 0) return 0;
-  const wanted = paid.map((row) => ({ tenant: tenantOf(row), count: 1 }));
+  const wanted = paid.map((row) => ({ tenant: tenantOf(row), count: PLACES_PER_PAYOUT }));
   const stampOf = await stampOrders(tx, wanted, now);
+  await bookMovements(
+    tx,
+    paid.map((row) => ({
+      ...{ tenant: tenantOf(row), type: 'payout', objectId: row.id, amount: -row.amount },
+      ...{ happened: null, stamp: stampOf(tenantOf(row)) },
+    })),
+  );
   return appendEvents(
     tx,
     paid.map((row) => ({
@@ -61,7 +72,7 @@ async function applyBatch(tx: Tx, deps: ProcessContext) {
     else await alarmUnfit(tx, outcome, { status, now, log: deps.log });
   }
   const paid = ended.filter((row) => row.status === 'succeeded');
-  const deliveries = await announce(tx, paid, now);
+  const deliveries = await bookPaid(tx, paid, now);
   await applied(
     tx,
     outcomes.map((outcome) => outcome.requestId),

@@ -1,4 +1,6 @@
+import { bookMovements } from '#books/book.ts';
 import { only } from '#core/assert.ts';
+import { addSeconds } from '#core/clock.ts';
 import { type IdKey, withdrawalId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
@@ -14,7 +16,11 @@ export interface LostWithdrawal {
   readonly amount: bigint;
   readonly wallet: string;
   readonly txHash: string;
+  readonly blockTime: Date;
 }
+
+/** Positions taken by the withdrawal, its event, and the books' entry. */
+const PLACES = 3;
 
 /** The person who requested it was lost with the database. */
 const REQUESTED_BY = 'unknown';
@@ -25,10 +31,10 @@ const REQUESTED_BY = 'unknown';
  */
 export async function rebuildWithdrawal(
   tx: Tx,
-  { tenant, number, amount, wallet, txHash }: LostWithdrawal,
+  { tenant, number, amount, wallet, txHash, blockTime }: LostWithdrawal,
   { idKey, now }: { readonly idKey: IdKey; readonly now: Date },
 ): Promise<number> {
-  const stamp = await stampOrder(tx, tenant, now, 2);
+  const stamp = await stampOrder(tx, tenant, now, PLACES);
   const id = withdrawalId(idKey, { livemode: tenant.livemode, number });
   await withdrawals.insert(tx, {
     ...{ id, number, account_id: tenant.accountId, livemode: tenant.livemode, amount },
@@ -40,6 +46,9 @@ export async function rebuildWithdrawal(
   await markRecovered(tx, { id, number });
   const end = { id, status: 'succeeded', failureCode: null, txHash, now } as const;
   const row = only(await updateWithdrawalEnded(tx, end), 'rebuilt withdrawal');
+  const happened = addSeconds(blockTime, stamp.aheadSeconds);
+  const booked = { tenant, type: 'payout', objectId: id, amount: -amount } as const;
+  await bookMovements(tx, [{ ...booked, happened, stamp }]);
   const object = withdrawalObject(row);
   return appendEvents(tx, [
     { tenant, type: 'balance.withdrawal_paid', objectId: id, object, stamp },

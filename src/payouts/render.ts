@@ -32,6 +32,8 @@ export function withdrawalObject(row: WithdrawalRow): { [key: string]: Json } {
     failure_code: row.failure_code,
     failure_message: row.failure_code && (WITHDRAWAL_FAILURES[row.failure_code] ?? null),
     tx_hash: row.tx_hash,
+    automatic: row.period !== null,
+    period: row.period,
     created: row.created.toISOString(),
     updated: row.updated.toISOString(),
     ...(row.recovered ? { recovered: true } : {}),

@@ -18,12 +18,29 @@ export async function requestWithdrawal(
   request: WithdrawRequest,
   found: MerchantOnChain,
 ): Promise<WithdrawalRow | Refusal> {
-  const { tenant, amount, actor, now } = request;
+  const { tenant } = request;
   // The account's row is locked, so that two concurrent withdrawals cannot use the same balance.
   await lockOwnAccount(tx, tenant.accountId);
   const named = await findNumber(tx, idKey, request);
   if (isRefusal(named) || 'status' in named) return named;
-  const { number, id } = named;
+  return requestNumbered(tx, { ...request, ...named, period: null }, found);
+}
+
+/** A withdrawal with its number on the contract. */
+type Numbered = Pick<WithdrawRequest, 'tenant' | 'amount' | 'actor' | 'now'> & {
+  readonly number: bigint;
+  readonly id: string;
+  /** The first day of the period that it ends; `null` if a person requests it. */
+  readonly period: string | null;
+};
+
+/** Requests the withdrawal from the chain if it may be made now. The account must be locked. */
+export async function requestNumbered(
+  tx: Tx,
+  request: Numbered,
+  found: MerchantOnChain,
+): Promise<WithdrawalRow | Refusal> {
+  const { tenant, amount, actor, now, number, id, period } = request;
   const refused = await checkMayWithdraw(tx, request, found);
   if (refused !== null) return refused;
   const stamp = await stampOrder(tx, tenant, now, 1);
@@ -31,7 +48,7 @@ export async function requestWithdrawal(
     ...{ id, number, account_id: tenant.accountId, livemode: tenant.livemode, amount },
     ...{ position: stamp.next(), created: stamp.created, updated: stamp.created },
     status: 'pending',
-    wallet: found.wallet,
+    ...{ wallet: found.wallet, period },
     requested_by: actorId(actor),
   });
   await requestOnChain(tx, {

@@ -20,6 +20,8 @@ export const withdrawals = table(
     failure_code: 'text?',
     tx_hash: 'text?',
     requested_by: 'text',
+    /** The first day of the period that an automatic payout ends. */
+    period: 'text?',
   },
   { number: 'bigint?' },
 );
@@ -87,6 +89,14 @@ export async function selectWithdrawalPage(
 
 export async function lockWithdrawals(tx: Tx, ids: readonly string[]): Promise<WithdrawalRow[]> {
   return withdrawals.list(tx, 'where id = any($1) order by id for update', [ids]);
+}
+
+/** Marks a withdrawal that was rebuilt from the chain as the payout of a period. */
+export async function updatePeriod(
+  tx: Tx,
+  { id, period }: { readonly id: string; readonly period: string },
+): Promise<void> {
+  await tx.query('update withdrawals set period = $2 where id = $1', [id, period]);
 }
 
 /** Records that the withdrawal was rebuilt from the chain, with this number. */

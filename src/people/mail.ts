@@ -110,7 +110,11 @@ const BATCH = 10;
 /**
  * Delays before a retry, by the number of failed attempts. After the last one the mail has failed.
  */
-const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000] as const;
+const RETRY_MS: readonly number[] = [
+  ...[10_000, 60_000, 300_000, 1_800_000, 7_200_000],
+  // For three days, so that a mail server that is away over a weekend loses nothing.
+  ...Array.from({ length: 12 }, () => 21_600_000),
+];
 const POLL_MS = 10_000;
 
 /**

@@ -57,7 +57,8 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
   }
   const given = { idKey: pages.idKey, receipts: pages, now: clock.now() };
   const tenant = { accountId: accountId ?? '', livemode };
-  const lost = { tenant, amount: row.amount, txHash: row.tx_hash };
+  const { amount, tx_hash: txHash, block_time: blockTime } = row;
+  const lost = { tenant, amount, txHash, blockTime };
   if (row.kind === 'withdrawal' && accountId !== null && row.number < NEVER_OURS) {
     const { number, recipient: wallet } = row;
     await rebuildWithdrawal(tx, { ...lost, number, wallet }, given);

@@ -1,3 +1,4 @@
+import { bookMovements } from '#books/book.ts';
 import { type Answer, answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
@@ -27,8 +28,8 @@ import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settle
 
 /** Refunds per transaction, which takes a few milliseconds. */
 const BATCH = 50;
-/** refund.succeeded or refund.failed, refund.updated, payment.refunded. */
-const PLACES_PER_REFUND = 3;
+/** refund.succeeded or refund.failed, refund.updated, payment.refunded, and the books' entry. */
+const PLACES_PER_REFUND = 4;
 
 type Ended = Refund & { status: 'succeeded' | 'failed' };
 
@@ -121,6 +122,27 @@ async function number(tx: Tx, written: readonly Written[], now: Date): Promise<W
   return numbered;
 }
 
+/** Enters the succeeded refunds in the books. */
+async function bookRefunds(
+  tx: Tx,
+  written: readonly Written[],
+  stampOf: (tenant: Refund['tenant']) => Stamp,
+): Promise<void> {
+  await bookMovements(
+    tx,
+    written.flatMap(({ refund: { tenant, id, amount, status } }) =>
+      status === 'failed'
+        ? []
+        : [
+            {
+              ...{ tenant, objectId: id, stamp: stampOf(tenant), happened: null },
+              ...({ type: 'refund', amount: -amount } as const),
+            },
+          ],
+    ),
+  );
+}
+
 async function writeAll(
   tx: Tx,
   ended: readonly Ended[],
@@ -133,6 +155,7 @@ async function writeAll(
   for (const refund of ended) written.push(await writeEnd(tx, refund));
   const stampOf = await stampOrders(tx, wanted, now);
   const numbered = await number(tx, written, now);
+  await bookRefunds(tx, numbered, stampOf);
   await insertFiscalReceipts(
     tx,
     numbered.flatMap(({ refund }) =>

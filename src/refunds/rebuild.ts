@@ -1,5 +1,7 @@
+import { bookMovements } from '#books/book.ts';
 import { isRefusal } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
+import { addSeconds } from '#core/clock.ts';
 import { type IdKey, refundId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
@@ -30,10 +32,11 @@ export interface LostRefund {
   readonly reference: Buffer;
   readonly amount: bigint;
   readonly txHash: string;
+  readonly blockTime: Date;
 }
 
-/** refund.created, refund.succeeded, payment.refunded, and the refund itself. */
-const PLACES = 4;
+/** refund.created, refund.succeeded, payment.refunded, the refund itself, and the books' entry. */
+const PLACES = 5;
 
 /**
  * Books a refund that the ledger has lost, with its original id and its usual events.
@@ -79,6 +82,9 @@ export async function rebuildRefund(
   await updateEnded(tx, refund, refundedBefore);
   await insertFiscalReceipts(tx, [{ ...refund, subjectId: refund.id }], now);
   await markRecovered(tx, { id: refund.id, reference });
+  const happened = addSeconds(lost.blockTime, stamp.aheadSeconds);
+  const booked = { tenant, type: 'refund', objectId: refund.id, amount: -amount } as const;
+  await bookMovements(tx, [{ ...booked, happened, stamp }]);
   const after = present(await selectPayment(tx, tenant, paymentId), 'refunded payment');
   const object = renderPayment(after, receipts);
   const about = { tenant, objectId: refund.id, object: renderRefund(refund, receipts), stamp };

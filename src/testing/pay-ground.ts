@@ -24,7 +24,7 @@ export interface PayGround {
   readonly world: RelayerWorld;
   readonly store: TestStore;
   readonly server: StoreServer;
-  newLink(): Promise<{ readonly intentId: string; readonly token: string }>;
+  newLink(amount?: number): Promise<{ readonly intentId: string; readonly token: string }>;
   /** Returns the intent as the terminal sees it. */
   onTerminal(intentId: string): Promise<Readonly<Record<string, unknown>>>;
   authorize(token: string, from: Hex, signature: Hex): Promise<Reply>;
@@ -81,8 +81,8 @@ export async function startPayGround(): Promise<PayGround> {
     world,
     store,
     server,
-    newLink: async () => {
-      const intentId = await addIntent(store, { amount: AMOUNT });
+    newLink: async (amount = AMOUNT) => {
+      const intentId = await addIntent(store, { amount });
       return { intentId, token: tokenOf(intentId) };
     },
     onTerminal: async (id) => (await server.device().get(`/payment_intents/${id}`)).body,

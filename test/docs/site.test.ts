@@ -49,6 +49,7 @@ const GUIDES = [
     'tips',
     'prices',
     'receipts',
+    'books',
     'terminals',
     'wallets',
   ],

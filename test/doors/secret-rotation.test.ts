@@ -50,6 +50,7 @@ const NOT_SEALED = [
   'phone_taps.phone_pass',
   'recovery_codes.hash',
   'refunds.reference',
+  'scheduled_exports.token_hash',
   'sessions.hash',
   'sessions.previous_hash',
   'visiting_passes.presented',

@@ -15,6 +15,8 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
   ['test/reader/read-tap.test.ts', { READER_CONVERSATIONS: '10000' }],
   ['test/journeys/young-database.test.ts', { YOUNG_ROWS: '100000' }],
   ['src/payments/races.test.ts', { RACES: '10000' }],
+  ['src/books/formats.test.ts', { BOOKS_DAYS: '10000' }],
+  ['src/books/statement.test.ts', { BOOKS_SHOPS: '200' }],
   ['test/faults/model.test.ts', { FAULTS_RUNS: '100' }],
   ['src/settlement/relayer/machine/explore.test.ts', { EXPLORE_DEEPER: '2' }],
   ['test/faults/failpoints.test.ts', { FAULTS: 'nightly' }],

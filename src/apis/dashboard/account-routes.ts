@@ -4,6 +4,8 @@ import { editAccount, MAX_REFUND_DAILY_LIMIT, MAX_REFUND_WINDOW_DAYS } from '#ac
 import type { FiscalSigner } from '#accounts/shop-settings.ts';
 import {
   AccountSchema,
+  AutomaticPayout,
+  ExportSchedule,
   LanguageOut,
   shopFields,
   TimeZone,
@@ -20,7 +22,7 @@ import {
 import { listed, PersonName, RoleField, Version } from '#apis/dashboard/person-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { readName } from '#core/names.ts';
+import { readEmail, readName } from '#core/names.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { idOf, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -123,8 +125,19 @@ const SettingsBody = Type.Object({
   ),
   time_zone: Type.Optional(TimeZone),
   language: Type.Optional(LanguageOut),
+  automatic_payout: Type.Optional(AutomaticPayout),
+  export_schedule: Type.Optional(ExportSchedule),
   ...Type.Partial(Type.Object(shopFields)).properties,
 });
+
+type ScheduleBody = Type.Static<typeof SettingsBody>['export_schedule'];
+
+/** Returns the schedule with its address as addresses are stored. */
+function readSchedule(schedule: ScheduleBody): ScheduleBody | Refusal {
+  if (schedule?.email === undefined) return schedule;
+  const email = readEmail(schedule.email);
+  return isRefusal(email) ? { ...email, param: 'export_schedule.email' } : { ...schedule, email };
+}
 
 /**
  * Checks by the rules of test mode; in live mode the signer gets nothing unless its address is
@@ -153,6 +166,8 @@ function updateRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Change the account’s name, limits, time zone, language, currency or taxes',
     description:
+      'Only owners change `automatic_payout`; enabling it needs a fresh second factor and mails ' +
+      'the owners. ' +
       'A business that is verified, or is being verified, keeps its name until the network’s ' +
       'staff has accepted the new one: see `requested_name`.',
     access: 'admin',
@@ -165,6 +180,8 @@ function updateRoute(ctx: ApiContext) {
       const { fiscal_signer } = body;
       const wrong = await checkSigner(ctx, fiscal_signer);
       if (wrong !== null) return wrong;
+      const schedule = readSchedule(body.export_schedule);
+      if (isRefusal(schedule)) return schedule;
       const ref = { accountId, actor: actorOf(caller, requestId), now };
       const edit = {
         version: body.version,
@@ -173,6 +190,8 @@ function updateRoute(ctx: ApiContext) {
         refundDailyLimit: body.refund_daily_limit,
         timeZone: body.time_zone,
         language: body.language,
+        automaticPayout: body.automatic_payout,
+        exportSchedule: schedule,
         shop: {
           ...{ currency, tax_rates, prices_include_tax },
           ...{ legal_name, address, tax_number, fiscal_signer },
@@ -181,6 +200,7 @@ function updateRoute(ctx: ApiContext) {
       const mayChange = mayChangeSettings(ctx.people.merchant, {
         session: sessionOf(caller),
         tenant: caller.tenant,
+        role: caller.role,
         now,
       });
       const row = await db.transaction((tx) => editAccount(tx, ref, edit, mayChange(tx)));

@@ -8,6 +8,7 @@ import {
   nameOut,
   RoleField,
 } from '#apis/dashboard/person-schema.ts';
+import { STATEMENT_FORMATS } from '#books/formats.ts';
 import { LANGUAGES } from '#core/languages.ts';
 import {
   AtomsOut,
@@ -24,6 +25,7 @@ import {
   text,
   textOut,
 } from '#http/schema.ts';
+import { PAYOUT_PERIODS } from '#payouts/automatic-payout-queries.ts';
 import { WITHDRAWAL_FAILURES } from '#payouts/render.ts';
 import { MAX_URL_LENGTH } from '#webhooks/endpoint-url.ts';
 
@@ -54,6 +56,30 @@ export const LanguageOut = nullable(
     LANGUAGES,
     'The language of pages, receipts and mails if a customer’s browser requests none. ' +
       '`null` is English.',
+  ),
+);
+
+export const AutomaticPayout = nullable(
+  oneOf(
+    PAYOUT_PERIODS,
+    'Pays the whole balance out to the settlement wallet at the end of each day or week of the ' +
+      'account’s time zone, if it is 20 USDC or more; `null` for not at all. Set by owners.',
+  ),
+);
+
+export const ExportSchedule = nullable(
+  Type.Object(
+    {
+      every: oneOf(['day', 'week', 'month'] as const, 'Weeks begin on Mondays.'),
+      format: oneOf(STATEMENT_FORMATS, 'The format of the statements.'),
+      email: Type.Optional(EmailOut),
+    },
+    {
+      additionalProperties: false,
+      description:
+        'Sends `export.ready` with a link to the statement of each period that has ended, and a ' +
+        'mail if `email` is set; `null` for never.',
+    },
   ),
 );
 
@@ -143,6 +169,8 @@ export const AccountSchema = Type.Object(
     },
     time_zone: TimeZone,
     language: LanguageOut,
+    automatic_payout: AutomaticPayout,
+    export_schedule: ExportSchedule,
     ...shopFields,
     version: VersionOut,
     created: Timestamp,
@@ -385,6 +413,12 @@ export const WithdrawalSchema = Type.Object(
     failure_code: nullable(oneOf(Object.keys(WITHDRAWAL_FAILURES), 'The list may grow.')),
     failure_message: nullable(Type.String({ description: 'The reason it failed, in words.' })),
     tx_hash: nullable(TxHash),
+    automatic: Type.Boolean({
+      description: 'True if the service has requested it by itself, at the end of a period.',
+    }),
+    period: nullable(
+      textOut('The first day of that period, YYYY-MM-DD; `null` if a person has requested it.'),
+    ),
     created: Timestamp,
     updated: Timestamp,
     recovered: Recovered,

@@ -46,6 +46,8 @@ function accountView(
     refund_daily_limit: toJsonAtoms(account.refund_daily_limit),
     time_zone: account.time_zone,
     language: account.language,
+    automatic_payout: account.automatic_payout,
+    export_schedule: account.export_schedule,
     ...shop,
     version: account.version,
     created: account.created,

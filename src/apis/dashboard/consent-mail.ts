@@ -1,12 +1,15 @@
 import type { AccountRow, SettingsUpdate } from '#accounts/account-queries.ts';
-import { accessRefusal } from '#apis/dashboard/consent.ts';
-import type { Refusal } from '#core/answer.ts';
+import { accessRefusal, factorRefusal } from '#apis/dashboard/consent.ts';
+import { beginSchedule } from '#books/schedule.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
+import { beginPeriods } from '#payouts/automatic-payout.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
+import type { Role } from '#people/roles.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 
 /** Mails every owner about a change of the account's access or name, with a link that stops it. */
@@ -44,13 +47,57 @@ function isSensitive(before: AccountRow, after: SettingsUpdate): boolean {
   );
 }
 
-/** Requires a fresh factor for sensitive settings, and mails the owners. */
-export function mayChangeSettings(
+/** The person who changes settings. */
+interface By {
+  readonly session: SessionRow;
+  readonly tenant: Tenant;
+  readonly role: Role | null;
+  readonly now: Date;
+}
+
+interface Edited {
+  readonly before: AccountRow;
+  readonly after: SettingsUpdate;
+}
+
+/**
+ * Automatic payouts move money, so only an owner with a fresh factor enables them, and the owners
+ * get a mail. What is enabled begins with the period that goes on.
+ */
+async function mayPayOut(
+  tx: Tx,
   people: PeopleDeps,
-  by: { readonly session: SessionRow; readonly tenant: Tenant; readonly now: Date },
-) {
+  { by, before, after }: Edited & { readonly by: By },
+): Promise<Refusal | null> {
+  const { automatic_payout: every, time_zone: timeZone } = after;
+  if (before.automatic_payout === every) return null;
+  if (by.role !== 'owner') {
+    return refuse('role_missing', 'Only owners change automatic_payout.', 'automatic_payout');
+  }
+  if (every === null) return null;
+  const refused = factorRefusal(by.session, by.now);
+  if (refused !== null) return refused;
+  const summary = 'Pay the balance out automatically';
+  const detail = `The whole balance goes to the settlement wallet, ${every}.`;
+  await mailAccountChange(tx, people, { ...by, summary, detail });
+  await beginPeriods(tx, { accountId: by.tenant.accountId, timeZone, now: by.now }, every);
+  return null;
+}
+
+/** A schedule that is set begins with the period that goes on. */
+async function mayScheduleExports(tx: Tx, { by, before, after }: Edited & { readonly by: By }) {
+  const { export_schedule: schedule, time_zone: timeZone } = after;
+  if (schedule === null || before.export_schedule?.every === schedule.every) return;
+  await beginSchedule(tx, { accountId: by.tenant.accountId, timeZone, now: by.now }, schedule);
+}
+
+/** Requires a fresh factor for sensitive settings, and mails the owners. */
+export function mayChangeSettings(people: PeopleDeps, by: By) {
   return (tx: Tx) =>
     async (before: AccountRow, after: SettingsUpdate): Promise<Refusal | null> => {
+      const unpaid = await mayPayOut(tx, people, { by, before, after });
+      if (unpaid !== null) return unpaid;
+      await mayScheduleExports(tx, { by, before, after });
       if (!isSensitive(before, after)) return null;
       const isSandbox = people.factorAgeMs === 0;
       const refused = accessRefusal({ ...by, isSandbox });

@@ -24,6 +24,7 @@ import { refundRoutes } from '#apis/dashboard/refund-routes.ts';
 import { requestLogRoutes } from '#apis/dashboard/request-log-routes.ts';
 import { riskPreviewRoutes } from '#apis/dashboard/risk-preview-routes.ts';
 import { riskRoutes } from '#apis/dashboard/risk-routes.ts';
+import { scheduleRoutes } from '#apis/dashboard/schedule-routes.ts';
 import { searchRoutes } from '#apis/dashboard/search-routes.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
 import { signUpRoutes } from '#apis/dashboard/sign-up-routes.ts';
@@ -68,6 +69,7 @@ function accountRoutesOf(ctx: ApiContext, { merchantRoutes }: DashboardParts): P
     ...searchRoutes(ctx),
     ...declinedRoutes(ctx),
     ...exportRoutes(ctx),
+    ...scheduleRoutes(ctx),
     ...statisticsRoutes(ctx),
     ...healthRoutes(ctx),
     ...totalsRoutes(ctx),

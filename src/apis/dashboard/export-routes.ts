@@ -6,10 +6,11 @@ import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
 import type { Chunk, Export, Row } from '#apis/dashboard/exports.ts';
 import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/exports.ts';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { statementRoute } from '#apis/dashboard/statement-route.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
 import type { ExportFormat } from '#core/csv.ts';
-import { csvHeader, csvLine } from '#core/csv.ts';
+import { BYTE_ORDER_MARK, csvHeader, csvLine } from '#core/csv.ts';
 import { checkOrder } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database, Sql } from '#db/database.ts';
@@ -136,7 +137,7 @@ function exportRoute(
 }
 
 export function exportRoutes(ctx: ApiContext): PersonRoute[] {
-  return NAMES.map((name) => exportRoute(ctx, name));
+  return [...NAMES.map((name) => exportRoute(ctx, name)), statementRoute(ctx)];
 }
 
 /** The rows held in memory at a time, for an export of any size. */
@@ -150,9 +151,6 @@ interface Wanted {
   readonly now: Date;
   readonly timeZone: string;
 }
-
-/** Without a byte order mark, Excel reads the file in the Windows code page. */
-const BYTE_ORDER_MARK = '\uFEFF';
 
 function headerOf({ name, format }: Wanted): string {
   if (format !== 'csv') return csvHeader(EXPORTS[name].columns);

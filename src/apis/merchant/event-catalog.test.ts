@@ -21,6 +21,7 @@ const objects: EventObjects = {
   webhook_endpoint: { schema: EndpointSchema, example: ENDPOINT_EXAMPLE },
   withdrawal: other,
   kyb: other,
+  export: other,
 };
 
 describe('the catalog of events', () => {
@@ -54,6 +55,7 @@ describe('the catalog of events', () => {
       'kyb.*',
       'balance.*',
       'webhook_endpoint.*',
+      'export.*',
     ]);
   });
 });

@@ -22,6 +22,7 @@ export interface EventObjects {
   readonly terminal: ObjectDeclaration;
   readonly withdrawal: ObjectDeclaration;
   readonly kyb: ObjectDeclaration;
+  readonly export: ObjectDeclaration;
   readonly webhook_endpoint: ObjectDeclaration;
 }
 
@@ -98,6 +99,10 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
   'balance.withdrawal_paid': {
     object: 'withdrawal',
     when: 'A withdrawal has reached the settlement wallet.',
+  },
+  'export.ready': {
+    object: 'export',
+    when: 'A period of the export schedule has ended: `url` downloads its statement.',
   },
   'webhook_endpoint.disabled': {
     object: 'webhook_endpoint',

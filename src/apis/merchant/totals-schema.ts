@@ -41,6 +41,41 @@ const figuresOut = {
   ),
 };
 
+const InCurrency = nullable(
+  Type.String({ description: 'The currency of the sales; `null` for USDC.' }),
+);
+
+const taxes = Type.Array(
+  Type.Object({
+    currency: InCurrency,
+    rate: Type.Integer({ minimum: 0, description: 'The rate in basis points.' }),
+    net: Type.Integer({ description: 'The price without it, in the unit of the sale.' }),
+    tax: Type.Integer({ description: 'The tax.' }),
+    gross: Type.Integer({ description: 'Both.' }),
+  }),
+  {
+    description:
+      'The taxes of the sales with lines, by rate: minor units of their currency, or atoms. ' +
+      'Refunds are not subtracted, because a part of a sale has no lines.',
+  },
+);
+
+const discounts = Type.Array(
+  Type.Object({
+    currency: InCurrency,
+    amount: Type.Integer({ minimum: 0, description: 'Minor units, or atoms.' }),
+  }),
+  { description: 'The discounts of lines and of whole sales.' },
+);
+
+const payouts = Type.Object(
+  {
+    count: Count('The number of payouts.'),
+    amount: { ...AtomsOut, description: 'Their sum: USDC atoms.' },
+  },
+  { description: 'What the account has paid out to its settlement wallet in this time.' },
+);
+
 const terminalFields = {
   terminal: nullable(Type.String({ description: '`null` for payments without a terminal.' })),
   label: nullable(Type.String({ description: 'The name of the terminal.' })),
@@ -76,6 +111,9 @@ export const TotalsSchema = Type.Object(
           'in `metadata`: terminals write it, and your server may.',
       },
     ),
+    taxes,
+    discounts,
+    payouts,
   },
   { title: 'Totals', description: 'Sales, tips, refunds and declines by terminal and cashier.' },
 );

@@ -1,10 +1,18 @@
 import { Readable } from 'node:stream';
 import type { Static } from 'typebox';
 import { selectTimeZone } from '#accounts/account-queries.ts';
+import {
+  LINE_COLUMNS,
+  lineRows,
+  payoutsView,
+  sumDiscounts,
+  sumTaxes,
+} from '#apis/merchant/line-totals.ts';
 import type { TotalsQuery } from '#apis/merchant/totals-schema.ts';
 import { figures } from '#apis/merchant/totals-schema.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { type DayBounds, dayBounds, dayIn } from '#core/calendar.ts';
+import type { Json } from '#core/canonical-json.ts';
 import { addMs } from '#core/clock.ts';
 import { csvHeader, csvLine } from '#core/csv.ts';
 import { checkDays } from '#core/days.ts';
@@ -16,11 +24,16 @@ import { accountTime } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
 import { readDate } from '#http/paging.ts';
 import type { Stream } from '#http/route.ts';
-import { selectTotals, type TotalsRow } from '#payments/totals-queries.ts';
+import {
+  selectPaidOut,
+  selectSoldLines,
+  selectTotals,
+  type TotalsRow,
+} from '#payments/totals-queries.ts';
 
 /** End-of-shift totals, as terminals and the dashboard show them. */
 
-const COLUMNS = ['terminal', 'label', 'cashier', ...Object.keys(figures)];
+const COLUMNS = ['terminal', 'label', 'cashier', ...Object.keys(figures), ...LINE_COLUMNS];
 
 const NOTHING = {
   ...{ payments: 0, sales: 0n, tips: 0n, refunds: 0, refunded: 0n, declines: 0 },
@@ -137,8 +150,8 @@ function cashierView(row: CashierTotals) {
   return { ...terminalView(row), cashier: row.cashier };
 }
 
-function answerFile(rows: readonly CashierTotals[], name: string): Stream {
-  const lines = rows.map((row) => csvLine(cashierView(row), COLUMNS));
+function answerFile(rows: readonly { readonly [column: string]: Json }[], name: string): Stream {
+  const lines = rows.map((row) => csvLine(row, COLUMNS));
   return {
     status: 200,
     stream: Readable.from([csvHeader(COLUMNS) + lines.join('')]),
@@ -160,10 +173,14 @@ export async function answerTotals(
   const span = readSpan({ ...request, now }, timeZone);
   if (isRefusal(span)) return span;
   const { from, to, since, until, isShift } = span;
-  const rows = byCashier(await selectTotals(db, { tenant, terminalId, since, until }));
+  const wanted = { tenant, terminalId, since, until };
+  const rows = byCashier(await selectTotals(db, wanted));
+  const sold = await selectSoldLines(db, wanted);
+  const paidOut = await selectPaidOut(db, wanted);
   if (query.format === 'csv') {
     const mode = tenant.livemode ? 'live' : 'test';
-    return answerFile(rows, `tapline-${mode}-totals-${from}-${to}.csv`);
+    const file = [...rows.map(cashierView), ...lineRows(sold, paidOut)];
+    return answerFile(file, `tapline-${mode}-totals-${from}-${to}.csv`);
   }
   return answerWith(200, {
     object: 'totals',
@@ -177,6 +194,9 @@ export async function answerTotals(
     total: answerView(rows.reduce<Figures>(addFigures, NOTHING)),
     terminals: merge<TerminalTotals>(rows, ofTerminal).map(terminalView),
     cashiers: rows.map(cashierView),
+    taxes: sumTaxes(sold),
+    discounts: sumDiscounts(sold),
+    payouts: payoutsView(paidOut),
   });
 }
 

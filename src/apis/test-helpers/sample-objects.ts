@@ -67,6 +67,17 @@ function terminal(ids: Ids, changes: JsonObject = {}): Sample {
   return { objectId: object.id, object: structuredClone(object) as JsonObject };
 }
 
+function exported(now: Date): Sample {
+  const object = {
+    object: 'export',
+    url: 'https://example.com/api/dashboard/v1/exports/sample',
+    format: 'csv',
+    ...{ from: '2026-09-01', to: '2026-09-30' },
+    expires_at: new Date(now.getTime() + 604_800_000).toISOString(),
+  };
+  return { objectId: 'export month 2026-09-01', object };
+}
+
 function withdrawal(ids: Ids, now: Date): Sample {
   const id = ids('withdrawal');
   const object = {
@@ -81,6 +92,8 @@ function withdrawal(ids: Ids, now: Date): Sample {
     failure_code: null,
     failure_message: null,
     tx_hash: PAYMENT_EXAMPLE.tx_hash,
+    automatic: false,
+    period: null,
     created: now.toISOString(),
     updated: now.toISOString(),
   };
@@ -175,6 +188,8 @@ export function sampleOf(type: SampleType, accountId: string, now: Date): Sample
         objectId: accountId,
         object: { id: accountId, object: 'kyb', livemode: false, status: 'approved' },
       };
+    case 'export.ready':
+      return exported(now);
     case 'balance.withdrawal_paid':
       return withdrawal(ids, now);
     case 'webhook_endpoint.disabled':

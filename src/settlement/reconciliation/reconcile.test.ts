@@ -191,11 +191,17 @@ describe('reconciliation', () => {
     await query(`update payments set amount = 8000000 where id = '${paymentId}'`);
     await query(`update payments set settlement_number = 999999 where id = '${paymentId}'`);
     assert.deepEqual((await kinds()).sort(), ['payment_missing_on_chain', 'payment_unknown_here']);
+    await kinds();
+    const corrections = `select amount from balance_entries
+      where object_id = '${paymentId}' and type = 'correction' order by position`;
+    assert.deepEqual(await query(corrections), [{ amount: -8_000_000n }]);
     await query(
       `update payments p set settlement_number = r.number from chain_requests r
        where p.id = '${paymentId}' and r.subject_id = p.payment_intent_id`,
     );
     assert.deepEqual(await kinds(), []);
+    const both = [{ amount: -8_000_000n }, { amount: 8_000_000n }];
+    assert.deepEqual(await query(corrections), both, 'the chain shows it again');
   });
 
   it('does not report a difference that an operator has accepted, until it changes', async () => {
@@ -403,7 +409,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('ignores withdrawals that a wallet makes by itself', async () => {
+  it('books a withdrawal that a wallet makes by itself once it is final', async () => {
     const { network, merchant } = world;
     await network.rpc.call('anvil_setBalance', [merchant.wallet.address, '0xde0b6b3a7640000']);
     const data = encodeFunctionData({
@@ -415,6 +421,14 @@ describe('reconciliation', () => {
     await network.send(merchant.wallet, network.config.settlement, data);
     assert.deepEqual(await kinds(), []);
     assert.equal(await world.count('select count(*) from foreign_settlements'), known);
+    const payouts = `select count(*) from balance_entries
+      where object_id like 'own_%' and type = 'payout' and amount = -1000000`;
+    assert.equal(await world.count(payouts), 0);
+    await network.mine(80);
+    for (let run = 0; run < 2; run++) {
+      assert.deepEqual(await kinds(), []);
+      assert.equal(await world.count(payouts), 1);
+    }
   });
 
   it('finds the same after reading everything again, and rebuilds what was lost', async () => {

@@ -1,11 +1,13 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import type { Tx } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { shownBlock } from '#settlement/chain/final-block.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
 import { compare } from '#settlement/reconciliation/compare.ts';
+import { followChain } from '#settlement/reconciliation/follow-chain.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';
 import {
@@ -57,7 +59,8 @@ const FOREIGN_GRACE_MS = 15_000;
 /**
  * Reads and stores the contract's events since the last run, and compares in both directions: every
  * payment, refund and withdrawal, each merchant's balance, and the contract's tokens. Differences
- * become rows, which stay open until a run does not find them. It never corrects our own rows.
+ * become rows, which stay open until a run does not find them. It never corrects our own rows;
+ * the books get an entry.
  * Events that no row explains are recorded as foreign.
  * @throws RpcUnavailable if no node answers; then the cursor is unchanged.
  */
@@ -103,7 +106,7 @@ export async function reconcileOnce(
   const doneTo = waiting === null ? head.number : least(waiting - 1n, head.number);
   const open = await db.transaction(async (tx) => {
     await moveCompared(tx, compared, { livemode, toBlock: doneTo, before: settledBefore });
-    return saveDifferences(tx, livemode, found, clock.now());
+    return saveAndFollow(tx, { livemode, final, found, now: clock.now() });
   });
   const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
   const before = addMs(clock.now(), -foreignMs);
@@ -118,4 +121,19 @@ export async function reconcileOnce(
     log.error('chain and database differ', { network, differences: differences.length });
   }
   return { network, fromBlock, toBlock: head.number, events, differences };
+}
+
+/** Saves the differences of a run, and lets the books follow them. */
+async function saveAndFollow(
+  tx: Tx,
+  run: {
+    readonly livemode: boolean;
+    readonly final: bigint;
+    readonly found: readonly DifferenceRow[];
+    readonly now: Date;
+  },
+) {
+  const saved = await saveDifferences(tx, run.livemode, run.found, run.now);
+  await followChain(tx, run);
+  return saved;
 }

@@ -8,6 +8,7 @@ import { LongList } from '../../desk/long-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { partOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { Page } from '../../ui/shell.tsx';
@@ -23,6 +24,9 @@ import { GoLive } from '../parts/go-live.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { SettlementWallet } from '../parts/settlement-wallet.tsx';
 import { WithdrawDialog } from '../parts/withdraw-dialog.tsx';
+
+/** Loaded after the page, because few visits need it. */
+const Statements = partOf(async () => (await import('../parts/statements.tsx')).Statements);
 
 const PAGE = 20;
 /** Polling interval. A pending withdrawal is paid within seconds. */
@@ -86,6 +90,7 @@ export function Balance(): ReactNode {
         <SettlementWallet />
         <DayReport />
         <Withdrawals />
+        <Statements />
         {isWithdrawing && payout?.wallet ? (
           <WithdrawDialog
             available={available}

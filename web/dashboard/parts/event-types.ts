@@ -34,5 +34,6 @@ export const EVENT_TYPES: readonly string[] = [
   'kyb.status_changed',
   'balance.withdrawal_paid',
   'webhook_endpoint.disabled',
+  'export.ready',
   'ping',
 ];

@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Money } from '../../ui/money-text.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { formatNumber, percentText } from '../../ui/numbers.ts';
 import { Fact, FactList, Facts } from '../../ui/table.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
@@ -75,6 +76,44 @@ function Sums({ figures }: { readonly figures: Figures }): ReactNode {
   );
 }
 
+/** A sum in the unit of its sale: minor units of a currency, or atoms. */
+function UnitSum(sum: { readonly units: number; readonly currency: string | null }): ReactNode {
+  if (sum.currency === null) return <Amount atoms={BigInt(sum.units)} />;
+  return <Money units={BigInt(sum.units)} currency={sum.currency} />;
+}
+
+/** Shows taxes by rate, discounts and payouts, as far as there are any. */
+function Ending({ taxes, discounts, payouts }: Totals): ReactNode {
+  if (taxes.length === 0 && discounts.length === 0 && payouts.count === 0) return null;
+  return (
+    <section className="card stack totals">
+      <h2>{t('till.totals.taxes')}</h2>
+      <FactList>
+        {taxes.map(({ currency, rate, tax, gross }) => (
+          <Fact
+            key={`${currency} ${rate}`}
+            name={t('till.totals.tax', { rate: percentText(formatNumber(rate / 100)) })}
+          >
+            <UnitSum units={tax} currency={currency} />
+            {' / '}
+            <UnitSum units={gross} currency={currency} />
+          </Fact>
+        ))}
+        {discounts.map(({ currency, amount }) => (
+          <Fact key={currency} name={t('till.totals.discounts')}>
+            <UnitSum units={amount} currency={currency} />
+          </Fact>
+        ))}
+        {payouts.count === 0 ? null : (
+          <Fact name={t('till.totals.payouts', { payouts: payouts.count })}>
+            <Amount atoms={BigInt(payouts.amount)} />
+          </Fact>
+        )}
+      </FactList>
+    </section>
+  );
+}
+
 /** Shows the totals by cashier, but only if payments name cashiers. */
 function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   if (cashiers.every(({ cashier }) => cashier === null)) return null;
@@ -129,6 +168,7 @@ export function TotalsScreen(context: TillContext): ReactNode {
             <PricedSums figures={totals.total} />
           </div>
           <Cashiers cashiers={totals.cashiers} />
+          <Ending {...totals} />
         </>
       )}
       <Button kind="primary" onClick={() => window.print()} disabled={totals === null}>

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { announceExports } from '#books/schedule.ts';
+import { dayAfter, dayIn } from '#core/calendar.ts';
+import { addSeconds } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { localWakeups } from '#db/wakeups.ts';
+import { addSales, parseJsonl } from '#testing/books.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+
+/** What an account does by itself at the end of a period: settings, statements behind links. */
+
+const DAY_SECONDS = 86_400;
+
+let server: DashboardServer;
+let owner: PersonClient;
+let admin: PersonClient;
+let accountId = '';
+let ahead = 0;
+
+const path = () => `/accounts/${accountId}`;
+const tenant = () => ({ accountId, livemode: false });
+const today = () => dayIn('Europe/Berlin', addSeconds(server.clock.now(), ahead));
+
+before(async () => {
+  server = await startDashboardServer();
+  ({ accountId } = await addOwner(server, 'olga@books.test'));
+  await addMember(server, { email: 'ada@books.test', accountId, role: 'admin' });
+  owner = await signInAs(server, 'olga@books.test');
+  admin = await signInAs(server, 'ada@books.test');
+  await server.db.query(
+    `update account_modes set merchant_number = 1, live_at = now()
+     where account_id = $1 and not livemode`,
+    [accountId],
+  );
+  await edit(admin, { time_zone: 'Europe/Berlin' });
+});
+after(() => server.close());
+
+async function edit(by: PersonClient, settings: object) {
+  const { version } = (await by.get(path())).body;
+  const { status, body } = await by.patch(path(), { version, ...settings });
+  const code = (body.error as { code: string } | undefined)?.code;
+  return status === 200 ? '200' : `${status} ${code}`;
+}
+
+async function countMails(): Promise<number> {
+  const count = 'select count(*)::int as count from mail_outbox';
+  const rows = await server.db.query<{ count: number }>(count);
+  return rows[0]?.count ?? 0;
+}
+
+test('only an owner with a fresh factor enables automatic payouts, by a mail', async () => {
+  assert.equal(await edit(admin, { automatic_payout: 'daily' }), '403 role_missing');
+  assert.equal(await edit(owner, { automatic_payout: 'hourly' }), '400 parameter_invalid');
+  assert.equal(await edit(owner, { automatic_payout: 'daily' }), '403 second_factor_required');
+  const mails = await countMails();
+  await server.db.query('update sessions set second_factor_at = $1', [server.clock.now()]);
+  assert.equal(await edit(owner, { automatic_payout: 'daily' }), '200');
+  assert.equal(await countMails(), mails + 1);
+  assert.equal((await admin.get(path())).body.automatic_payout, 'daily');
+  const { body } = await admin.get(`${path()}/test/automatic_payouts`);
+  const [first] = body.data as {
+    period: string;
+    status: string;
+    reason: string;
+    message: string;
+  }[];
+  assert.equal(first?.period, dayAfter(today(), -1));
+  assert.deepEqual([first?.status, first?.reason], ['skipped', 'enabled_later']);
+  assert.match(first?.message ?? '', /enabled after/);
+  assert.equal(await edit(admin, { automatic_payout: null }), '403 role_missing');
+  await server.db.query('update sessions set second_factor_at = null');
+  assert.equal(await edit(owner, { automatic_payout: null }), '200', 'stopping needs no factor');
+});
+
+test('a schedule is of the form that the contract names', async () => {
+  const wrong = [
+    { every: 'year', format: 'csv' },
+    { every: 'day', format: 'mt940' },
+    { every: 'day' },
+    { every: 'day', format: 'csv', email: 'nobody' },
+    { every: 'day', format: 'csv', to: 'x' },
+    'day',
+  ];
+  for (const export_schedule of wrong) {
+    assert.match(await edit(admin, { export_schedule }), /^400 parameter_/);
+  }
+  const schedule = { every: 'day', format: 'jsonl', email: 'books@accountant.test' };
+  assert.equal(await edit(admin, { export_schedule: schedule }), '200');
+  assert.deepEqual((await owner.get(path())).body.export_schedule, schedule);
+});
+
+function announce(): Promise<boolean> {
+  const people = { secretKey: Buffer.alloc(32, 'key'), webUrl: server.origin };
+  const wakeups = localWakeups();
+  return announceExports({ db: server.db, clock: server.clock, wakeups, log: silentLog, people });
+}
+
+interface ReadyExport {
+  readonly url: string;
+  readonly from: string;
+  readonly to: string;
+  readonly expires_at: string;
+}
+
+async function ready(): Promise<(ReadyExport & { created: Date })[]> {
+  const rows = await server.db.query<{ body: string; created: Date }>(
+    `select body::text, created from events where account_id = $1 and type = 'export.ready'
+     order by position`,
+    [accountId],
+  );
+  return rows.map(({ body, created }) => ({ ...JSON.parse(body).data.object, created }));
+}
+
+async function advance(days: number): Promise<void> {
+  ahead += days * DAY_SECONDS;
+  await server.db.query(
+    'update account_modes set ahead_seconds = $2 where account_id = $1 and not livemode',
+    [accountId, ahead],
+  );
+}
+
+test('a day that has ended is announced once, with a link that ends', async () => {
+  await announce();
+  assert.deepEqual(await ready(), [], 'not the day before the schedule was set');
+  const now = addSeconds(server.clock.now(), ahead);
+  await addSales(server.db, tenant(), [{ at: now, amount: 2_500_000n }]);
+  const mails = await countMails();
+  const sold = today();
+  await advance(1);
+  await Promise.all(Array.from({ length: 5 }, announce));
+  const [one, ...others] = await ready();
+  assert.ok(one !== undefined && others.length === 0);
+  assert.deepEqual([one.from, one.to], [sold, sold]);
+  assert.equal(await countMails(), mails + 1);
+  const lifetime = new Date(one.expires_at).getTime() - one.created.getTime();
+  assert.ok(lifetime > 0 && lifetime <= 7 * DAY_SECONDS * 1000);
+  const url = one.url.replace(/^.*\/api\/dashboard\/v1/, server.dashboard);
+  const got = await fetch(url);
+  assert.equal(got.status, 200);
+  assert.match(got.headers.get('content-disposition') ?? '', /^attachment; /);
+  const { head, entries } = parseJsonl(await got.text());
+  assert.equal(head.closing_balance, 2_500_000);
+  assert.equal(entries.length, 1);
+  assert.equal((await fetch(`${url.slice(0, -1)}x`)).status, 404);
+  await advance(7);
+  assert.equal((await fetch(url)).status, 404, 'the link has ended');
+  await announce();
+  const [, next] = await ready();
+  assert.equal(next?.from, dayAfter(today(), -1), 'the last day alone');
+});

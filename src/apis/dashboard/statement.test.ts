@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { STATEMENT_FORMATS } from '#books/formats.ts';
+import { isRefusal } from '#core/answer.ts';
+import { addMovements, addSales, parseJsonl } from '#testing/books.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+/** Statements over HTTP. */
+
+const PASSWORD = 'correct horse battery';
+const actor = { type: 'system', name: 'test' } as const;
+const owner = { email: 'olga@books.test', password: PASSWORD, name: 'Olga' };
+
+let server: DashboardServer;
+let client: PersonClient;
+let accountId = '';
+
+const tenant = () => ({ accountId, livemode: false });
+const path = (query: string) => `/accounts/${accountId}/test/exports/statement?${query}`;
+
+before(async () => {
+  server = await startDashboardServer();
+  const now = server.clock.now();
+  const made = await createAccountWithOwner(server.db, { accountName: 'Shop', owner, actor, now });
+  assert.ok(!isRefusal(made));
+  accountId = made.accountId;
+  client = new PersonClient(server.dashboard);
+  await client.post('/session', { email: owner.email, password: PASSWORD });
+  const at = (time: string) => new Date(`2026-09-${time}:00.000Z`);
+  await addSales(server.db, tenant(), [
+    { at: at('01T10:00'), amount: 2_500_000n, description: '=HYPERLINK("http://evil.example")' },
+    { at: at('01T23:30'), amount: 1_000_001n, presentment: { currency: 'eur', amount: 92 } },
+  ]);
+  const payout = { type: 'payout', objectId: 'wdr_1', amount: -500_000n, happened: null } as const;
+  await addMovements(server.db, tenant(), [{ ...payout, at: at('02T08:00') }]);
+});
+after(() => server.close());
+
+async function refusal(query: string) {
+  const { status, body } = await client.get(path(query));
+  return `${status} ${(body.error as { code: string } | undefined)?.code}`;
+}
+
+test('a statement names exactly one period', async () => {
+  assert.equal(await refusal('format=csv'), '400 parameter_missing');
+  assert.equal(await refusal('from=2026-09-01'), '400 parameter_missing');
+  assert.equal(await refusal('to=2026-09-01'), '400 parameter_missing');
+  for (const wrong of [
+    'month=2026-09&from=2026-09-01&to=2026-09-02',
+    'month=2026-09&payout=wdr_1',
+    'from=2026-09-02&to=2026-09-01',
+    'from=2026-02-30&to=2026-03-01',
+    'month=2026-13',
+    'month=2026-9',
+    'month=2026-09&format=mt940',
+    'payout=',
+  ]) {
+    assert.equal(await refusal(wrong), '400 parameter_invalid', wrong);
+  }
+  assert.equal(await refusal('payout=wdr_2'), '404 resource_missing');
+  assert.equal(await refusal('month=2026-09&after=x'), '400 parameter_unknown');
+});
+
+test('days, months and payouts have the entries of their period, and their balances', async () => {
+  const read = async (query: string) => {
+    const { status, text } = await client.get(path(`format=jsonl&${query}`));
+    assert.equal(status, 200, text);
+    const { head, entries } = parseJsonl(text);
+    const { opening_balance, closing_balance } = head;
+    return [opening_balance, ...entries.map(({ amount }) => amount), closing_balance];
+  };
+  assert.deepEqual(await read('from=2026-09-01&to=2026-09-01'), [0, 2500000, 1000001, 3500001]);
+  assert.deepEqual(await read('month=2026-09'), [0, 2500000, 1000001, -500000, 3000001]);
+  assert.deepEqual(await read('payout=wdr_1'), [0, 2500000, 1000001, -500000, 3000001]);
+  assert.deepEqual(await read('month=2026-08'), [0, 0]);
+  assert.deepEqual(await read('from=2026-09-03&to=2026-09-04'), [3000001, 3000001]);
+  const shown = await client.get(`/accounts/${accountId}`);
+  const { version } = shown.body as { version: number };
+  await client.patch(`/accounts/${accountId}`, { version, time_zone: 'Europe/Berlin' });
+  assert.deepEqual(await read('from=2026-09-01&to=2026-09-01'), [0, 2500000, 2500000]);
+  assert.deepEqual(
+    await read('from=2026-09-02&to=2026-09-02'),
+    [2500000, 1000001, -500000, 3000001],
+  );
+});
+
+test('every format is a file that can be downloaded', async () => {
+  const files = await Promise.all(
+    STATEMENT_FORMATS.map(async (format) => {
+      const { status, headers, text } = await client.get(path(`format=${format}&month=2026-09`));
+      assert.equal(status, 200, text);
+      const [, name = ''] =
+        /filename="([^"]+)"/.exec(headers.get('content-disposition') ?? '') ?? [];
+      return [format, name, headers.get('content-type'), text.split(/\r?\n/)[0]] as const;
+    }),
+  );
+  const name = 'tapline-test-statement-2026-09-01-2026-09-30';
+  assert.deepEqual(
+    files.map(([format, file, type]) => [format, file, type]),
+    [
+      ['csv', `${name}.csv`, 'text/csv; charset=utf-8'],
+      ['jsonl', `${name}.jsonl`, 'application/jsonl; charset=utf-8'],
+      ['camt.053.001.08', `${name}.xml`, 'application/xml; charset=utf-8'],
+      ['datev', `EXTF_${name}.csv`, 'text/csv; charset=windows-1252'],
+      ['xero', `${name}.csv`, 'text/csv; charset=utf-8'],
+      ['quickbooks', `${name}.csv`, 'text/csv; charset=utf-8'],
+    ],
+  );
+  assert.equal(files[5]?.[3], 'Date,Description,Amount');
+});

@@ -1,0 +1,52 @@
+import { balanceEntries, selectClosedUntil } from '#books/entry-queries.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Stamp } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+
+/** A change of a merchant's balance on the contract, other than a sale that was booked at once. */
+export interface Movement {
+  readonly tenant: Tenant;
+  /** `correction` if the chain no longer shows what was booked, or shows it again. */
+  readonly type: 'payment' | 'refund' | 'payout' | 'correction';
+  readonly objectId: string;
+  /** Atoms; negative if they left the balance. */
+  readonly amount: bigint;
+  /**
+   * When the chain made it, by the account's clock, if the service has learned of it late: after a
+   * loss, or because the merchant's wallet called the contract. `null` if it has just happened.
+   */
+  readonly happened: Date | null;
+  /** The transaction's stamp of the account and mode, with a position left. */
+  readonly stamp: Stamp;
+}
+
+/**
+ * Books changes of balances, in the transaction that learns of them. A late one belongs to the day
+ * on which it happened, so that the books of a lost period are the same again. If that day was
+ * exported, it stays as it was, and a correction is booked now.
+ */
+export async function bookMovements(tx: Tx, movements: readonly Movement[]): Promise<void> {
+  for (const movement of movements) await bookMovement(tx, movement);
+}
+
+async function bookMovement(tx: Tx, movement: Movement): Promise<void> {
+  const { tenant, type, objectId, amount, happened, stamp } = movement;
+  const closed = happened === null ? null : await selectClosedUntil(tx, tenant);
+  const isClosed = happened !== null && closed !== null && happened < closed;
+  const isPast = happened !== null && !isClosed && happened < stamp.created;
+  const entry = {
+    account_id: tenant.accountId,
+    livemode: tenant.livemode,
+    created: isPast ? happened : stamp.created,
+    position: stamp.next(),
+    type: isClosed ? 'correction' : type,
+    object_id: objectId,
+    amount,
+  } as const;
+  // An object is booked once. Corrections have no such limit.
+  await balanceEntries.upsert(
+    tx,
+    entry,
+    `on conflict (object_id, type) where type <> 'correction' do nothing`,
+  );
+}

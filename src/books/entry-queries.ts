@@ -1,0 +1,170 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
+
+/** Changes of a merchant's balance besides sales, which are in `payments`. */
+export const balanceEntries = table('balance_entries', {
+  account_id: 'text',
+  livemode: 'boolean',
+  created: 'timestamptz',
+  position: 'bigint',
+  type: as<'payment' | 'refund' | 'payout' | 'correction'>('text'),
+  object_id: 'text',
+  amount: 'bigint',
+});
+
+/** A position in the order of an account's entries. */
+export interface EntryPlace {
+  readonly created: Date;
+  readonly position: bigint;
+}
+
+/** The entries after one place, up to another one. */
+export interface EntryRange {
+  readonly after: EntryPlace;
+  readonly upTo: EntryPlace;
+  /** Entries with a later position were booked after the statement was begun. */
+  readonly top: bigint;
+}
+
+/** SQL: the rows of a range, of the account and mode $1 and $2. */
+const IN_RANGE = `account_id = $1 and livemode = $2 and (created, position) > ($3, $4)
+  and (created, position) <= ($5, $6) and position <= $7`;
+
+function valuesOf({ accountId, livemode }: Tenant, { after, upTo, top }: EntryRange) {
+  return [accountId, livemode, after.created, after.position, upTo.created, upTo.position, top];
+}
+
+/** Returns the change of the balance by a range of entries. */
+export async function sumEntries(sql: Sql, tenant: Tenant, range: EntryRange): Promise<bigint> {
+  const rows = await sql.query<{ sum: bigint }>(
+    `select (
+       coalesce((select sum(amount) from payments where ${IN_RANGE} and not recovered), 0)
+       + coalesce((select sum(amount) from balance_entries where ${IN_RANGE}), 0)
+     )::bigint as sum`,
+    valuesOf(tenant, range),
+  );
+  return rows[0]?.sum ?? 0n;
+}
+
+/** An entry with the facts that identify what it is about. All of them stay as they are. */
+export interface Entry extends EntryPlace {
+  readonly type: Row<typeof balanceEntries>['type'];
+  /** The payment, refund or payout; of a correction, the one that it corrects. */
+  readonly object_id: string;
+  readonly amount: bigint;
+  readonly order_id: string | null;
+  readonly description: string | null;
+  readonly receipt_number: string | null;
+  readonly terminal: string | null;
+  /** The shop's currency of the sale; `null` for a sale in USDC. */
+  readonly currency: string | null;
+  /** The sum in minor units of it, with the tip; never negative. */
+  readonly minor: bigint | null;
+}
+
+/** Reads the next entries of a range, the oldest first. */
+export async function selectEntries(
+  sql: Sql,
+  tenant: Tenant,
+  wanted: EntryRange & { readonly limit: number },
+): Promise<Entry[]> {
+  return sql.query<Entry>(
+    `with sales as (
+       select created, position, 'payment' as type, id as object_id, amount from payments
+       where ${IN_RANGE} and not recovered order by created, position limit $8
+     ), others as (
+       select created, position, type, object_id, amount from balance_entries
+       where ${IN_RANGE} order by created, position limit $8
+     ), page as materialized (
+       select * from sales union all select * from others order by created, position limit $8
+     )
+     select g.*, i.order_id, i.description, p.terminal_id as terminal,
+       coalesce(f.receipt_number, p.receipt_number) as receipt_number,
+       coalesce(f.presentment, p.presentment) ->> 'currency' as currency,
+       case when f.id is not null then (f.presentment ->> 'amount')::bigint
+         else (p.presentment ->> 'amount')::bigint
+           + coalesce((p.presentment ->> 'tipAmount')::bigint, 0) end as minor
+     from page g
+     left join refunds f on f.id = g.object_id
+     left join payments p on p.id = coalesce(f.payment_id, g.object_id)
+     left join payment_intents i on i.id = p.payment_intent_id
+     order by g.created, g.position`,
+    [...valuesOf(tenant, wanted), wanted.limit],
+  );
+}
+
+/** Returns the entry of a payout; undefined if the chain has not paid it. */
+export async function selectPayoutEntry(
+  sql: Sql,
+  { accountId, livemode }: Tenant,
+  id: string,
+): Promise<EntryPlace | undefined> {
+  const rows = await sql.query<EntryPlace>(
+    `select created, position from balance_entries
+     where account_id = $1 and livemode = $2 and object_id = $3 and amount < 0
+     order by created, position limit 1`,
+    [accountId, livemode, id],
+  );
+  return rows[0];
+}
+
+/** Returns the last payout before a place. */
+export async function selectPayoutBefore(
+  sql: Sql,
+  { accountId, livemode }: Tenant,
+  place: EntryPlace,
+): Promise<EntryPlace | undefined> {
+  const rows = await sql.query<EntryPlace>(
+    `select created, position from balance_entries
+     where account_id = $1 and livemode = $2 and (created, position) < ($3, $4)
+       and type = 'payout'
+     order by created desc, position desc limit 1`,
+    [accountId, livemode, place.created, place.position],
+  );
+  return rows[0];
+}
+
+export interface Closing {
+  readonly at: Date;
+  readonly balance: bigint;
+}
+
+/** Returns the newest closing up to a moment. */
+export async function selectClosing(
+  sql: Sql,
+  { accountId, livemode }: Tenant,
+  until: Date,
+): Promise<Closing | undefined> {
+  const rows = await sql.query<Closing>(
+    `select at, balance from statement_closings
+     where account_id = $1 and livemode = $2 and at <= $3 order by at desc limit 1`,
+    [accountId, livemode, until],
+  );
+  return rows[0];
+}
+
+/** Stores a balance that a statement names. The order of the account and mode must be locked. */
+export async function insertClosing(
+  tx: Tx,
+  { accountId, livemode }: Tenant,
+  { at, balance }: Closing,
+): Promise<void> {
+  await tx.query(
+    `insert into statement_closings (account_id, livemode, at, balance) values ($1, $2, $3, $4)
+     on conflict do nothing`,
+    [accountId, livemode, at, balance],
+  );
+}
+
+/** Returns how far the books of an account and mode are closed; null if no period is. */
+export async function selectClosedUntil(
+  sql: Sql,
+  { accountId, livemode }: Tenant,
+): Promise<Date | null> {
+  const rows = await sql.query<{ at: Date | null }>(
+    'select max(at) as at from statement_closings where account_id = $1 and livemode = $2',
+    [accountId, livemode],
+  );
+  return rows[0]?.at ?? null;
+}

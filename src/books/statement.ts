@@ -1,0 +1,147 @@
+import {
+  type EntryPlace,
+  type EntryRange,
+  insertClosing,
+  selectClosing,
+  selectEntries,
+  selectPayoutBefore,
+  selectPayoutEntry,
+  sumEntries,
+} from '#books/entry-queries.ts';
+import { FORMATS, type StatementFormat } from '#books/formats.ts';
+import { assert } from '#core/assert.ts';
+import { type Days, dayBounds, dayIn } from '#core/calendar.ts';
+import { addMs } from '#core/clock.ts';
+import type { Tenant } from '#core/mode.ts';
+import { closeOrder } from '#db/commit-order.ts';
+import type { Database, Tx } from '#db/database.ts';
+
+/** A merchant's balance over a period: opening + entries = closing. */
+export interface Statement extends Days {
+  readonly tenant: Tenant;
+  readonly timeZone: string;
+  /** The moments of the two balances. */
+  readonly since: Date;
+  readonly until: Date;
+  readonly opening: bigint;
+  readonly closing: bigint;
+  readonly range: EntryRange;
+}
+
+interface Wanted {
+  readonly tenant: Tenant;
+  readonly timeZone: string;
+  readonly now: Date;
+}
+
+/** The least position is 1, so this is before all entries of a moment. */
+function startOf(moment: Date): EntryPlace {
+  return { created: moment, position: 0n };
+}
+
+const BEGINNING = startOf(new Date(0));
+
+/** Returns the balance at a place, from the newest closing before it. */
+async function balanceAt(
+  tx: Tx,
+  tenant: Tenant,
+  { place, top }: { readonly place: EntryPlace; readonly top: bigint },
+): Promise<bigint> {
+  const closing = await selectClosing(tx, tenant, place.created);
+  const after = closing === undefined ? BEGINNING : startOf(closing.at);
+  const moved = await sumEntries(tx, tenant, { after, upTo: place, top });
+  return (closing?.balance ?? 0n) + moved;
+}
+
+/**
+ * Opens the statement of some days. A day that has ended is closed by it: what the service learns
+ * later is booked later. The balance of a day that has not ended is the current one.
+ */
+export async function openDays(db: Database, wanted: Wanted, days: Days): Promise<Statement> {
+  const { tenant, timeZone, now } = wanted;
+  const bounds = dayBounds(timeZone, days.from, days.to);
+  return db.transaction(async (tx) => {
+    const { time, top } = await closeOrder(tx, tenant, { now, until: bounds.until });
+    const until = least(bounds.until, time);
+    const since = least(bounds.since, time);
+    const opening = await balanceAt(tx, tenant, { place: startOf(since), top });
+    if (since < time) await insertClosing(tx, tenant, { at: since, balance: opening });
+    const range = { after: startOf(since), upTo: startOf(until), top };
+    const closing = opening + (await sumEntries(tx, tenant, range));
+    if (bounds.until <= time) await insertClosing(tx, tenant, { at: until, balance: closing });
+    return { ...wanted, ...days, since, until, opening, closing, range };
+  });
+}
+
+function least(one: Date, other: Date): Date {
+  return one < other ? one : other;
+}
+
+/**
+ * Opens the statement of a payout: everything since the payout before it, up to itself.
+ * @returns `null` if the chain has not paid it.
+ */
+export async function openPayout(
+  db: Database,
+  wanted: Wanted,
+  id: string,
+): Promise<Statement | null> {
+  const { tenant, timeZone, now } = wanted;
+  return db.transaction(async (tx) => {
+    const upTo = await selectPayoutEntry(tx, tenant, id);
+    if (upTo === undefined) return null;
+    const end = addMs(upTo.created, 1);
+    const { time, top } = await closeOrder(tx, tenant, { now, until: end });
+    const after = (await selectPayoutBefore(tx, tenant, upTo)) ?? BEGINNING;
+    const first = after === BEGINNING ? await firstEntry(tx, tenant, { after, upTo, top }) : after;
+    const opening = await balanceAt(tx, tenant, { place: after, top });
+    const range = { after, upTo, top };
+    const closing = opening + (await sumEntries(tx, tenant, range));
+    if (end <= time) {
+      const balance = await balanceAt(tx, tenant, { place: startOf(end), top });
+      await insertClosing(tx, tenant, { at: end, balance });
+    }
+    const [since, until] = [first.created, upTo.created];
+    const days = { from: dayIn(timeZone, since), to: dayIn(timeZone, until) };
+    return { ...wanted, ...days, since, until, opening, closing, range };
+  });
+}
+
+async function firstEntry(tx: Tx, tenant: Tenant, range: EntryRange): Promise<EntryPlace> {
+  const [first] = await selectEntries(tx, tenant, { ...range, limit: 1 });
+  return first ?? range.upTo;
+}
+
+/** The entries held in memory at a time. */
+const CHUNK = 1_000;
+
+/**
+ * Yields a statement's file, some entries at a time, as fast as the client takes them. Every part
+ * is read by a statement of its own, so no snapshot is held for a slow client.
+ * @throws if the entries do not add up to the closing balance, so that the file breaks off.
+ */
+export async function* statementFile(
+  db: Database,
+  statement: Statement,
+  format: StatementFormat,
+): AsyncGenerator<string> {
+  const { tenant, range, opening, closing } = statement;
+  const writer = FORMATS[format].open(statement);
+  yield writer.head;
+  let balance = opening;
+  let { after } = range;
+  for (;;) {
+    const entries = await selectEntries(db, tenant, { ...range, after, limit: CHUNK });
+    let text = '';
+    for (const entry of entries) {
+      balance += entry.amount;
+      text += writer.entry(entry, balance);
+    }
+    if (text !== '') yield text;
+    const last = entries.at(-1);
+    if (entries.length < CHUNK || last === undefined) break;
+    after = last;
+  }
+  assert(balance === closing, 'the entries of a statement do not add up to its closing balance');
+  yield writer.tail();
+}

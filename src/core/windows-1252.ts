@@ -1,0 +1,17 @@
+/** Text in Windows-1252, which programs on a German Windows read without a byte order mark. */
+
+const decoder = new TextDecoder('windows-1252');
+const BYTES = new Map(
+  Array.from({ length: 256 }, (_, byte) => [decoder.decode(Uint8Array.of(byte)), byte]),
+);
+const QUESTION_MARK = 0x3f;
+
+function byteOf(character: string): number {
+  // A letter with marks that the code page lacks loses them; any other becomes a question mark.
+  const letter = character.normalize('NFKD').slice(0, 1);
+  return BYTES.get(character) ?? BYTES.get(letter) ?? QUESTION_MARK;
+}
+
+export function encodeWindows1252(text: string): Buffer {
+  return Buffer.from([...text.normalize('NFC')].map(byteOf));
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRefusal } from '#core/answer.ts';
+import { dayAfter, dayIn } from '#core/calendar.ts';
+import { addSeconds } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { beginPeriods, payOutPeriods } from '#payouts/automatic-payout.ts';
+import { type PayoutPeriod, selectPayouts } from '#payouts/automatic-payout-queries.ts';
+import { readPayable } from '#payouts/merchant-on-chain.ts';
+import { rebuildWithdrawal } from '#payouts/rebuild-withdrawal.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
+import { payByLink } from '#testing/pay-links.ts';
+import { TEST_ID_KEY } from '#testing/store.ts';
+
+/** Automatic payouts on a real chain; the days pass by the account's test clock. */
+
+const WAIT_MS = 20_000;
+const DAY_SECONDS = 86_400;
+const AMOUNT = 25_000_000;
+
+let ground: PayGround;
+let ahead = 0;
+
+before(async () => {
+  ground = await startPayGround();
+  await enable('daily');
+});
+after(() => ground.close());
+
+const tenant = () => ground.store.merchant.tenant;
+const query = (text: string, values: readonly unknown[] = []) =>
+  ground.store.db.query(text, values);
+const today = (zone = 'UTC') => dayIn(zone, addSeconds(ground.store.clock.now(), ahead));
+
+async function enable(every: PayoutPeriod): Promise<void> {
+  const { accountId } = tenant();
+  const now = ground.store.clock.now();
+  await ground.store.db.transaction(async (tx) => {
+    await tx.query('update accounts set automatic_payout = $2 where id = $1', [accountId, every]);
+    // The store has an account of test mode only.
+    await tx.query(
+      'insert into account_modes (account_id, livemode) values ($1, true) on conflict do nothing',
+      [accountId],
+    );
+    await beginPeriods(tx, { accountId, timeZone: 'UTC', now }, every);
+  });
+}
+
+async function advance(days = 1): Promise<void> {
+  ahead += days * DAY_SECONDS;
+  await query(
+    `update account_modes set ahead_seconds = $2 where account_id = $1 and not livemode`,
+    [tenant().accountId, ahead],
+  );
+}
+
+function run(chain: Chain = ground.world.network.chain): Promise<boolean> {
+  return payOutPeriods({
+    ...ground.store,
+    ...{ idKey: TEST_ID_KEY, chains: [chain], log: silentLog },
+  });
+}
+
+async function sell(amount = AMOUNT): Promise<void> {
+  const { token } = await ground.newLink(amount);
+  const account = await ground.bare(BigInt(amount) * 2n);
+  await payByLink(ground.server.pay, token, { account });
+}
+
+async function paidOut(): Promise<void> {
+  for (const end = Date.now() + WAIT_MS; ; await sleep(20)) {
+    await applyWithdrawalOutcomes({ ...ground.store, log: silentLog });
+    const rows = await query(`select id from withdrawals where status = 'pending'`);
+    if (rows.length === 0) return;
+    assert(Date.now() < end, 'the withdrawal is not paid');
+  }
+}
+
+async function balance(): Promise<bigint> {
+  const asked = { tenant: tenant(), amount: 0n };
+  const found = await readPayable(ground.store.db, [ground.world.network.chain], asked);
+  assert(!isRefusal(found));
+  return found.available;
+}
+
+async function newest() {
+  const [row] = await selectPayouts(ground.store.db, tenant(), 1);
+  return row === undefined ? null : [row.period, row.status, row.reason];
+}
+
+async function withdrawals(): Promise<{ period: string | null; amount: bigint }[]> {
+  return ground.store.db.query('select period, amount from withdrawals order by position');
+}
+
+test('a period that ended before payouts were enabled is not paid', async () => {
+  await sell();
+  await run();
+  assert.deepEqual(await newest(), [dayAfter(today(), -1), 'skipped', 'enabled_later']);
+  assert.deepEqual(await withdrawals(), []);
+});
+
+test('a day that ends is paid once, whole, by any number of workers and zones', async () => {
+  await advance();
+  await Promise.all(Array.from({ length: 10 }, () => run()));
+  await paidOut();
+  const ended = dayAfter(today(), -1);
+  assert.deepEqual(await withdrawals(), [{ period: ended, amount: BigInt(AMOUNT) }]);
+  assert.equal(await balance(), 0n);
+  assert.deepEqual(await newest(), [ended, 'requested', null]);
+  await sell();
+  for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC']) {
+    await query('update accounts set time_zone = $2 where id = $1', [tenant().accountId, zone]);
+    // In the first zones of the world the next day may have ended already: that is another period.
+    if (dayAfter(today(zone), -1) <= ended) await run();
+  }
+  assert.equal((await withdrawals()).length, 1);
+});
+
+test('a period that a restored database has lost is not paid again', async () => {
+  const ended = dayAfter(today(), -1);
+  const [paid] = await ground.store.db.query<{ number: bigint; wallet: string; tx_hash: string }>(
+    'select number, wallet, tx_hash from withdrawals',
+  );
+  assert.ok(paid !== undefined);
+  await query('delete from automatic_payouts where period = $1', [ended]);
+  await query(`delete from balance_entries where type = 'payout'`);
+  await query('delete from withdrawals');
+  await ground.store.db.transaction((tx) =>
+    rebuildWithdrawal(
+      tx,
+      {
+        ...{ tenant: tenant(), number: paid.number, wallet: paid.wallet },
+        ...{ amount: BigInt(AMOUNT), txHash: paid.tx_hash, blockTime: ground.store.clock.now() },
+      },
+      { idKey: TEST_ID_KEY, now: ground.store.clock.now() },
+    ),
+  );
+  await run();
+  assert.deepEqual(await withdrawals(), [{ period: ended, amount: BigInt(AMOUNT) }]);
+  assert.deepEqual(await newest(), [ended, 'requested', null]);
+  assert.equal(await balance(), BigInt(AMOUNT), 'the sale of the day that goes on');
+});
+
+test('a chain that is away delays a payout', async () => {
+  await advance();
+  const { chain } = ground.world.network;
+  await run({ ...chain, calls: () => Promise.reject(new RpcUnavailable('cut off')) });
+  const ended = dayAfter(today(), -1);
+  assert.deepEqual(await newest(), [ended, 'waiting', 'chain_unavailable']);
+  await run();
+  await paidOut();
+  assert.deepEqual(await newest(), [ended, 'requested', null]);
+  assert.equal(await balance(), 0n);
+});
+
+test('less than 20 USDC, a hold and a held sum skip the period, each with its reason', async () => {
+  await sell(19_999_999);
+  await advance();
+  await run();
+  const ended = () => dayAfter(today(), -1);
+  assert.deepEqual(await newest(), [ended(), 'skipped', 'below_minimum']);
+  await sell(1_000_000);
+  await query(
+    `insert into payout_holds (id, account_id, held_by, created) values ('h', $1, 'x', now())`,
+    [tenant().accountId],
+  );
+  await advance();
+  await run();
+  assert.deepEqual(await newest(), [ended(), 'skipped', 'payouts_on_hold']);
+  await query('update payout_holds set lifted_at = now()');
+  await run();
+  assert.equal((await withdrawals()).length, 2, 'a skipped period stays so');
+});
+
+test('a week is another period than its Monday', async () => {
+  await enable('weekly');
+  await advance(7);
+  await run();
+  await paidOut();
+  const last = (await withdrawals()).at(-1);
+  assert.equal(last?.amount, 20_999_999n);
+  assert.equal(new Date(`${last?.period}T00:00:00Z`).getUTCDay(), 1, 'from Monday');
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { STATEMENT_FORMATS } from '#books/formats.ts';
+import { addSales } from '#testing/books.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addOwner, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+
+/** A month of 100,000 sales, exported in each format. */
+
+const SALES = 100_000;
+const CHUNK = 10_000;
+const FIRST = new Date('2026-09-01T00:00:00.000Z').getTime();
+/** So that all sales are in the month. */
+const STEP_MS = 25_000;
+const MAX_MS = 20_000;
+const MAX_BYTES = 300_000_000;
+
+let server: DashboardServer;
+let client: PersonClient;
+let accountId = '';
+
+before(async () => {
+  server = await startDashboardServer();
+  ({ accountId } = await addOwner(server, 'olga@month.test'));
+  client = await signInAs(server, 'olga@month.test');
+  for (let first = 0; first < SALES; first += CHUNK) {
+    const sales = Array.from({ length: CHUNK }, (_, n) => ({
+      at: new Date(FIRST + (first + n) * STEP_MS),
+      amount: 1_000_001n,
+      description: 'Flat white and a croissant',
+    }));
+    await addSales(server.db, { accountId, livemode: false }, sales);
+  }
+  await server.db.query('analyze payments, payment_intents');
+});
+after(() => server.close());
+
+for (const format of STATEMENT_FORMATS) {
+  test(`${format}: 100,000 sales in at most 20 s and 300 MB`, async (t) => {
+    const before = process.memoryUsage.rss();
+    let peak = before;
+    const watch = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage.rss());
+    }, 50);
+    const start = performance.now();
+    const url = `${server.dashboard}/accounts/${accountId}/test/exports/statement`;
+    const response = await fetch(`${url}?format=${format}&month=2026-09`, {
+      headers: client.headers(),
+    });
+    assert.equal(response.status, 200);
+    let bytes = 0;
+    for await (const part of response.body ?? []) bytes += part.length;
+    const ms = performance.now() - start;
+    clearInterval(watch);
+    t.diagnostic(`${Math.round(ms)} ms, ${bytes} bytes, ${peak - before} bytes of memory`);
+    assert.ok(bytes > SALES * 50, `${bytes} bytes`);
+    assert.ok(ms <= MAX_MS, `${ms} ms`);
+    assert.ok(peak - before <= MAX_BYTES, `${peak - before} bytes of memory`);
+  });
+}
