@@ -35,6 +35,7 @@ export async function startDashboardServer(
       const config = {
         webhookAllowCidrs: [],
         publicUrl: null,
+        port: 4242,
         cells: ALONE,
       } as unknown as ApiDeps['config'];
       const keys = { secret: secretKey, idKey: TEST_ID_KEY };
@@ -43,6 +44,7 @@ export async function startDashboardServer(
       const ctx = {
         ...built,
         keys: { ...built.keys, people: secretKey },
+        pages: { ...built.pages, webUrl: () => people.webUrl },
         people: { merchant: people, operator: people },
       };
       const api = merchantSurface(ctx);

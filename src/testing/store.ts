@@ -24,6 +24,7 @@ import type { Preflight } from '#payments/pay-request.ts';
 import type { Tipping } from '#payments/payment-intent.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { applySettlements } from '#payments/settle.ts';
+import type { Mailing } from '#people/people.ts';
 import type { StaticPassTerms } from '#risk/rules.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
@@ -129,12 +130,16 @@ export async function addTerminal(
   return { terminalId, deviceKey };
 }
 
-/** Returns the context of payouts and recovery, with the keys of tests. */
+/** Returns the context of payouts and recovery, with the keys of tests or those of `people`. */
 export function chainContext(
-  { db, wakeups, clock }: Pick<ChainContext, 'db' | 'wakeups' | 'clock'>,
+  parts: Pick<ChainContext, 'db' | 'wakeups' | 'clock'> & { readonly people?: Mailing },
   chains: readonly Chain[],
 ): ChainContext {
-  return { db, wakeups, clock, log: silentLog, chains, keys: TEST_KEYS, pages: TEST_RECEIPTS };
+  const { db, wakeups, clock, people } = parts;
+  const context = { db, wakeups, clock, log: silentLog, chains };
+  if (people === undefined) return { ...context, keys: TEST_KEYS, pages: TEST_RECEIPTS };
+  const pages = { ...TEST_RECEIPTS, webUrl: () => people.webUrl };
+  return { ...context, keys: { ...TEST_KEYS, people: people.secretKey }, pages };
 }
 
 /** Returns the context of a store's process, without network beyond its database. */

@@ -89,10 +89,9 @@ function client() {
 
 function payouts(chain: Chain) {
   const { db, ground } = world;
-  const parts = { db, wakeups: localWakeups(), clock: systemClock };
-  const own = chainContext(parts, [chain]);
-  const keys = { ...own.keys, people: peopleKey(ground.secret) };
-  return { ...own, keys, pages: { ...own.pages, webUrl: () => PUBLIC_URL } };
+  const people = { secretKey: peopleKey(ground.secret), webUrl: PUBLIC_URL };
+  const parts = { db, wakeups: localWakeups(), clock: systemClock, people };
+  return chainContext(parts, [chain]);
 }
 
 /** Returns the contract's state. */
