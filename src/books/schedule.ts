@@ -18,16 +18,13 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { appendEvents } from '#events/append.ts';
 import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
+import type { Mailing } from '#people/people.ts';
 
 /** A link is for downloading the file soon; a later one is exported in the dashboard. */
 const LINK_MS = 7 * DAY_MS;
 
 /** The address below which links of exports are. */
 export const EXPORT_LINKS = '/api/dashboard/v1/exports';
-
-export interface ScheduleDeps extends ProcessContext {
-  readonly people: { readonly secretKey: Buffer; readonly webUrl: string };
-}
 
 /**
  * Records the period that has last ended, so that a schedule that is set now begins with the period
@@ -50,19 +47,21 @@ export async function beginSchedule(
 }
 
 /** Announces the statements of periods that have ended, each once, with a link and a mail. */
-export async function announceExports(deps: ScheduleDeps): Promise<boolean> {
-  const now = deps.clock.now();
-  for (const due of await selectDueExports(deps.db, now)) {
+export async function announceExports(ctx: ProcessContext, mailing: Mailing): Promise<boolean> {
+  const now = ctx.clock.now();
+  for (const due of await selectDueExports(ctx.db, now)) {
     const today = dayIn(due.time_zone, addSeconds(now, Number(due.ahead_seconds)));
     const days = lastPeriod(due.every, today);
     if (due.last_day !== null && days.to <= due.last_day) continue;
     try {
-      const deliveries = await deps.db.transaction((tx) => announce(tx, deps, { due, days, now }));
-      if (deliveries > 0) deps.wakeups.send('deliveries');
+      const deliveries = await ctx.db.transaction((tx) =>
+        announce(tx, mailing, { due, days, now }),
+      );
+      if (deliveries > 0) ctx.wakeups.send('deliveries');
     } catch (error) {
       // The others are independent of it; this one is tried again.
       const fields = { account: due.account_id, error: describeError(error) };
-      deps.log.error('a scheduled export failed', fields);
+      ctx.log.error('a scheduled export failed', fields);
     }
   }
   return false;
@@ -75,7 +74,7 @@ interface Ended {
 }
 
 /** @returns the number of deliveries. */
-async function announce(tx: Tx, deps: ScheduleDeps, { due, days, now }: Ended): Promise<number> {
+async function announce(tx: Tx, mailing: Mailing, { due, days, now }: Ended): Promise<number> {
   const { account_id, livemode, every, format, time_zone } = due;
   const tenant = { accountId: account_id, livemode };
   if (!(await lockScheduled(tx, due))) return 0;
@@ -89,9 +88,9 @@ async function announce(tx: Tx, deps: ScheduleDeps, { due, days, now }: Ended): 
     ...{ from_day: days.from, to_day: days.to },
     ...{ token_hash: hashSecret(token), expires_at: expires },
   });
-  const url = `${deps.people.webUrl}${EXPORT_LINKS}/${token}`;
+  const url = `${mailing.webUrl}${EXPORT_LINKS}/${token}`;
   if (due.email !== null) {
-    await queueMail(tx, deps.people.secretKey, { to: due.email, ...mailOf(due, days, url), now });
+    await queueMail(tx, mailing.secretKey, { to: due.email, ...mailOf(due, days, url), now });
   }
   const object = {
     ...{ object: 'export', url, format, from: days.from, to: days.to },

@@ -59,10 +59,7 @@ async function advance(days = 1): Promise<void> {
 }
 
 function run(chain: Chain = ground.world.network.chain): Promise<boolean> {
-  return payOutPeriods({
-    ...ground.store,
-    ...{ idKey: TEST_ID_KEY, chains: [chain], log: silentLog },
-  });
+  return payOutPeriods({ ...ground.store, chains: [chain], log: silentLog }, TEST_ID_KEY);
 }
 
 async function sell(amount = AMOUNT): Promise<void> {

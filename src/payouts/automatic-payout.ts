@@ -50,10 +50,8 @@ export const WAITING = {
 
 export type PayoutReason = keyof typeof SKIPPED | keyof typeof WAITING;
 
-export interface AutomaticDeps extends ProcessContext {
-  readonly chains: readonly Chain[];
-  readonly idKey: IdKey;
-}
+/** The context of the loop. */
+type Context = ProcessContext & { readonly chains: readonly Chain[] };
 
 /** A period that has ended, of an account and mode. */
 interface Ended {
@@ -103,17 +101,17 @@ async function saveResult(tx: Tx, { tenant, every, period, now }: Ended, result:
  * is derived from account, mode and period, so that it is paid once, also by a database that was
  * restored.
  */
-export async function payOutPeriods(deps: AutomaticDeps): Promise<boolean> {
-  const now = deps.clock.now();
-  for (const due of await selectDuePayouts(deps.db, now)) {
+export async function payOutPeriods(ctx: Context, idKey: IdKey): Promise<boolean> {
+  const now = ctx.clock.now();
+  for (const due of await selectDuePayouts(ctx.db, now)) {
     const ended = findEnded(due, now);
     if (ended === null) continue;
     try {
-      await payOut(deps, ended);
+      await payOut(ctx, idKey, ended);
     } catch (error) {
       // The others are independent of it; this one is tried again.
       const fields = { account: due.account_id, error: describeError(error) };
-      deps.log.error('an automatic payout failed', fields);
+      ctx.log.error('an automatic payout failed', fields);
     }
   }
   return false;
@@ -137,12 +135,12 @@ function isDone(
   return period < last.period || last.status !== 'waiting';
 }
 
-async function payOut(deps: AutomaticDeps, ended: Ended): Promise<void> {
-  const { db, wakeups } = deps;
+async function payOut(ctx: Context, idKey: IdKey, ended: Ended): Promise<void> {
+  const { db, chains, wakeups } = ctx;
   const { tenant } = ended;
   // The chain is read before the transaction begins.
-  const found = await readEverywhere(db, deps.chains, tenant);
-  const isRequested = await db.transaction((tx) => payOutLocked(tx, deps, { ...ended, found }));
+  const found = await readEverywhere(db, chains, tenant);
+  const isRequested = await db.transaction((tx) => payOutLocked(tx, idKey, { ...ended, found }));
   if (isRequested) wakeups.send('chain-requests', networkOf(tenant.livemode));
 }
 
@@ -150,7 +148,7 @@ type Found = Awaited<ReturnType<typeof readEverywhere>>;
 
 async function payOutLocked(
   tx: Tx,
-  { idKey }: AutomaticDeps,
+  idKey: IdKey,
   ended: Ended & { readonly found: Found },
 ): Promise<boolean> {
   const { tenant, every, period, found } = ended;

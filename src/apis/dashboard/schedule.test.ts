@@ -94,9 +94,9 @@ test('a schedule is of the form that the contract names', async () => {
 });
 
 function announce(): Promise<boolean> {
-  const people = { secretKey: Buffer.alloc(32, 'key'), webUrl: server.origin };
-  const wakeups = localWakeups();
-  return announceExports({ db: server.db, clock: server.clock, wakeups, log: silentLog, people });
+  const mailing = { secretKey: Buffer.alloc(32, 'key'), webUrl: server.origin };
+  const { db, clock } = server;
+  return announceExports({ db, clock, wakeups: localWakeups(), log: silentLog }, mailing);
 }
 
 interface ReadyExport {
