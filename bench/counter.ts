@@ -7,8 +7,8 @@ import { fundWallet, walletOf } from '../web/testing/wallet.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures what customers at a counter wait for, in a real browser beside the service: until the
- * tag's page shows what the till has requested, what the till adds to a tap, and how long a
+ * Measures what customers at a counter wait for, in a real browser on the service's machine: until
+ * the tag's page shows what the till has requested, what the till adds to a tap, and how long a
  * customer without a wallet takes.
  */
 const CHARGES = Number(process.env.BENCH_INTENTS ?? 100);

@@ -10,7 +10,7 @@ interface Seen {
   readonly ticks: number;
 }
 
-/** Reads its own time, and that of its children that have ended and were waited for. */
+/** Reads the CPU time of the process and of its reaped children. */
 async function look(pid: string): Promise<Seen | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (text === null) return null;

@@ -18,7 +18,7 @@ export interface Job {
   readonly sale?: string;
   /** Ids to read, or paths of pages. */
   readonly targets: readonly string[];
-  /** Ends after so many requests, instead of after `seconds`. */
+  /** Ends after this many requests, instead of after `seconds`. */
   readonly limit?: number;
   /**
    * Sends at this rate, whether responses arrive or not. If absent, each request follows the

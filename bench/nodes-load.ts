@@ -12,7 +12,7 @@ export interface NodesJob {
   readonly passes: readonly string[];
   readonly clients: number;
   readonly seconds: number;
-  /** Ends after so many requests, or earlier when the time is up. */
+  /** Ends after this many requests, or earlier when the time is up. */
   readonly limit?: number;
   readonly kind: 'create' | 'get' | 'tap';
   /**

@@ -31,7 +31,7 @@ export function median(values: readonly number[]): number {
 const round = (value: number | undefined, digits: number) =>
   value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
 
-/** Removes the numbers of a line with failures: its speed would be that of refusals. */
+/** Removes the numbers of a line with failures, because its speed would measure refusals. */
 function measuredOnly(line: BenchLine): BenchLine {
   const { work, failures = 0, target } = line;
   if (failures === 0) return line;

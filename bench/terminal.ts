@@ -11,9 +11,9 @@ import {
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures the till as its cashier sees it, in a real browser beside the service: how soon it can
- * be used, how soon it shows a payment that the merchant requests, and how soon it shows a result
- * that it has received.
+ * Measures the till as its cashier sees it, in a real browser on the service's machine: how soon it
+ * can be used, how soon it shows a payment that the merchant requests, and how soon it shows a
+ * result that it has received.
  */
 const LOADS = 9;
 /** The number of newly opened tills that show their first payment. */
@@ -21,8 +21,8 @@ const FIRSTS = 15;
 const INTENTS = Number(process.env.BENCH_INTENTS ?? 100);
 const TAPS = 30;
 /**
- * Pause, because the wait for the chain's block is not the till's: the time counts from the
- * response.
+ * Pause before each measurement. The wait for a block is not measured: a tap's time counts from the
+ * service's response.
  */
 const PAUSE_MS = 100;
 

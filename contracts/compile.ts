@@ -1,6 +1,6 @@
 // Compiles the contracts into contracts/artifacts, which is committed so that the product starts
 // without a compiler. `--check` writes nothing and exits with 1 if an artifact is stale.
-// `--input Settlement` prints the standard JSON input with which an explorer verifies the source.
+// `--input Settlement` prints the standard JSON input that an explorer needs to verify the source.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

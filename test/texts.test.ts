@@ -223,7 +223,7 @@ function textsIn({ name, text }: Source): string[] {
       if (callee.type !== 'Identifier' || !callee.name.endsWith('Error')) return;
       for (const one of given) markAll(one as Expression, thrown);
     },
-    // Names by which scripts find controls are English in every language.
+    // Names that scripts use to find controls are English in every language.
     Property({ key, value }) {
       if (key.type === 'Literal' && key.value === 'data-name') thrown.add(value);
     },

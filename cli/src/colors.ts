@@ -6,9 +6,7 @@ const YELLOW = 33;
 const RED = 31;
 const DIM = 2;
 
-/**
- * Rules by which pieces of text are colored: the first that matches counts. Other text stays plain.
- */
+/** Rules for coloring pieces of text: the first match applies. Other text stays plain. */
 const RULES: readonly (readonly [number, RegExp])[] = [
   [DIM, /^\d{4}-\d\d-\d\dT[\d:.]+Z/gm],
   [

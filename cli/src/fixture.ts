@@ -8,7 +8,7 @@ import { WrongUse } from './wrong-use.ts';
 
 /** A request of a fixture. */
 interface Step {
-  /** The step's name, by which later steps refer to its response: `${name:field}`. */
+  /** The step's name, which later steps use to refer to its response: `${name:field}`. */
   readonly name: string;
   readonly method?: 'get' | 'post';
   /** Path below `/v1`. */

@@ -25,7 +25,10 @@ interface LoggedRequest {
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Lists requests: with an API key those of servers, as a user also those of people and tills. */
+/**
+ * Lists requests: with an API key, requests by servers; as a user, also requests by people and
+ * tills.
+ */
 export async function logs(settings: Settings, options: LogsOptions): Promise<number> {
   const fits = filterOf(options);
   const read = await reader(settings, options);

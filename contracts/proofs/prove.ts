@@ -94,7 +94,7 @@ async function judge(asked: Asked, code: Uint8Array, claim: AbiFunction): Promis
 }
 
 /**
- * Asks a solver for arguments with which a claim of the contract `source` would return false.
+ * Asks a solver for arguments for which a claim of the contract `source` would return false.
  * @param source the file below `root`, without `.sol`.
  */
 export async function prove(

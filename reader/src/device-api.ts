@@ -139,7 +139,7 @@ export class DeviceApi {
     return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });
   }
 
-  /** Returns the receipt's URL of a paid intent, or `null` if it is not available yet. */
+  /** Returns the receipt URL of a paid intent, or `null` if it is not available yet. */
   async receiptUrl(intent: string): Promise<string | null> {
     const { data } = await this.#call<{
       data: readonly { payment_intent: string; receipt_url: string | null }[];

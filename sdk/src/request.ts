@@ -71,7 +71,9 @@ const TIMEOUT_MS = 70_000;
 const RETRIES = 3;
 const FIRST_DELAY_MS = 150;
 const LONGEST_DELAY_MS = 8_000;
-/** Pause while the first request is still running, which usually waits for a block. */
+/**
+ * Retry delay while the first request with this key is still running: it usually waits for a block.
+ */
 const RUNNING_DELAY_MS = 1_000;
 /** A longer Retry-After is reported as an error, so that the caller decides whether to wait. */
 const LONGEST_RETRY_AFTER_S = 60;

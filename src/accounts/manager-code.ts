@@ -11,8 +11,8 @@ const VALID_MS = 10 * 60_000;
 const KEPT_MS = 30 * DAY_MS;
 
 /**
- * Creates a code with which a till makes one refund that needs a manager. Its creator has just
- * verified a factor.
+ * Creates a code that lets a till make one refund that needs a manager. The caller has checked that
+ * the code's creator just verified a second factor.
  */
 export async function createManagerCode(
   tx: Tx,

@@ -24,6 +24,6 @@ export interface MerchantCaller {
   /** The client's IP address, for code that checks the key's allowlist again. */
   readonly address: string;
   readonly merchant: MerchantAccount;
-  /** `Test-Clock`, while the clock of the account's test mode is ahead. */
+  /** The `Test-Clock` header, if the account's test clock is ahead. */
   readonly responseHeaders?: ResponseHeaders;
 }

@@ -12,7 +12,7 @@ import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
  * 1 if a committed one is stale.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-/** The types that the web apps share, and below the same folder those of each surface. */
+/** Folder of the types that the web apps share; each app's own types are in folders below it. */
 const WEB_TYPES = 'web/data/types';
 /** The promises of a release, committed so that a change shows in the diff. */
 const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go', 'SECURITY.md'];

@@ -11,9 +11,7 @@ export interface SandboxLinks {
   readonly terminal: string;
   readonly dashboard: Demo['dashboard'];
   readonly operator: Demo['operator'];
-  /**
-   * The credentials with which the documentation's examples are tried out: test mode, never live.
-   */
+  /** The credentials for trying out the documentation's examples: test mode, never live. */
   readonly test: Pick<Demo['test'], 'secret_key' | 'terminal'> & { readonly pass: string | null };
 }
 

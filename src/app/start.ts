@@ -151,7 +151,7 @@ function watchSteps(log: Log): () => Promise<void> {
   return async () => clearInterval(timer);
 }
 
-/** The maximum delay with which an unsigned payment is declined. */
+/** The maximum delay before an overdue unsigned payment is declined. */
 const OVERDUE_POLL_MS = 1_000;
 
 /**

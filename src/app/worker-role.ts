@@ -65,7 +65,7 @@ interface WorkerSettings {
 
 /** The maximum delay of a result after a lost hint. */
 const OUTCOME_POLL_MS = 500;
-/** The maximum delay with which an expiry is written; readers see it in time anyway. */
+/** The maximum delay before an expiry is written; readers see it on time anyway. */
 const EXPIRY_POLL_MS = 500;
 /** The maximum delay of a notification after a lost hint; the payer has a minute. */
 const RING_POLL_MS = 3_000;

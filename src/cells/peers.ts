@@ -19,7 +19,7 @@ export interface CellSettings {
 /** A network of one cell. */
 export const ALONE: CellSettings = { own: FIRST_CELL, others: [], secret: '' };
 
-/** The root of the routes that cells call on each other. */
+/** Path prefix of the routes that cells call on each other. */
 export const CELLS_ROOT = '/api/cells/v1';
 
 /** A tap waits for it; after longer, the customer would take the card away. */

@@ -74,7 +74,7 @@ export function tappedOf(presented: Presented): Presentation['tapped'] | null {
   return value === undefined ? null : { type: presented.type as TappedType, value };
 }
 
-/** Returns the hash by which both cells identify it; neither stores the tapped value. */
+/** Returns the hash that both cells use to identify it; neither stores the tapped value. */
 export function hashOfTapped({ type, value }: Presentation['tapped']): Buffer {
   return sha256(`${type} ${value}`);
 }

@@ -83,7 +83,7 @@ export async function deleteVisits(
   ]);
 }
 
-/** Returns the home cell's answer since then; undefined if it must be asked. */
+/** Returns the home cell's answer since then; undefined if it must be queried. */
 export async function selectVisitingPass(
   sql: Sql,
   wanted: { readonly presented: Buffer; readonly since: Date },

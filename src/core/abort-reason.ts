@@ -1,6 +1,6 @@
 /**
- * The reason with which a wait is aborted although its client is still connected: the process is
- * about to end, and responds with the current state.
+ * The reason for aborting a wait whose client is still connected: the process is about to end, and
+ * responds with the current state.
  */
 export const PROCESS_ENDS = 'the process ends';
 

@@ -49,7 +49,7 @@ export const DEFAULT_WEB_URL = 'http://127.0.0.1:4242';
 /** The request that an error body belongs to. */
 export interface Asked {
   readonly requestId: string;
-  /** The root of `doc_url`, where the documentation is published. */
+  /** Root URL of the published documentation, for `doc_url`. */
   readonly docsUrl: string;
 }
 

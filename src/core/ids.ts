@@ -163,7 +163,8 @@ const NUMBER_LENGTH = 9;
  */
 export const NUMBERS_PER_CELL = 62n ** BigInt(NUMBER_LENGTH - 1);
 /**
- * Digits for 77 unpredictable bits. With the number before it, the id is as long as every other.
+ * Digits that encode 77 unpredictable bits. Together with the number before them, they make the id
+ * as long as all other ids.
  */
 const PROOF_LENGTH = 13;
 /** The longest order id that the contract takes. */
@@ -212,7 +213,7 @@ export function numberOfId(
 }
 
 /**
- * Returns the token by which an Apple phone proves that it has this pass; Apple requires that it
+ * Returns the token that an iPhone presents to prove that it has this pass; Apple requires that it
  * never changes. It is derived rather than stored, so it is still valid after a restore.
  */
 export function applePassToken(key: IdKey, passId: string): string {

@@ -91,8 +91,8 @@ export interface ListOf {
 export interface Branch {
   readonly conditions: readonly Condition[];
   /**
-   * The leading columns of the branch's index; 'few' if the conditions find its rows by an index,
-   * and they are sorted. Default: {@link TENANT_KEY}.
+   * The leading columns of the index that returns the branch's rows in order; `'few'` if the
+   * conditions select so few rows that they are sorted instead. Default: {@link TENANT_KEY}.
    */
   readonly key?: readonly string[] | 'few';
   /** Values of key columns that have no filter. */

@@ -86,7 +86,7 @@ type Picked<V, P> = P extends readonly (infer N extends keyof V)[]
 /** A row of the optional side of an outer join. */
 export type Joined<R> = { [N in keyof R]: R[N] | null };
 
-/** The type of a read row, of a table or a part of its columns. */
+/** The type of a row read from a table, with all or some of its columns. */
 export type Row<T> = T extends { readonly [ROW]?: infer R } ? R : never;
 
 type Batch<S, N extends keyof S, O> = { readonly [K in N]: S[K] & ColumnSpec } & O;
@@ -104,9 +104,7 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
   readonly columns: string;
   /** Returns the same list for the table under that alias. */
   of(alias: string): string;
-  /**
-   * Returns a part of the columns, for the table under that alias; new names come before old ones.
-   */
+  /** Returns some of the columns, qualified with the alias; new names come before old ones. */
   pick<const P extends Names<keyof (S & U) & string>>(
     names: P,
     alias?: string,
@@ -173,8 +171,8 @@ function byShape<T>(make: (names: readonly string[]) => T): (row: object) => T {
 
 /** Returns the texts and values of statements that write to a table. */
 function writing(name: string, types: Readonly<Record<string, string>>) {
-  // Only known names are accepted, because they become text of the statement and must never come
-  // from a value.
+  // Accepts only declared columns: names become part of the SQL, so they must never come from
+  // input.
   const typeOf = (one: string) => present(types[one], `column ${one} of ${name}`).replace('?', '');
   const place = (one: string, at: number) => {
     return `$${at}${typeOf(one) === 'jsonb' ? '::text::jsonb' : ''}`;

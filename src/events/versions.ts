@@ -1,8 +1,8 @@
 import { API_VERSIONS } from '#core/api-versions.ts';
 
 /**
- * Events are stored, and listed, in the newest shape. An endpoint is pinned to the version with
- * which it was created, and keeps getting that version's shape.
+ * Events are stored, and listed, in the newest shape. An endpoint is pinned to the version that it
+ * was created with, and keeps getting that version's shape.
  */
 export const CURRENT_API_VERSION: string = API_VERSIONS.latest;
 

@@ -20,7 +20,7 @@ function taxesOf({ paid, presentment, lines, is_last: isLast, parts }: RefundedS
   return refundTaxes(lines, { whole, before, part, isLast });
 }
 
-/** The taxes of refunds that have succeeded. Those of sales without lines are missing. */
+/** The taxes of refunds that have succeeded. Refunds of sales without lines are omitted. */
 export async function selectRefundTaxes(
   sql: Sql,
   refundIds: readonly string[],

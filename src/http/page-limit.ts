@@ -11,7 +11,7 @@ const TOO_MANY = plainPage('Too many requests', '<p>Wait a minute, then try agai
 
 /**
  * Limits by address (IPv6 by /64), in this process, before anything is looked up. For pages without
- * a key and outside every API, such as those of mailed links.
+ * a key and outside every API, such as pages of mailed links.
  */
 export function limitByAddress(limit: RateLimit) {
   const limiter = memoryRateLimiter(limit);

@@ -38,7 +38,7 @@ export interface SharedRateLimiter extends RateLimiter {
 }
 
 /**
- * Creates quotas that all nodes share through Redis. Without Redis each node counts by itself:
+ * Creates quotas that all nodes share through Redis. Without Redis each node counts on its own:
  * callers get at most as many quotas as there are nodes, and no request waits.
  */
 export function redisRateLimiter(deps: {

@@ -44,7 +44,7 @@ export interface ServerOptions {
   readonly versions?: ApiVersions;
   /** True if people reach the service over https; default: false. */
   readonly https?: boolean;
-  /** The root of the documentation that errors name; default: {@link DEFAULT_WEB_URL}. */
+  /** Root URL of the documentation that errors link to; default: {@link DEFAULT_WEB_URL}. */
   readonly docsUrl?: () => string;
   /** Default: {@link TIME_LIMITS}. */
   readonly timeLimits?: TimeLimits;
@@ -195,7 +195,7 @@ function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
   return refuse('route_missing', `There is nothing at this path.${hint}`);
 }
 
-/** Responses before, beside or instead of a route's own. */
+/** Responses before, in addition to, or instead of a route's own. */
 function addCommonAnswers(
   app: FastifyInstance,
   options: ServerOptions,

@@ -23,7 +23,7 @@ export interface IdempotentRequest {
   readonly method: string;
   readonly path: string;
   readonly fingerprint: Buffer;
-  /** The root of the links in errors, which are stored as they were sent. */
+  /** Root URL of the links in errors: stored responses contain the links that were sent. */
   readonly docsUrl: string;
 }
 

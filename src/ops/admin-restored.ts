@@ -39,7 +39,10 @@ export async function sayRestored(db: Database, input: AdminInput): Promise<Outc
   });
 }
 
-/** Both networks share one database. What seemed to be foreign was lost, and gets booked. */
+/**
+ * Both networks share one database. Events that seemed foreign were lost from the ledger, and get
+ * booked.
+ */
 async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string> {
   await deleteUndecided(tx, livemode);
   await endDoubt(tx, livemode, now);

@@ -66,7 +66,7 @@ async function loadGoogle(wanted: NonNullable<PassFileLocations['google']>): Pro
   });
 }
 
-/** Used for service accounts whose file names no other address. */
+/** Used if a service account's file has no `token_uri`. */
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
 /** The servers of phone wallets that receive changes of passes. */

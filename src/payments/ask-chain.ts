@@ -11,7 +11,7 @@ import { hourIsFull } from '#settlement/ceiling.ts';
 
 /**
  * Returns the chain's verdict on a payment, requested before the transaction begins. `null` if the
- * chain need not be asked: the credential is unknown, the intent has ended or the tip is not
+ * chain need not be queried: the credential is unknown, the intent has ended or the tip is not
  * allowed.
  */
 export async function askChain(

@@ -44,7 +44,7 @@ export interface PaymentFacts {
    * cannot be copied.
    */
   readonly copied: StaticPassTerms | null;
-  /** The owner's settings of the signing address, if it is a registered chip. */
+  /** The owner's settings for the signing address, if it is a registered chip. */
   readonly chip?: Pick<ChipRow, 'per_payment_limit' | 'blocked_at'> | null;
   /**
    * The time of a loss of data after which it is unknown which taps of this credential were used.

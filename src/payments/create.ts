@@ -12,7 +12,7 @@ import { createSettlementNumbers } from '#settlement/numbers.ts';
 
 const BATCHES = {
   /**
-   * Batches that run concurrently. Those of one account run one after the other, so concurrency
+   * Number of concurrent batches. Batches of one account run one after the other, so concurrency
    * serves other accounts.
    */
   maxInFlight: 3,

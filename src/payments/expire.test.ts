@@ -51,7 +51,7 @@ async function written(id: string): Promise<string | undefined> {
   return rows[0]?.status;
 }
 
-/** Adds an intent whose payer was asked and does not answer. */
+/** Adds an intent that waits for a payer who does not confirm. */
 async function addAsked(expiresIn: number): Promise<string> {
   const { pass, payer } = await addPayer(store);
   await store.db.query('update payers set confirm_first_payment = true where id = $1', [payer.id]);

@@ -25,7 +25,7 @@ async function stateOf(id: string): Promise<string> {
   return rows[0]?.state ?? 'missing';
 }
 
-/** Adds an intent whose payer was asked and does not answer. */
+/** Adds an intent that waits for a payer who does not confirm. */
 async function addAsked(): Promise<string> {
   const { pass, payer } = await addPayer(store);
   await store.db.query('update payers set confirm_first_payment = true where id = $1', [payer.id]);

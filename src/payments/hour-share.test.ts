@@ -16,7 +16,7 @@ import {
 import { addStore } from '#testing/store-payments.ts';
 
 const SALE = 2_500_000;
-/** An amount above the threshold at which its payer is asked. */
+/** An amount that requires the payer's confirmation. */
 const HIGH = 50_000_000;
 
 let share: bigint | null = null;

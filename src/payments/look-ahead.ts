@@ -11,7 +11,7 @@ import type { PayRequest } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * Facts about a payment that are read before anything is locked, so that the chain can be asked.
+ * Facts about a payment that are read before anything is locked, so that the chain can be queried.
  */
 export interface Outlook {
   /** The stored response, if the key was used before. */

@@ -18,7 +18,7 @@ import { chargeOf } from '#payments/tip.ts';
 import { readUnknownDecline, type UnknownDecline } from '#payments/unknown-credential.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** A payment, with the chain's verdict if it could be asked. */
+/** A payment, with the chain's verdict if a node answered. */
 export interface PayItem {
   readonly request: PayRequest;
   /**

@@ -20,8 +20,8 @@ interface IntentFacts extends Traced {
   /** Its bit in the contract's replay guard; `null` for intents of an earlier release. */
   readonly settlementNumber: bigint | null;
   /**
-   * The merchant number on the contract; set if the intent was read to be paid and its account is
-   * live.
+   * The merchant number on the contract; set if the intent was loaded for a payment and its account
+   * is live.
    */
   readonly merchantNumber?: bigint;
   /** True if it was rebuilt from the chain after the database had lost it. */

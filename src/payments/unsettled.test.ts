@@ -22,7 +22,7 @@ import { addPayment, see } from '#testing/store-payments.ts';
 const SETTLES: NetworkState = { settles: true, reasons: [] };
 const NO_WORKER: NetworkState = { settles: false, reasons: ['no_worker'] };
 const RECOVERING: NetworkState = { settles: false, reasons: ['recovering'] };
-/** An amount above the threshold at which its payer is asked. */
+/** An amount that requires the payer's confirmation. */
 const HIGH = 50_000_000;
 
 let clock: FakeClock;

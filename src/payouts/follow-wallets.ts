@@ -31,7 +31,7 @@ import {
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 
-/** The parts with which the rows of one network follow its contracts. */
+/** Dependencies for updating one network's rows from its contracts. */
 interface Following {
   readonly livemode: boolean;
   readonly mailing: Mailing;

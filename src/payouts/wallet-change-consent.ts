@@ -60,7 +60,7 @@ export interface SignedWallet {
   readonly wallet: Hex;
   readonly merchantNumber: bigint;
   readonly consent: Consent;
-  /** The contract's delay of the change. */
+  /** The contract's delay before the change takes effect. */
   readonly delaySeconds: number;
 }
 

@@ -35,7 +35,7 @@ export async function knownDevice(
 }
 
 /**
- * Remembers the device that a person is signed in on, and mails the person about a new one.
+ * Remembers the device that a person has signed in on, and emails the person about a new one.
  * @returns the device's token, which stays the same for a known device.
  */
 export async function rememberDevice(

@@ -24,8 +24,8 @@ function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): bool
 }
 
 /**
- * Raises each sender's next nonce above all nonces that the chain knows. What was mined below is
- * read from the chain.
+ * Raises each sender's next nonce above all nonces that the chain knows. Transactions with lower
+ * nonces are read from the chain if they were mined.
  */
 export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, db, clock } = deps;

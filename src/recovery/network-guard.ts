@@ -29,7 +29,7 @@ export interface NetworkGuard {
 
 /** How often a closed network is checked. Short, because customers wait at a counter meanwhile. */
 const CLOSED_LOOK_MS = 100;
-/** How soon a node that did not answer is asked again. */
+/** How soon a node that did not answer is queried again. */
 const UNASKED_LOOK_MS = 500;
 /** Time limit for a node, so that a slow one does not block the API. */
 const NODE_TIMEOUT_MS = 3_000;

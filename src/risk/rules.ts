@@ -101,7 +101,7 @@ const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
   ['STATIC_PASS', staticPass],
 ];
 
-/** True if the payer may not be asked, whatever the rule. */
+/** True if no rule may ask the payer for confirmation. */
 export function isRefusedOften({ refusals }: Pick<RiskFacts, 'refusals'>): boolean {
   return refusals.ofPayer >= MAX_REFUSALS || refusals.ofAll >= MAX_REFUSALS_OF_ALL;
 }

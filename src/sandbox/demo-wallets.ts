@@ -85,9 +85,7 @@ function clientOf(network: NetworkConfig): PublicClient {
   return createPublicClient({ transport: http(network.rpcUrls[0], { batch: true }) });
 }
 
-/**
- * Returns the signatures with which a demo wallet sets up its approval, over its current nonces.
- */
+/** Returns the signatures that set up a demo wallet's approval, over its current nonces. */
 export async function signEnrolment(
   demo: DemoWallet,
   signer: {

@@ -6,7 +6,7 @@ export interface SettingRow {
   readonly name: string;
   /** As an operator would write it; empty if there is no fixed default. */
   readonly default: string;
-  /** What happens without the setting, if no value can express it. */
+  /** Describes the behavior without the setting, if no value can express it. */
   readonly without?: string;
   readonly unit?: string;
   /** One or two sentences; the first is the comment in `.env.example`. */

@@ -345,8 +345,8 @@ export async function noteEnded(
 }
 
 /**
- * Ends the run. It must run once more if a recovery was requested meanwhile, or if a loss was
- * proved that it has not acted upon. The next reconciliation compares everything.
+ * Ends the run. It must run again if a recovery was requested meanwhile, or if a loss was proved
+ * that it has not acted upon. The next reconciliation compares everything.
  */
 export async function finishRecovery(
   tx: Tx,

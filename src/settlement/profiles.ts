@@ -37,7 +37,7 @@ export interface ChainProfile {
     readonly version: string;
     /**
      * True if the token has EIP-2612; `null` if sources contradict each other, so that the contract
-     * is asked.
+     * is queried.
      */
     readonly permit: boolean | null;
   } | null;
@@ -166,9 +166,9 @@ export function profileNamed(name: ProfileName): ChainProfile {
 }
 
 /**
- * Returns the requested profile, or that of the chain's id. `null` if the id belongs to another
- * profile than the requested one. An unknown id is allowed, because a private chain may behave like
- * a known one.
+ * Returns the requested profile, or else the chain id's profile. `null` if the id belongs to a
+ * different profile than the requested one. An unknown id is allowed, because a private chain may
+ * behave like a known one.
  */
 export function profileFor(asked: ProfileName | null, chainId: number): ChainProfile | null {
   const own = profileOfChain(chainId);

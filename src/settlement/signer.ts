@@ -14,7 +14,7 @@ import type { Hex } from '#settlement/requests.ts';
 
 /** A key behind a remote signer: `npm run signer`, or a program with the same protocol. */
 export interface RemoteKey {
-  /** The URL without the account's address, with which it ends. */
+  /** The URL without its last part, the account's address. */
   readonly url: string;
   readonly address: Hex;
   readonly token: string;

@@ -61,8 +61,8 @@ export interface CollectorProof {
 }
 
 /**
- * Signs one tap for a terminal's reader. So the network's key never leaves the service, and
- * switching takes effect with the next tap.
+ * Signs one tap for a terminal's reader. The network's key never leaves the service, and switching
+ * Smart Tap on or off takes effect at the next tap.
  */
 export async function proveCollector(
   db: Database,

@@ -36,7 +36,7 @@ export class CardChip {
     this.#uid = uid;
   }
 
-  /** Taps once more. */
+  /** Taps again. */
   tap(): string {
     this.counter++;
     const identity = { uid: this.#uid, counter: this.counter };

@@ -21,7 +21,7 @@ export interface OpenedStream {
   /** Arrival time of the last event, by `performance.now()`. */
   lastAt: number;
   comments: number;
-  /** The response, by which a test pauses and resumes reading. */
+  /** The response, which a test uses to pause and resume reading. */
   readonly response: IncomingMessage;
   readonly ended: Promise<void>;
   close(): void;

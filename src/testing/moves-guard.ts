@@ -3,8 +3,8 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 import type { ServerOptions } from '#http/server.ts';
 
 /**
- * Tables that are never written by a route declared to change nothing: money, permissions, and
- * names that payers trust. Triggers in the tests' databases enforce it.
+ * Tables that routes declared as read-only must never write: money, permissions, and names that
+ * payers trust. Triggers in the test databases enforce this.
  */
 const GUARDED_TABLES = [
   ...['api_keys', 'device_keys', 'pairing_codes', 'memberships', 'invitations', 'owner_changes'],

@@ -121,7 +121,7 @@ function keepApplying({ wakeups }: RelayerWorld, store: TestStore): () => Promis
   return () => applying.stop();
 }
 
-/** Returns functions with which others act on the chain. */
+/** Returns functions that act on the chain as other parties. */
 function chainActs({ network }: RelayerWorld) {
   const { admin, config, send } = network;
   const onToken = (functionName: 'mint' | 'setBlocked', args: readonly unknown[]) => {

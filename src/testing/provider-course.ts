@@ -66,7 +66,7 @@ const REFUND = 400_000n;
 const WAIT_MS = 90_000;
 /**
  * Time-out in blocks. A transaction that is mined 20 blocks late and reverts meanwhile is sent
- * again, and is late once more.
+ * again, and is late again.
  */
 const WAIT_BLOCKS = 60;
 /**

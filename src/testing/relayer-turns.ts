@@ -32,8 +32,8 @@ function callsLater(
 
 /**
  * Resolves when a loop of the relayer has sent this request and handled the answer, because it
- * sends the next one only then. What has not happened by then does not follow from the chain's
- * state.
+ * sends the next one only then. Anything that has not happened by then does not follow from the
+ * chain's state.
  */
 export function turnsLater(
   proxy: ProviderProxy,

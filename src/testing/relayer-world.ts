@@ -65,7 +65,7 @@ interface TestPayment {
   readonly payer: PrivateKeyAccount;
   readonly amount?: bigint;
   readonly orderId?: string;
-  /** The intent's id; by default that of a new one. */
+  /** The intent's id; by default a new intent's id. */
   readonly subjectId?: string;
   readonly settleWithinS?: number;
 }

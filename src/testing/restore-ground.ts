@@ -143,7 +143,7 @@ function watching(ground: ChaosGround, db: Database) {
 
 /**
  * Opens the ground. Each chain's node is reached through one address, which can misbehave like a
- * provider. `env`: extra settings of every process. `delays`: those of the contracts.
+ * provider. `env`: extra settings of every process. `delays`: the contracts' delays.
  */
 export async function openRestoreGround(
   workers = 1,

@@ -15,7 +15,7 @@ const START_MS = 180_000;
 
 export interface SharedSandbox {
   readonly sandbox: SandboxFile;
-  /** Stops it if this file started it. */
+  /** Stops the sandbox if this file started it. */
   close(): Promise<void>;
 }
 

@@ -18,11 +18,11 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import { startBareServer } from '#testing/http-kit.ts';
 import type { TestStore } from '#testing/store.ts';
 
-/** A store's surfaces over HTTP; the store's preflight simulates the chain. */
+/** A store's APIs over HTTP; the store's preflight simulates the chain. */
 export interface StoreServer {
   readonly url: string;
   /**
-   * Calls the terminal protocol with this device key. Default: that of the store's own terminal.
+   * Calls the terminal protocol with this device key. Default: the key of the store's own terminal.
    */
   device(key?: string): Caller;
   /** Pay links, as wallets use them: without a key. */

@@ -59,7 +59,7 @@ export interface TestNetwork {
   govern(data: Hex): Promise<void>;
   /** Deploys the next contract with the same keys. @returns settings that name both. */
   addContract(): Promise<NetworkConfig>;
-  /** Registers a merchant with the registrar's key. `key` is that of its wallet. */
+  /** Registers a merchant with the registrar's key. `key` is its wallet's private key. */
   addMerchant(key?: Hex): Promise<TestMerchant>;
   /** Adds payers with USDC, allowance and policy (or without, to be declined). */
   addPayers(count: number, options?: PayerOptions): Promise<PrivateKeyAccount[]>;

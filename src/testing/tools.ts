@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 const TOOLS = path.join(import.meta.dirname, '../../test/tools');
 
 /**
- * A third-party program that one or two tests need, which is too large, or of another version, for
- * the service's folder. Each has a folder here, and all share one lockfile.
+ * A third-party program that one or two tests need. It is too large to be a dependency of the
+ * service, or needs another version of one. Each has a folder here; all share one lockfile.
  */
 export interface Tool {
   /** Its folder, with its files from test/tools. */

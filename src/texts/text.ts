@@ -83,7 +83,7 @@ function writeHtml(
 
 const ALL_POINTS = 10_000;
 
-/** Uses the decimals of ISO 4217, because those of `Intl` follow usage. */
+/** Uses the decimals of ISO 4217, because `Intl` follows common usage. */
 function moneyText(
   minor: number,
   { currency, locale }: { readonly currency: string; readonly locale: string },

@@ -46,7 +46,7 @@ const DEADLINE = 4_000_000_000n;
 const PAUSE_FROM = 5_000_000n;
 const SMALL = 1_000_000n;
 const LARGE = 6_000_000n;
-/** More rounds than a pause takes, one block each. */
+/** More rounds, of one block each, than the watchtower needs to pause the contract. */
 const ROUNDS = 8;
 
 /** A thief uses one of the keys outside the service. */
@@ -329,7 +329,7 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  /** Returns an operation by which a thief would grant a stranger the operator role. */
+  /** Returns an operation that grants a stranger the operator role, as a thief would. */
   function grantOf(account: Hex, salt: Hex) {
     const { settlement } = world.network.config;
     const args = [roleId('operator'), account] as const;

@@ -29,7 +29,7 @@ type TargetRow = Pick<
   'url' | 'api_version' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'updated'
 >;
 
-/** Decrypts an endpoint's keys. `endpointId` is the context with which they were encrypted. */
+/** Decrypts an endpoint's keys. `endpointId` is their encryption context. */
 export function openTarget(
   endpointId: string,
   row: TargetRow,

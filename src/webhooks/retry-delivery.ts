@@ -9,8 +9,8 @@ import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { liftPause, lockEndpoint } from '#webhooks/endpoint-queries.ts';
 
 /**
- * Queues a delivery to be sent again at once, whatever its status. Its attempt count continues. It
- * is returned as pending, and sent before all others of its endpoint, even if that is broken.
+ * Queues a delivery to be resent at once, whatever its status. Its attempt count continues. The
+ * returned delivery is pending and first in its endpoint's queue, even if the endpoint is broken.
  */
 export async function retryDelivery(
   ctx: Pick<WebhookDeps, 'db' | 'wakeups'>,

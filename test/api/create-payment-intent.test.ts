@@ -63,7 +63,7 @@ function wrongPresentments() {
   ];
 }
 
-/** Returns lines that are each invalid in one way. Those of the sale amount to 2500000 atoms. */
+/** Returns lines that are each invalid in one way. The unchanged line costs 2500000 atoms. */
 function wrongLines() {
   const coffee = { name: 'Coffee', quantity: 2, unit_amount: 1_250_000, tax_rate: 700 };
   const sale = (change: object, more: object = {}) => ({

@@ -339,8 +339,8 @@ describe('a reorganization removes the step', () => {
     await world.ground.testnet.reorganize(Number(last - first));
     const [waits, gone] = [shops.announced, shops.canceled];
     assert.deepEqual([await isAnnounced(waits), (await held(gone)).announced], [false, gone.next]);
-    // The service resends its own transactions; those of others are lost. Without pending payments,
-    // it looks for reorganized blocks once a minute.
+    // The service resends its own transactions; transactions of other senders are lost. Without
+    // pending payments, it looks for reorganized blocks once a minute.
     await until(
       'the announcements',
       async () =>

@@ -23,7 +23,7 @@ export interface Announcement {
   readonly by: string;
   /** Time at which it takes effect, in Unix seconds. */
   readonly from: number;
-  /** Calldata with which a guardian cancels it. */
+  /** Calldata for a guardian to cancel it. */
   readonly cancel: Hex;
 }
 

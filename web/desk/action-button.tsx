@@ -9,7 +9,7 @@ export interface ActionButtonProps<Value> {
   readonly kind?: 'plain' | 'primary' | 'danger';
   /** An accessible name that includes the object, for pages where several buttons read the same. */
   readonly label?: string;
-  /** The English name by which scripts find the button. */
+  /** The English name that scripts use to find the button. */
   readonly 'data-name'?: string;
   readonly children: ReactNode;
 }

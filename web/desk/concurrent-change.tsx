@@ -3,7 +3,7 @@ import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
 
 /**
- * Remembers the stored values with which a form was opened or last saved. Compares values, because
+ * Remembers the stored values that a form was opened or last saved with. Compares values, because
  * the version of an object also rises when another form saves other fields of it.
  */
 export function useOpened<Values>(stored: Values) {

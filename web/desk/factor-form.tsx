@@ -13,7 +13,7 @@ export interface FactorFormProps {
   readonly factors: Session['user']['factors'];
   /** The label of the submit button. */
   readonly send: string;
-  /** The English name by which scripts find that button. */
+  /** The English name that scripts use to find that button. */
   readonly 'data-name'?: string;
   readonly onProven: (session: Session) => void;
   readonly onCancel?: () => void;

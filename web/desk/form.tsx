@@ -10,7 +10,7 @@ export interface FormProps {
   /** The label of the submit button. */
   readonly send: string;
   readonly kind?: 'primary' | 'danger';
-  /** The English name by which scripts find that button. */
+  /** The English name that scripts use to find that button. */
   readonly 'data-name'?: string | undefined;
   /** Set if the action itself cancels something: a "Cancel" button beside it would be ambiguous. */
   readonly cancelsSomething?: boolean | undefined;

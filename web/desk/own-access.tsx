@@ -54,7 +54,7 @@ function AuthenticatorApp(): ReactNode {
     void refresh();
   };
   const setUp = async () => {
-    // A user with a second factor proves it; any other is asked for the password by the dialog.
+    // A user with a second factor verifies it; for all others the dialog asks for the password.
     if (factors.first_choice === null || (await prove())) setOpen('set_up');
   };
   return (

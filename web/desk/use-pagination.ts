@@ -70,7 +70,7 @@ function roomIn(heights: Heights, from: number, to: number): number {
   return px;
 }
 
-/** Returns the pages near the screen, by the list's current position. */
+/** Returns the pages near the viewport at the list's current scroll position. */
 function lookAround(list: HTMLElement, pagination: Pagination, heights: Heights) {
   for (const body of list.querySelectorAll<HTMLElement>('tbody[data-page]')) {
     heights.set(Number(body.dataset.page), body.offsetHeight);

@@ -147,7 +147,7 @@ function useFollowing(api: PayApi, { isOver, reload, dispatch }: Following): voi
   }, [api, isOver, reload, dispatch]);
 }
 
-/** Runs the payment. @param tip `null` until one is chosen, and if none is asked for. */
+/** Runs the payment. @param tip `null` until one is chosen, or if no tip is offered. */
 export function usePayment(api: PayApi, tip: bigint | null): Payment {
   const [step, dispatch] = useReducer(next, START);
   const offset = useRef(0);

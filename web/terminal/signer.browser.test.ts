@@ -60,7 +60,7 @@ test('a till has its receipts signed by a signer that only it reaches', async ()
     await till.newPayment.click();
   };
   await pay('2.50');
-  // At the empty keypad the till loads itself once more, so that its policy allows the signer.
+  // At the empty keypad the till reloads itself, so that its policy allows the signer.
   await until(async () => /Signed as number 1$/m.test(await textOf(0)));
 
   // While the signer is away, the sale is paid, and its receipt says that it is not signed.

@@ -33,7 +33,9 @@ const UNNAMED = `(() => {
 /** Operator console and docs exist in English only, so their controls need no `data-name`. */
 const ENGLISH_ONLY = /^\/(operator|docs|dev)\b/;
 
-/** Checks that every named control has a `data-name`, by which scripts find it in any language. */
+/**
+ * Checks that every named control has a `data-name`, which scripts use to find it in any language.
+ */
 export async function checkNamedControls(page: Page): Promise<void> {
   if (ENGLISH_ONLY.test(new URL(page.url()).pathname)) return;
   assert.deepEqual(await page.evaluate(UNNAMED), [], 'controls without their data-name');

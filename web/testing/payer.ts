@@ -13,7 +13,7 @@ import type { TestWindow } from './browser.ts';
 import { postAsMerchant, type TestTerminal } from './till.ts';
 
 const TOKEN = parseAbi(['function mint(address to, uint256 amount)']);
-/** One unit of the chain's currency, with which the test pays for its own transactions. */
+/** One unit of the chain's currency, to pay for the test's own transactions. */
 const ONE_COIN = '0xde0b6b3a7640000';
 
 async function rpc(sandbox: SandboxFile, method: string, params: readonly unknown[]) {

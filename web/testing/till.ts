@@ -18,7 +18,7 @@ export interface TestTerminal {
   tagChip(): Promise<CardChip>;
   /** Creates a new pairing code. Using it revokes the current key. */
   pairingCode(): Promise<string>;
-  /** Creates a code with which the till may make one refund above its own limit. */
+  /** Creates a code that lets the till make one refund above its own limit. */
   managerCode(): Promise<string>;
   /** Creates a code that removes a forgotten PIN. Afterwards the demo owner has a second factor. */
   openingCode(): Promise<string>;

@@ -6,7 +6,7 @@ export interface SwitchProps {
   readonly checked: boolean;
   readonly onChange: (checked: boolean) => void;
   readonly disabled?: boolean;
-  /** The English name by which scripts find the control. */
+  /** The English name that scripts use to find the control. */
   readonly 'data-name'?: string;
 }
 

@@ -18,7 +18,7 @@ export function identiconOf(address: string): { readonly tone: number; readonly 
   return { tone, on };
 }
 
-/** Shows a generated picture of an address, by which a customer is recognized at a glance. */
+/** Shows a generated picture of an address, so that a customer is recognized at a glance. */
 export function Identicon({ address }: { readonly address: string }): ReactNode {
   const { tone, on } = identiconOf(address);
   const squares = on.flatMap((at) => {

@@ -10,8 +10,8 @@ export interface Price {
 }
 
 /**
- * Formats a price, for example `€2.50`, `¥250` or `KWD 2.500`, with the decimals of ISO 4217. Those
- * of `Intl` sometimes differ.
+ * Formats a price, for example `€2.50`, `¥250` or `KWD 2.500`, with the decimals of ISO 4217.
+ * `Intl` sometimes uses others.
  */
 export function formatPrice({ currency, units }: Price): string {
   const digits = digitsOf(currency);

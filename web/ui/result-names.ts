@@ -1,5 +1,5 @@
 /**
- * The names by which scripts find a result in every language (behavior.md 21): the values of
+ * The names that scripts use to find a result in every language (behavior.md 21): the values of
  * `data-result`.
  */
 export const RESULT_NAMES = {

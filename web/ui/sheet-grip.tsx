@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 /**
- * Shows the grip by which a bottom sheet is pulled away. Keyboard users press Escape. Its style and
+ * Shows the grip for pulling a bottom sheet away. Keyboard users press Escape. Its style and
  * behavior load with the first sheet, because the first load never shows one.
  */
 export function SheetGrip({ onAway }: { readonly onAway: () => void }): ReactNode {

@@ -10,7 +10,7 @@ import { ZoneNote } from './time.tsx';
 
 export interface ShellPage {
   readonly name: string;
-  /** The English name by which scripts find the link. */
+  /** The English name that scripts use to find the link. */
   readonly 'data-name'?: string;
   /** Relative to the service's root, without a leading slash: `dashboard/payments`. */
   readonly path: string;

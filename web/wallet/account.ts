@@ -41,7 +41,7 @@ export function readAddress(text: string): Hex | null {
   return isAddress(typed) ? getAddress(typed) : null;
 }
 
-/** Returns the hash by which the chain identifies a signed transaction. */
+/** Returns the hash that identifies a signed transaction on the chain. */
 export function hashOf(raw: Hex): Hex {
   return keccak256(raw);
 }

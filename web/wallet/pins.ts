@@ -82,7 +82,7 @@ function keepFacts(network: Network, reported: Pin | ChainFacts): ChainFacts {
  * Pins the contracts of all networks at the first sign-in, because the page that revokes the
  * approval must work without the service.
  *
- * @throws OtherContracts if those of the chosen network have changed.
+ * @throws OtherContracts if the contracts of the chosen network have changed.
  */
 export function checkNetworks(networks: readonly PayerNetwork[], chosen: PayerNetwork): void {
   for (const one of networks) {

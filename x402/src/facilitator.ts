@@ -46,7 +46,7 @@ export interface FacilitatorOptions {
 export interface Facilitator {
   readonly bridge: string;
   /**
-   * Returns the payment requirements for a client, with which the merchant receives `price` atoms.
+   * Returns the payment requirements for a client, such that the merchant receives `price` atoms.
    */
   requirements(offer: { readonly price: number; readonly resource: string }): Requirements;
   verify(payload: unknown, requirements: unknown): Promise<Verified>;

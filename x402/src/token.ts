@@ -76,7 +76,7 @@ export type Transfer =
   | { readonly status: 'sent'; readonly hash: Hex | null }
   | { readonly status: 'refused'; readonly reason: string };
 
-/** The fields by which the token identifies an authorization. */
+/** The fields that identify an authorization in the token contract. */
 type Named = Pick<Authorization, 'from' | 'nonce'>;
 
 /** USDC as the bridge wallet uses it. The token's nonces ensure that no transfer happens twice. */
@@ -148,7 +148,7 @@ function typedData(facts: TokenFacts, authorization: Omit<Authorization, 'signat
   };
 }
 
-/** Checks a signature: that of a key locally, that of a smart wallet by its contract (ERC-1271). */
+/** Checks a signature: a key's locally, a smart wallet's through its contract (ERC-1271). */
 async function isSignedBy(client: PublicClient, facts: TokenFacts, authorization: Authorization) {
   const { signature, ...message } = authorization;
   const typed = typedData(facts, message);

@@ -13,7 +13,7 @@ export interface RefundLimits {
 export interface ToolDeps {
   readonly tapline: Tapline;
   readonly apiKey: string;
-  /** Web root of the network, where its documents are. */
+  /** Root URL of the network's documents. */
   readonly webUrl: string;
   readonly refundLimits: RefundLimits;
   /** Refunds that this session has prepared. */
@@ -47,7 +47,7 @@ export interface Property {
   readonly pattern?: string;
 }
 
-/** Hints about a tool, with which clients decide when to ask their user. */
+/** Hints about a tool that clients use to decide when to ask their user. */
 export interface Annotations {
   readonly title: string;
   readonly readOnlyHint: boolean;

@@ -9,7 +9,7 @@ import type { Sql } from '#db/database.ts';
 import { selectRefundTaxes } from '#fiscal/refund-taxes.ts';
 import { type LineItem, type RateTax, taxTable } from '#prices/lines.ts';
 
-/** A row of a list as the API shows it, plus the fields by which an accountant identifies it. */
+/** A row of a list as the API shows it, plus the fields that an accountant uses to identify it. */
 type Row = { readonly [key: string]: Json };
 
 /** Columns with atoms, which the accountants' file shows with decimals. */

@@ -8,15 +8,15 @@ function addCounts(parts: readonly { readonly [name: string]: number }[]): Recor
   return sums;
 }
 
-/** Pairs of milliseconds and the number of payments that took so long, shortest first. */
+/** Pairs of milliseconds and the number of payments that took that long, shortest first. */
 type Times = readonly (readonly [ms: number, count: number])[];
 
 const NUMBERS = /-?\d+/g;
 
 /**
- * Adds up the times. It runs on each chart request with the day's hours, and scans the numbers
- * itself: parsing the JSON to objects, whose numeric keys V8 sorts, took five times as long and
- * blocked the event loop.
+ * Adds up the times of the day's hours, on each chart request. Scans the text for numbers: parsing
+ * the JSON took five times as long and blocked the event loop, because V8 sorts an object's numeric
+ * keys.
  */
 function addTimes(hours: readonly string[]): Times {
   const sums = new Map<number, number>();

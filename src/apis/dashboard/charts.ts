@@ -29,7 +29,7 @@ function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => Re
 }
 
 /**
- * Opens the charts. When several people open those of one business at once, the hours of the
+ * Opens the charts. When several people open one business's charts at once, the hours of the
  * current day are added up once for all of them. The figures are as of the start of that count.
  */
 export function openCharts(db: Database): Charts {

@@ -25,8 +25,8 @@ const LOOK_EVERY_MS = 400;
 /** Interval of comments, because proxies close connections that are silent for a minute. */
 const COMMENT_EVERY_MS = 15_000;
 /**
- * Longest duration of a stream. After it the browser reconnects by itself, and its session and role
- * are checked again.
+ * Longest duration of a stream. After it the browser reconnects automatically, and its session and
+ * role are checked again.
  */
 const MAX_MS = 5 * 60_000;
 const BATCH = 100;
@@ -125,7 +125,7 @@ export function feedRoutes(ctx: ApiContext): PersonRoute[] {
     handle: async ({ caller, query, now, whenGone }) => {
       const { tenant } = caller;
       const { id: sessionId, user_id: userId } = sessionOf(caller);
-      // Taken before any other await, so that of simultaneous requests only ten get a slot.
+      // Taken before any other await, so that only ten of any simultaneous requests get a slot.
       const free = await slots.take(userId);
       if (free === null) return tooMany();
       const lastId = caller.lastEventId ?? query.last_event_id ?? null;

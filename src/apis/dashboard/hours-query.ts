@@ -17,9 +17,9 @@ export function overFor(minutes: number): string {
 }
 
 /**
- * Stored hours that are obsolete once the day ($3 to $4) is stored: its own, and leftovers of days
- * long before it. The hours of the preceding days stay, because those days may be counted at the
- * same time, and each missing hour would have to be counted again.
+ * SQL: stored hours that are obsolete once the day ($3 to $4) is stored: the day's own hours, and
+ * leftovers from much earlier days. The hours of the preceding week stay, because its days may be
+ * aggregated concurrently and would have to count each missing hour again.
  */
 export const HOURS_NO_LONGER_NEEDED = `
   hour < $4::timestamptz and (

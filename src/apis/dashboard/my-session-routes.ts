@@ -94,7 +94,7 @@ function signOutEverywhereRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Declares the routes with which people list and end their sessions. */
+/** Declares the routes that list and end a person's own sessions. */
 export function mySessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [listSessionsRoute(settings), endSessionRoute(settings), signOutEverywhereRoute(settings)];
 }

@@ -166,7 +166,8 @@ function refundRoute(ctx: ApiContext): PersonRoute {
       const { tenant } = caller;
       const asked = refundAskedFor(body);
       if (isRefusal(asked)) return asked;
-      // Written before the refund, so that the log names the person whatever the result is.
+      // Logs the request before the refund, so that the audit log names the person even if the
+      // refund fails.
       const refused = await ctx.db.transaction<Refusal | null>(async (tx) => {
         const stale = await refundRefusal(tx, request, asked);
         if (stale !== null) return new Abandon(stale);

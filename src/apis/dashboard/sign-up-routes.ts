@@ -197,8 +197,8 @@ function acceptRoute(settings: SurfaceSettings) {
 }
 
 /**
- * Returns the routes by which merchants' people first get access. Staff are created by command
- * only.
+ * Returns the routes that give a merchant's users their first access. The network's staff are
+ * created by command only.
  */
 export function signUpRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [

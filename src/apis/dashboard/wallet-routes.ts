@@ -119,7 +119,7 @@ export function walletRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), consentRoute(ctx), changeRoute(ctx), cancelRoute(ctx)];
 }
 
-/** The facts by which the funds can be found on the chain. */
+/** The facts needed to find the funds on the chain. */
 const FORMER = {
   settlement: textOut('The address of the settlement contract.'),
   merchant_number: Type.Integer({ description: 'The account on the contract.' }),

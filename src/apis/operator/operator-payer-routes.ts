@@ -77,7 +77,7 @@ function blockRoute(ctx: ApiContext, verb: 'block' | 'unblock') {
   });
 }
 
-/** Payers, as the network's staff finds and blocks them. */
+/** Returns the routes that let the network's staff find and block payers. */
 export function operatorPayerRoutes(ctx: ApiContext): PersonRoute[] {
   return [payersRoute(ctx), blockRoute(ctx, 'block'), blockRoute(ctx, 'unblock')];
 }

@@ -147,7 +147,7 @@ function changeRoute(
 }
 
 /**
- * Declares the routes for the keys by which readers identify their network to phones with Google
+ * Declares the routes for the keys that readers use to identify their network to phones with Google
  * Wallet.
  */
 export function smartTapRoutes(ctx: ApiContext): PersonRoute[] {

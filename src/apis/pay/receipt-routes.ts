@@ -27,7 +27,7 @@ export function renderPast(presentment: PastQuote | null) {
   return presentment === null ? null : renderQuote(presentment, presentment.expiresAt);
 }
 
-/** Renders the data by which the chain confirms the payment. */
+/** Renders the data needed to verify the payment on the chain. */
 function renderProof(
   { payment, merchantNumber: number }: Receipt,
   chain: NetworkConfig | undefined,

@@ -12,7 +12,7 @@ import { type OwnPage, type OwnPlace, placeOf } from '#payers/active-first.ts';
 
 const { limit, cursor } = pageParameters;
 
-/** The query of a list of the payer's own objects. */
+/** Query parameters of lists of the payer's own objects. */
 export const OwnQuery = Type.Object({ limit, cursor });
 
 type OwnQuery = { readonly limit?: number; readonly cursor?: string };

@@ -28,7 +28,7 @@ interface Found {
   readonly payerId: string;
   readonly authorization: PaymentAuthorization;
   readonly by: SignedBy;
-  /** The owner's settings of this address, if it is a registered chip. */
+  /** The owner's settings for this address, if it is a registered chip. */
   readonly chip: ChipRow | null;
 }
 

@@ -33,8 +33,8 @@ export interface CredentialKind<P, F> {
    */
   lock(tx: Tx, presented: readonly P[]): Promise<Known<F>>;
   /**
-   * Locks the credential of an attempt whose payer was asked; `null` if it was erased. Missing for
-   * kinds that need no confirmation. Lock its payer afterwards.
+   * Locks the credential of an attempt that its payer had to confirm; `null` if it was erased.
+   * Missing for kinds that need no confirmation. Lock its payer afterwards.
    */
   lockAgain?(tx: Tx, stored: Credential): Promise<F | null>;
   /** True if it was tapped at a till. If missing, always true. */

@@ -25,7 +25,7 @@ export function readRates(data: Hex): FeeRates {
 }
 
 /**
- * Reads the fee rates. Default: those of the contract that payers join now.
+ * Reads the fee rates. Default: the rates of the contract that payers join now.
  * @throws RpcUnavailable
  */
 export async function readFeeRates(

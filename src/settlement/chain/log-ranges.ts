@@ -20,7 +20,7 @@ const NARROW_MEMORY_MS = 600_000;
 /**
  * Returns the logs at one end of a range, as many as one provider returns at once. A range that is
  * refused, or too slow, is halved, down to one block, and a provider's limit is remembered. After
- * an unknown refusal the next provider is asked; if all refuse, the range counts as refused. If no
+ * an unknown refusal the next provider is tried; if all refuse, the range counts as refused. If no
  * provider returns logs, they are read from the blocks' receipts.
  * @throws RpcUnavailable
  */

@@ -2,7 +2,7 @@ import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Validates the results of each RPC method. An invalid result is a fault of the node: the next
- * provider is asked, and nothing is decided from the result.
+ * provider is tried, and nothing is decided from the result.
  */
 
 type Check = (result: unknown, params: readonly unknown[]) => boolean;

@@ -19,7 +19,7 @@ export interface Address {
   narrowUntil: number;
   /** It refuses all logs; remembered until this process time. */
   noLogsUntil: number;
-  /** True if its head does not advance, or is far behind, so that others are asked first. */
+  /** True if its head does not advance, or is far behind, so that others are tried first. */
   isStale: boolean;
   /** Returns one reply per call. Never throws. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;
@@ -32,7 +32,7 @@ export interface Address {
    * Reads its chain id, unless it was just read. The provider is used only while the id is right.
    */
   confirmChain(): Promise<void>;
-  /** True if it failed recently, so that others are asked first. */
+  /** True if it failed recently, so that others are tried first. */
   isResting(): boolean;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface AskOptions {
   readonly urgent: boolean;
 }
 
-/** How long a node that failed is asked last. */
+/** How long a node that failed is tried last. */
 const REST_MS = 5_000;
 /** How often each provider's chain id is read. */
 const CHAIN_CHECK_MS = 60_000;

@@ -3,7 +3,7 @@ import type { RefusalKind } from '#settlement/chain/node-refusals.ts';
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** The caller's checks of the result, besides those of the method. */
+  /** The caller's checks of the result, in addition to the method's own. */
   readonly accepts?: (result: unknown) => boolean;
 }
 
@@ -61,7 +61,7 @@ export type Reply =
   | { readonly status: 'answered'; readonly result: unknown }
   /** The chain itself refuses. */
   | { readonly status: 'refused'; readonly refusal: RpcRefusal }
-  /** No answer about the chain, so the next provider is asked. */
+  /** No answer about the chain, so the next provider is tried. */
   | { readonly status: 'passed'; readonly fault: NodeFault };
 
 export function passed(fault: NodeFault): Reply {

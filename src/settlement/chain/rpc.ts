@@ -33,7 +33,7 @@ export interface Rpc {
    * @throws RpcUnavailable if no call got an answer.
    */
   batch(calls: readonly RpcCall[], options?: RpcPriority): Promise<RpcAnswer[]>;
-  /** Returns the providers in the order in which they would be asked now. */
+  /** Returns the providers in the order in which they would be tried now. */
   inOrder(): Address[];
   /** Reads the chain id that each provider reports; `null` if it does not answer. */
   probe(): Promise<readonly ProbedAddress[]>;

@@ -14,7 +14,7 @@ import { quantity } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The result of a check; never thrown. `index` is that of the digest that was signed. */
+/** The result of a check; never thrown. `index` is the position of the digest that was signed. */
 export type SignatureVerdict =
   | { readonly status: 'valid'; readonly index: number }
   | { readonly status: 'invalid' }

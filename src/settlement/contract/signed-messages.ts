@@ -10,7 +10,8 @@ import type { Hex } from '#settlement/requests.ts';
 type ForContract = Pick<NetworkConfig, 'chainId' | 'settlement'>;
 
 /**
- * Builds the message by which a merchant's settlement wallet agrees to receive the account's money.
+ * Builds the message that a merchant's settlement wallet signs to agree to receive the account's
+ * money.
  */
 export function merchantConsent(
   config: ForContract,
@@ -32,8 +33,8 @@ export function merchantConsent(
 }
 
 /**
- * Builds the message by which a new settlement wallet agrees to receive a merchant's money; `nonce`
- * from readPayerAccount.
+ * Builds the message that a new settlement wallet signs to agree to receive a merchant's money;
+ * `nonce` from readPayerAccount.
  */
 export function walletConsent(
   config: Pick<NetworkConfig, 'chainId'> & Contracts,
@@ -75,7 +76,7 @@ const AUTHORIZATION = [
 ] as const;
 
 /**
- * Builds the message by which an owner sends USDC; any account may submit it to the token
+ * Builds the message that an owner signs to send USDC; any account may submit it to the token
  * (EIP-3009).
  */
 export function usdcTransfer(

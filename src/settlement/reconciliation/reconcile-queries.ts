@@ -52,7 +52,7 @@ interface Cursor {
 }
 
 /**
- * Locks the cursor, so that of two concurrent runs only one counts.
+ * Locks the cursor, so that only one of two concurrent runs counts.
  * @returns the cursor.
  */
 export async function lockCursor(

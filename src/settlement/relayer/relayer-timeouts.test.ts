@@ -101,7 +101,7 @@ describe('how long a payment waits is decided by its sum', () => {
       [String(world.merchant.merchantNumber), world.merchant.wallet.address],
     );
     const deps = { chain, db: database.db, clock: systemClock, log: silentLog };
-    // Compares blocks of any age, because those of the test are recent.
+    // Compares blocks of any age, because the test's blocks are recent.
     const differences = async () => {
       const found = await reconcileOnce(deps, { graceMs: -86_400_000 });
       return found.differences.map(({ kind }) => kind).filter((kind) => kind.startsWith('payment'));

@@ -6,7 +6,7 @@ import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts'
 import type { Hex } from '#settlement/requests.ts';
 import type { RangedBatch } from '../../../contracts/batch-range.ts';
 
-/** The values by which the chain identifies a payment. */
+/** The values that identify a payment on the chain. */
 export interface PaymentPlace {
   readonly number: bigint;
   /** Also identifies the contract that settled the payment, even after the merchant has moved. */
@@ -77,8 +77,8 @@ export interface ContractBatches {
 }
 
 /**
- * Locks the batches, so that of two processes reading the chain, neither overwrites newer rows with
- * older ones.
+ * Locks the batches, so that two processes reading the chain never overwrite newer rows with older
+ * ones.
  */
 export async function lockBatches(
   tx: Tx,

@@ -119,7 +119,7 @@ function receiptIn(
   const hashes = receiptsToAsk(transaction, { now, listed, everything });
   if (hashes.length === 0) return null;
   const early = earlyReceiptAt(transaction, now);
-  // Checks an early receipt against the branch, which means that the second provider is asked.
+  // Checks an early receipt against the branch, which means that the second provider is queried.
   if (early !== null && hashAt(view, Number(early.receipt.blockNumber)) === early.receipt.blockHash)
     return { kind: 'receipt', receipt: early.receipt };
   if (mood === 'silent') return { kind: 'receipt_unanswered' };

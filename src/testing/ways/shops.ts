@@ -44,7 +44,7 @@ export function demoTill({ sandbox }: RestoreGround): Till {
   };
 }
 
-/** Adds a counter of the same merchant, at which agents buy, too. */
+/** Adds a counter of the same merchant, where agents buy, too. */
 export async function addTill({ db }: RestoreGround, till: Till, label: string): Promise<Till> {
   const { row, secret } = await db.transaction((tx) => addTerminal(tx, till.account, label));
   return { ...till, terminal: row.id, deviceKey: secret, agentTerminal: row.id };

@@ -26,7 +26,7 @@ type RefundBy = (at: WaysWorld & { office: PersonClient }, refund: Refund) => Pr
 
 const keyOf = ({ payment }: Refund) => `refund ${payment}`;
 
-/** Ways to refund a payment, by the place from which it is done. */
+/** Ways to refund a payment, by where the refund is made. */
 export const REFUNDS: Readonly<Record<'API' | 'till' | 'dashboard', RefundBy>> = {
   API: ({ url, till }, refund) => {
     const merchant = caller(`${url(0)}/v1`, till.secretKey);

@@ -155,7 +155,7 @@ async function beginWith(
 
 const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wish.tip });
 
-/** Begins a sale that is paid with what a reader at the till reads. */
+/** Begins a sale that is paid with a credential read at the till. */
 function tapped(
   type: Exclude<TappedType, 'rotating_code'>,
   read: (payer: WayPayer, merchant: Caller) => Promise<string>,
@@ -195,8 +195,8 @@ async function linkOf({ terminal }: Door, intent: string): Promise<string> {
 function signed(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
-    // Keeps the terms with which the page was opened, because a till shows no link of a sale that
-    // is being paid.
+    // Keeps the terms that the page was opened with, because a till shows no link of a sale that is
+    // being paid.
     const shown = new Map<string, Promise<string>>();
     const tokenOf = (at: Door, id: string) => {
       const token = shown.get(id) ?? linkOf(at, id);

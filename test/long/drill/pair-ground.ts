@@ -472,7 +472,7 @@ export class PairGround {
     return null;
   }
 
-  /** Lets each thief try once more. @returns true if everything is refused. */
+  /** Lets each thief try again. @returns true if everything is refused. */
   private async isOver(stolen: readonly StolenKey[]): Promise<boolean> {
     const { thieves } = this;
     const nothing = await this.operationOf(this.settlement, call('pauseSettling'));

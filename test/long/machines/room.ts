@@ -135,7 +135,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const OWN = { PATH, HOME: '/root', LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' };
 const TYPED_MS = 300_000;
 
-/** Returns the settings with which this machine reaches the registry. */
+/** Returns the settings that this machine needs to reach the registry. */
 function online(): Record<string, string> {
   const settings = Object.entries(process.env).filter(([name]) =>
     /proxy|^npm_config_|CERT/i.test(name),

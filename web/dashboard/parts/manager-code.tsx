@@ -11,7 +11,7 @@ interface Code {
   readonly expires_at: string;
 }
 
-/** Creates a code with which a till may make one refund above its own limit. */
+/** Creates a code that lets a till make one refund above its own limit. */
 export function ManagerCode(): ReactNode {
   const { call } = useMerchant();
   const [made, setMade] = useState<Code | null>(null);

@@ -59,7 +59,7 @@ interface WithoutUsProps {
 }
 
 /**
- * Shows the facts with which the wallet can withdraw without the service. Merchants should store
+ * Shows the facts that the wallet needs to withdraw without the service. Merchants should store
  * them while the service is available.
  */
 function WithoutUs({ contract, former }: WithoutUsProps): ReactNode {

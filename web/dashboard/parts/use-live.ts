@@ -47,7 +47,7 @@ function follow(path: string, types: readonly string[], onEvent: () => void): ()
     close();
     if (document.visibilityState === 'hidden') return;
     const opened = new EventSource(fromRoot(path));
-    // Events between the last read and the start of the stream were missed, so read once more.
+    // Events between the last read and the start of the stream were missed, so read again.
     opened.addEventListener('open', onEvent);
     for (const type of types) opened.addEventListener(type, onEvent);
     opened.addEventListener('error', () => {

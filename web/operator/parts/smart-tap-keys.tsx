@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<CollectorKey>[] = [
   { name: 'Change', cell: (key) => <KeyActions collectorKey={key} /> },
 ];
 
-/** Shows the keys with which readers prove to Google Wallet that they belong to this network. */
+/** Shows the keys that readers use to prove to Google Wallet that they belong to this network. */
 export function SmartTapKeys(): ReactNode {
   const { mayChange } = useOperator();
   const keys = useRead('GET /smart_tap/keys');

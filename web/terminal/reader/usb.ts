@@ -11,7 +11,7 @@ export const USB_PORT = 4244;
  * the program starts.
  */
 const AGAIN_MS = 1_000;
-/** WebSocket close codes with which the program ends this page's connection. */
+/** WebSocket close codes that the program uses to end this page's connection. */
 const CLOSED = { refused: 4401, replaced: 4409, tooOften: 4429 } as const;
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 

@@ -113,8 +113,8 @@ function plainAttributes(props: Props): Props {
 }
 
 /**
- * Protects the texts in an element's children. Also applied to components, because those of
- * libraries pass children to elements without this runtime.
+ * Protects the texts in an element's children. Also applied to components, because library
+ * components pass children to elements without this runtime.
  */
 function held(type: unknown, props: Props): Props {
   const { children, className } = props;

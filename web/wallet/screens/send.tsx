@@ -123,7 +123,7 @@ interface ReviewProps {
   readonly onBack: () => void;
 }
 
-/** Shows everything once more, with the button that sends. */
+/** Shows everything again, with the button that sends. */
 function SendReview({ plan, onBack }: ReviewProps): ReactNode {
   const here = useHere();
   const { vault } = here;

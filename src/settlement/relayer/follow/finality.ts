@@ -38,7 +38,7 @@ export async function watchBlocks(
   head: Block,
   { isReorganized }: { readonly isReorganized: boolean },
 ): Promise<void> {
-  // The final block is asked for once, and only if something waits for it.
+  // The final block is read once, and only if something waits for it.
   let asked: Promise<bigint> | undefined;
   const askFinal = () => (asked ??= finalBlock(relayer.chain, head.number));
   await watchFinality(relayer, head, { isReorganized, askFinal });

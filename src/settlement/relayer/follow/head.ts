@@ -29,7 +29,7 @@ export interface Change {
 const ANNOUNCED_MS = 2_000;
 /** Pause before the next poll after a contradiction of the known head. */
 const DOUBT_LOOK_MS = 120;
-/** After this long (or a few intervals) without a new block, other addresses are asked. */
+/** After this long (or a few intervals) without a new block, other addresses are tried. */
 const STANDS_STILL_MS = 5_000;
 const STANDS_STILL_INTERVALS = 3;
 const COMPARE_MS = 10_000;
@@ -262,7 +262,7 @@ function expectedNow(relayer: RelayerState): (Held & { readonly hash: Hex })[] {
   return expected.slice(0, MOST_EXPECTED);
 }
 
-/** Assumed block interval while it is unknown: that of the fastest chains. */
+/** Assumed block interval while it is unknown: the fastest chains' interval. */
 const SHORTEST_INTERVAL_MS = 200;
 /** Blocks are irregular, so up to twice the expected number plus this many is accepted. */
 const MORE_BLOCKS = 8;

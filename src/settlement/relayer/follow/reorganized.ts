@@ -25,7 +25,7 @@ interface Followed {
   readonly alarms: readonly Alarm[];
   /** True if a declined payment has succeeded, so that its domain must apply a result. */
   readonly isRevived: boolean;
-  /** True if requests were queued again, because the ledger counts on them. */
+  /** True if settlement jobs were requeued, because the ledger already relies on their results. */
   readonly isQueued: boolean;
 }
 

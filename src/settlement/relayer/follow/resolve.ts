@@ -235,7 +235,7 @@ async function paymentAnswer(
 /**
  * Simulates the call in the state after its block. Many nodes keep only some 128 states; then the
  * head's state is used. That is safe: a reverted call has moved nothing, and one that would be
- * accepted now is checked once more before it is sent.
+ * accepted now is checked again before it is sent.
  */
 async function replay(
   chain: Chain,
@@ -252,7 +252,7 @@ async function replay(
 
 /**
  * Returns the result of a revert. A batch of payments reverts as a whole; for anything else the
- * contract is asked for the reason.
+ * reason is read from the contract.
  */
 async function afterRevert(
   relayer: RelayerState,

@@ -75,8 +75,8 @@ async function closeGap(
 
 /**
  * Carries out the effects of observations. Database commits come first, and observing them may
- * cause more effects. Then signers are asked, and transactions are broadcast per sender in nonce
- * order. After a crash, work continues from the rows.
+ * cause more effects. Then signatures are requested, and transactions are broadcast per sender in
+ * nonce order. After a crash, work continues from the rows.
  */
 export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]): Promise<void> {
   const outside: (Held & { readonly kind: Effect['kind'] })[] = [];

@@ -22,7 +22,7 @@ export type SenderStatus =
   | 'draining'
   | 'stopped';
 
-/** What this process knows of a sender beside its transactions. */
+/** Facts that this process knows about a sender, apart from its transactions. */
 export interface SenderFacts {
   readonly isStopped: boolean;
   /** True if the sender is beyond this worker's share. */

@@ -40,7 +40,7 @@ function outcomeOf(situation: Situation, name: CaseName): string {
 }
 
 /**
- * The expected result per situation and observation. What is missing changes nothing and has no
+ * The expected result per situation and observation. Missing entries change nothing and have no
  * effects.
  */
 const TABLE: Readonly<Record<Situation, string>> = {

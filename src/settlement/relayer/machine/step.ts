@@ -146,7 +146,10 @@ function refused(
   return { ...facts, phase: 'signed', wanted, overdue, query };
 }
 
-/** The receipts at the next head say more of what was not sent, or is in a block already. */
+/**
+ * Keeps an early receipt. A transaction that was not sent, or is in a block already, is looked up
+ * at the next head instead.
+ */
 function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTransaction {
   return transaction.phase === 'broadcast' ? { ...transaction, early } : askingAlways(transaction);
 }
@@ -308,7 +311,7 @@ function nonceUnused(
   }
   if (transaction.phase === 'stuck') return tendStuck(transaction, observation, now);
   if (!isOverdue) return stay(transaction);
-  // While the signer is asked, no other offer is made.
+  // Makes no other offer while a signature is pending.
   if (transaction.phase === 'unsigned' || transaction.wanted !== null || !isNext) {
     return stay(transaction, firstEffects(transaction));
   }
@@ -425,7 +428,7 @@ function bytesStored(transaction: OpenTransaction, { cancels }: Attempt): Step {
   return stay(next, isSendable(next) ? [{ kind: 'broadcast' }] : []);
 }
 
-/** The signer is asked after the commit that stores the request. */
+/** The signature is requested only after the commit that stores the request. */
 function offerStored(
   transaction: OpenTransaction,
   { offer, isRequeued }: Observed<'offer_stored'>,

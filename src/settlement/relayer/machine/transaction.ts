@@ -336,7 +336,7 @@ export function factsOf(transaction: Transaction): TransactionFacts {
   return { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs, attempts, requests };
 }
 
-/** Returns the offer that the signer is to sign, or that of the newest bytes. */
+/** Returns the offer that awaits a signature, or else the offer in the newest bytes. */
 export function newestOffer(transaction: OpenTransaction): Offer | null {
   return transaction.wanted ?? transaction.attempts.at(-1) ?? null;
 }

@@ -12,7 +12,7 @@ const OWED = `(applied_at is not null and status <> 'failed')`;
 /** Seconds to simulate, sign, send and mine. A payment with less time left is not sent. */
 export const MIN_LEFT_S = 10;
 
-/** SQL: an {@link OpenRequest}. What must be resent gets a new deadline each time. */
+/** SQL: an {@link OpenRequest}. A job that must be resent gets a new deadline each time. */
 const REQUEST = `id, kind, subject_id as "subjectId", number, payload, tries, created,
   ${OWED} as owed, settle_within as "settleWithinS",
   case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline`;
@@ -38,7 +38,7 @@ export async function claimPayments(
 
 /**
  * Returns signed payments whose deadline forbids signing them again, and whose newest bytes can
- * settle in no block later than `time`. They are not locked, because the chain is asked first.
+ * settle in no block later than `time`. They are not locked, because the chain is queried first.
  */
 export async function selectPerhapsDead(
   sql: Sql,
@@ -108,7 +108,7 @@ export async function selectUnbatched(
   );
 }
 
-/** Locks those of the requests that still wait, except those locked by another worker. */
+/** Locks the given jobs that still wait, except jobs locked by another worker. */
 export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint[]> {
   const rows = await tx.query<{ id: bigint }>(
     `select id from chain_requests r where id = any($1) and ${hasStatus('queued')}

@@ -86,7 +86,7 @@ export async function replaceOutcome(
   );
 }
 
-/** Replaces an announced result that was wrong: it must be applied once more. */
+/** Replaces an announced result that was wrong: it must be applied again. */
 export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
   await tx.query(
     `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null

@@ -47,7 +47,7 @@ type Work = (tx: Tx) => Promise<unknown>;
 /** Tables that grow with every payment. */
 const GROWING = /^(chain_requests|chain_transactions|payments|payment_intents)_/;
 
-/** Returns the indexes through which a statement would read growing tables now. */
+/** Returns the indexes that a statement's current plan uses to read growing tables. */
 async function indexes(work: Work): Promise<string[]> {
   const found = new Set<string>();
   await database.db.transaction((tx) =>

@@ -11,7 +11,7 @@ import type {
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A transaction to store. Without bytes, an external signer is asked after the commit. */
+/** A transaction to store. Without bytes, an external signer signs it after the commit. */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;
 
 interface OfSender {

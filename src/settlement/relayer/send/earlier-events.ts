@@ -136,7 +136,7 @@ const CANCELED = selectorOf('AuthorizationCanceled');
  * Finds the result of a payer's transfer that the token refuses now. Anyone who saw the
  * authorization may have sent it, or this service before the database was restored. So it has
  * succeeded if the token's own event says so, and has failed only if the token can never accept it
- * again, because after "failed" a person sends once more.
+ * again, because after "failed" a person sends again.
  * @throws RpcUnavailable while neither is known.
  */
 export async function endOfTransfer(chain: Chain, request: OpenRequest): Promise<Result> {

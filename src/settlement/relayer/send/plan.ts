@@ -37,7 +37,7 @@ export interface LockedSender {
 
 export interface PreparedRefund {
   readonly proof: RefundProof;
-  /** The sum that the contract has refunded of the payment, at the head. */
+  /** The total that the contract has refunded for the payment, as of the head. */
   readonly refunded: bigint;
 }
 
@@ -106,7 +106,7 @@ export function hasTimeLeft(request: Timed, now: Date): boolean {
 /**
  * Returns the last block time at which these payments may settle, in whole seconds: the head's time
  * plus the least time that any of them has left. Only the chain's clock counts. If the head has not
- * moved, the period is shorter; then the chain may refuse the call, and they are sent once more.
+ * moved, the period is shorter; then the chain may refuse the call, and they are sent again.
  */
 export function validUntil(
   payments: readonly Timed[],

@@ -110,7 +110,7 @@ export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): 
   const except = stillDeferred(relayer);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_ALONE });
   if (requests.length === 0) return 0;
-  // They are independent, so a distant node is asked about all of them at once.
+  // They are independent, so a distant node is queried about all of them at once.
   const all = await Promise.all(requests.map((request) => prepareOne(relayer, sender, request)));
   const prepared = all.flat();
 

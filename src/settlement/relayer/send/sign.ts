@@ -32,7 +32,7 @@ import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement
 /**
  * Signs the planned transactions with the sender's next nonces, and stores bytes, nonces and
  * requests together. They may be broadcast only after the commit. If another program has the
- * sender's key, it is asked after the commit instead (`signElsewhere`).
+ * sender's key, that program signs after the commit instead (`signElsewhere`).
  */
 export async function signAndStore(
   tx: Tx,

@@ -91,7 +91,8 @@ export async function lookAtNonce(
 
 /**
  * Stops a sender whose key a foreign transaction has used: it takes no new work, and operators are
- * alerted. What it has signed is still followed to its end. `also` runs in the same commit.
+ * alerted. Transactions that it has signed are still followed to their end. `also` runs in the same
+ * commit.
  */
 async function stopForForeignKey(
   relayer: RelayerState,
