@@ -231,7 +231,7 @@ async function prepareGround(
 /** The inputs of a start besides its settings. */
 interface Asked {
   readonly log: Log;
-  /** Aborts when the process was told to end, which ends the start's waits. */
+  /** Aborts when the process is signaled to stop, which ends the waits of the start. */
   readonly ends?: AbortSignal | undefined;
 }
 

@@ -17,8 +17,8 @@ const HELD_UP_MS = 700;
 const WARM = 10;
 
 /**
- * Returns a route that reports when it waits, waits until it is told to end, and returns whether
- * the client is still connected.
+ * Returns a route that reports when it waits, waits until the drain ends its wait, and returns
+ * whether the client is still connected.
  */
 function waiting(method: 'GET' | 'POST', path: string, onWait: () => void): AnyRoute {
   return defineRoute({

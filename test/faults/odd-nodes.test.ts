@@ -37,7 +37,7 @@ async function ask(name: string, taps: number, refundable: readonly string[]): P
   const orders = Array.from({ length: taps }, (_, place) => `${name}-${place}`);
   const created = await Promise.all(orders.map((order) => world.create(0, order)));
   const intents = created.map(({ body }) => body.id);
-  // The till retries as long as it is told to.
+  // The till retries as long as the service asks for it.
   for (const intent of intents) void world.tap(0, intent, `tap ${intent}`).catch(() => {});
   const refunds = await Promise.all(
     refundable.map(async (payment) => {

@@ -23,7 +23,7 @@ import { readFees } from '#settlement/relayer/senders/funds.ts';
 import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 
 export interface Relayer {
-  /** Looks for waiting requests. */
+  /** Looks for waiting jobs. */
   wake(): void;
   /** Finishes what is running, and returns the senders. Without this call, nothing is lost. */
   stop(): Promise<void>;

@@ -56,7 +56,7 @@ const DAY_S = 86_400;
 const DELAY_S = 2 * DAY_S;
 /** How many wallets or operations a thief announces per block. */
 const FLOOD = 8;
-/** More blocks than a pause takes. */
+/** More blocks than the watchtower needs to pause the contract. */
 export const ROUNDS = 6;
 const GAS = 1_000_000n;
 const GAS_PRICE = 10_000_000_000n;

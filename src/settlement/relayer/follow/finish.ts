@@ -14,8 +14,8 @@ import type { RequestPayloads } from '#settlement/requests.ts';
 import { upsertChainPayments } from '#settlement/settled/settled-queries.ts';
 
 /**
- * Stores what was found on the chain in one transaction: mined transactions, answered or requeued
- * requests, and settled payments. Repeating it has no effect.
+ * Stores what was found on the chain in one transaction: mined transactions, completed or requeued
+ * jobs, and settled payments. Repeating it has no effect.
  * @throws SenderLost if another worker has taken one of the senders, and will do the same.
  */
 export async function finish(

@@ -159,14 +159,14 @@ async function withBlocks(
 const SHORT_BLOCK_MS = 1_000;
 
 /**
- * Number of requests whose results are stored together: the payments domain processes the first
- * portion while the next one is read. Portions grow, because each costs two transactions.
+ * Number of jobs whose results are stored together: the payments domain processes the first portion
+ * while the next one is read. Portions grow, because each costs two transactions.
  */
 export const FIRST_PORTION = 64;
 const PORTION_GROWTH = 2;
 
 /**
- * Divides transactions, in order, into portions by their number of requests. A transaction is never
+ * Divides transactions, in order, into portions by their number of jobs. A transaction is never
  * split: a portion ends where it is closest to its size.
  */
 export function inPortions<T>(all: readonly T[], sizeOf: (one: T) => number): T[][] {

@@ -31,7 +31,7 @@ interface Followed {
 
 /**
  * Applies the changes that a reorganization has made to results that the ledger already had.
- * `taken`: the requests whose result `finish` has written just now.
+ * `taken`: the jobs whose result `finish` has just written.
  */
 export async function followReorganization(
   tx: Tx,
@@ -55,8 +55,8 @@ export async function followReorganization(
 }
 
 /**
- * Returns numbers that the chain shows as settled without a request whose result is being stored:
- * they belong to a declined payment, or another payment has used them.
+ * Returns numbers that the chain shows as settled without a job whose result is being stored: they
+ * belong to a declined payment, or another payment has used them.
  */
 function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigint>): bigint[] {
   const numbers = new Set<bigint>();
@@ -89,11 +89,11 @@ async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Answered[
 }
 
 /**
- * Compares requests that already had a result: a reorganization has undone their block, and the
- * same bytes were mined again. A result that was not applied yet is corrected. If it was applied,
- * its block and transaction are updated; any other difference raises an alarm, and what must be
- * resent is sent again. (The transaction's knowledge is from its row, so the result may have been
- * applied since.)
+ * Compares jobs that already had a result: a reorganization has undone their block, and the same
+ * bytes were mined again. A result that was not applied yet is corrected. If it was applied, its
+ * block and transaction are updated; any other difference raises an alarm, and what must be resent
+ * is sent again. (The transaction's knowledge is from its row, so the result may have been applied
+ * since.)
  */
 async function compareLate(tx: Tx, late: readonly Answered[]) {
   const alarms: Alarm[] = [];
@@ -142,7 +142,7 @@ function withoutPlace(result: Result): string {
 /**
  * Handles numbers that the chain shows as settled without a result that says so. If such a number
  * belongs to a declined payment (after a reorganization deeper than the confirmations), the ledger
- * follows the chain: the request succeeds now, its domain applies that, and an alarm names it. If
+ * follows the chain: the job succeeds now, its domain applies that, and an alarm names it. If
  * another attempt of the same intent is in progress, that one is answered first; see `resolve`.
  */
 async function reviveSettled(

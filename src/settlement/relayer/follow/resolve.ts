@@ -33,7 +33,7 @@ import {
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import type { SettledInBlock } from '#settlement/settled/settled-queries.ts';
 
-/** A mined transaction, and the result of each of its requests. */
+/** A mined transaction, and the result of each of its jobs. */
 export interface Resolution extends Pick<Mined, 'sender' | 'transaction' | 'receipt'> {
   readonly answered: readonly Answered[];
   /** Requests that need another transaction, because this one gave them no valid answer. */
@@ -112,10 +112,10 @@ async function logUnreadable(
 
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm | null }
-  /** `waits`: the request is never given up, however often it is sent at the wrong moment. */
+  /** `waits`: the job is never given up, however often it is sent at the wrong moment. */
   | { readonly status: 'again'; readonly waits?: true };
 
-/** A request is given up after this many transactions without an answer. No money has moved. */
+/** A job is given up after this many transactions without a result. No money has moved. */
 const MAX_TRIES = 3;
 
 /**
@@ -159,7 +159,7 @@ function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
 
 type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
 
-/** True if the request must be resent: the chain had paid it, but a reorganization undid that. */
+/** True if the job must be resent: the chain had paid it, but a reorganization undid that. */
 export function isStillOwed(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'alert' && !result.succeeded;
 }
@@ -206,7 +206,7 @@ async function answerOf(
   }
   if (kind.batched) return paymentAnswer(relayer, receipt, events, request);
   if (kind.event !== null) return { status: 'again' };
-  // Such a request has no event, so the transaction's success is the answer.
+  // Such a job has no event, so the transaction's success is the result.
   const logIndex = Number(receipt.logs.at(-1)?.logIndex ?? 0);
   const facts = placeOf({ ...receipt, logIndex }, block.time);
   return { status: 'answered', result: { succeeded: true, facts } };

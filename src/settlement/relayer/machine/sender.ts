@@ -30,7 +30,7 @@ export interface SenderFacts {
   readonly isStarved: boolean;
   /** Payments that its balance covers at the last fees; `null` if unknown. */
   readonly paymentsLeft: bigint | null;
-  /** True while its signer is being asked, so that no second request is made. */
+  /** True while a signing request is in progress, so that no second one is made. */
   readonly isSignerAsked: boolean;
 }
 

@@ -5,9 +5,7 @@ import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/t
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { RequestKind } from '#settlement/requests.ts';
 
-/**
- * SQL: true if the ledger counts the request as done, even if a reorganization may have undone it.
- */
+/** SQL: true if the ledger counts the job as done, even if a reorganization may have undone it. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
 /** Seconds to simulate, sign, send and mine. A payment with less time left is not sent. */
 export const MIN_LEFT_S = 10;
@@ -85,8 +83,8 @@ export async function selectDeclined(
 }
 
 /**
- * Returns requests that are sent alone, oldest first. They are not locked, because they are
- * simulated first.
+ * Returns jobs that are sent alone, oldest first. They are not locked, because they are simulated
+ * first.
  */
 export async function selectUnbatched(
   sql: Sql,
@@ -131,8 +129,8 @@ export function jobsOf({ id, requests }: Pick<OpenTransaction, 'id' | 'requests'
 }
 
 /**
- * Queues requests again: their nonce was used without an answer to them, or a reorganization has
- * undone the answer. Their transactions are retired: see `loadOpen`.
+ * Queues jobs again: their nonce was used without a result for them, or a reorganization has undone
+ * the result. Their transactions are retired: see `loadOpen`.
  */
 export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<void> {
   if (requests.length === 0) return;
@@ -185,7 +183,7 @@ const OWED_UNTIL = `case
     least((payload #>> '{authorization,validBefore}')::numeric, 1e11)::double precision)
   else owed_since + interval '${OWED_HOURS} hours' end`;
 
-/** Postpones requests that the chain would refuse, according to the simulation. */
+/** Postpones jobs that the chain would refuse, according to the simulation. */
 export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
   if (ids.length === 0) return;
   const update = `update chain_requests r set ${backOff('true')}`;

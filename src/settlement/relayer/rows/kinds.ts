@@ -96,7 +96,7 @@ export function refundTarget(
 }
 
 /**
- * The relayer's rules for one kind of request. All steps use them, so a new kind needs only a new
+ * The relayer's rules for one kind of job. All steps use them, so a new kind needs only a new
  * record, unless it needs its own preparation.
  */
 interface KindRecord {
@@ -104,7 +104,7 @@ interface KindRecord {
   readonly sender: SenderRole;
   /** Returns the contract to call: the merchant's, or the current one. */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
-  /** Encodes the call if the request alone determines it; `null` if `send-jobs.ts` prepares it. */
+  /** Encodes the call if the job alone determines it; `null` if `send-jobs.ts` prepares it. */
   readonly data: ((request: OpenRequest, config: NetworkConfig) => Hex) | null;
   /**
    * Returns the fields of its success event on which money depends. `null` if it has no event: then
@@ -260,8 +260,8 @@ export function kindsOf(
 }
 
 /**
- * Throws for a request that can never become a call, whatever the chain's state: a payload of
- * another kind, or numbers and texts that are too large for the contract.
+ * Throws for a job that can never become a call, whatever the chain's state: a payload of another
+ * kind, or numbers and texts that are too large for the contract.
  */
 export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
   if (request.kind === 'payment') {
@@ -274,15 +274,15 @@ export function requireWritable(request: OpenRequest, config: NetworkConfig): vo
 }
 
 /**
- * Returns why a request stays `pending` after this refusal; `null` if it does not. A full hour
- * passes by itself; a proposed wallet is applied, canceled or lapses.
+ * Returns why a job stays `pending` after this refusal; `null` if it does not. A used-up hour ends
+ * on its own; a proposed wallet is applied, canceled or lapses.
  */
 export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   if (revert.kind === 'hour_full' || revert.kind === 'wallet_pending') return revert.words;
   return revert.kind === 'blocked' && KINDS[kind].waits ? revert.words : null;
 }
 
-/** True if the event says that this request was done. */
+/** True if the event says that this job was done. */
 export function answers(event: SettlementEvent, request: OpenRequest): boolean {
   const expected = KINDS[request.kind].event?.(request);
   if (expected === undefined) return false;
@@ -297,8 +297,8 @@ export function answers(event: SettlementEvent, request: OpenRequest): boolean {
 const ADDRESSES = ['payer', 'wallet'];
 
 /**
- * Returns the failure of a request that was refused for this reason; for an unknown one, the
- * general failure.
+ * Returns the failure of a job that was refused for this reason; for an unknown reason, the general
+ * failure.
  */
 export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
   return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
@@ -321,7 +321,7 @@ export function placeOf(
   return { txHash, blockNumber: blockText, logIndex, blockTime: blockTime.toISOString() };
 }
 
-/** Returns the result of a request that succeeded by this event. `seenAt`: see `Mined`. */
+/** Returns the result of a job that this event shows as succeeded. `seenAt`: see `Mined`. */
 export function eventResult(
   event: SettlementEvent,
   { time: blockTime, seenAt = null }: { readonly time: Date; readonly seenAt?: Date | null },

@@ -34,8 +34,8 @@ const WRITE_OUTCOMES = `
   returning r.id`;
 
 /**
- * Stores results of requests carried by this transaction (or, without one, of requests that never
- * got one). @returns the requests that took it; the others already had a result.
+ * Stores results of jobs carried by this transaction (or, without one, of jobs that never got one).
+ * @returns the jobs that took it; the others already had a result.
  */
 export async function writeOutcomes(
   tx: Tx,

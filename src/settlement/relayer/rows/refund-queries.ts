@@ -27,7 +27,7 @@ export interface RefundSums {
   elsewhere: boolean;
 }
 
-/** Reads the refunds of each payment in one snapshot. Those without a request were recovered. */
+/** Reads the refunds of each payment in one snapshot. Refunds without a job were recovered. */
 export async function selectRefundSums(
   sql: Sql,
   wanted: {

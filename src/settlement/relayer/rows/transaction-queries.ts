@@ -325,15 +325,15 @@ export async function selectMinedBlocks(
 }
 
 export interface AnsweredRow {
-  /** Ids of the requests that the transaction answered. */
+  /** Ids of the jobs that the transaction completed. */
   ids: bigint[];
   tx_hash: Hex;
   block_number: bigint;
 }
 
 /**
- * Returns transactions above this block that are not ours and have answered requests whose results
- * are applied. Few blocks hold only few of them.
+ * Returns transactions above this block that are not ours and have completed jobs whose results are
+ * applied. Few blocks hold only few of them.
  */
 export async function selectAnswered(
   sql: Sql,

@@ -26,7 +26,7 @@ import {
 import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
-/** Returns the result of what the contract says was done before; an alarm if by another request. */
+/** Returns the result of what the contract says was done before; an alarm if another job did it. */
 export async function doneBefore(
   chain: Chain,
   request: OpenRequest,
@@ -42,7 +42,7 @@ export async function doneBefore(
 /**
  * Finds the event that did it, newest blocks first: by an earlier transaction of ours that was
  * mined after all, or by one from before the database was restored. `null` if the event does not
- * match the request, so something else used its number.
+ * match the job, so something else used its number.
  * @throws RpcUnavailable if there is no event: it must exist, so a node has left it out.
  */
 async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
@@ -57,9 +57,9 @@ async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result |
 }
 
 /**
- * Finds the event of a refund whose own transaction no longer carries its request. The contract
- * does not refuse a repeated reference; only the sums show that it was paid. `null` if, as far as a
- * node shows, it was not. Refunds of an earlier release have no reference to search for.
+ * Finds the event of a refund whose own transaction no longer carries its job. The contract does
+ * not refuse a repeated reference; only the sums show that it was paid. `null` if, as far as a node
+ * shows, it was not. Refunds of an earlier release have no reference to search for.
  */
 export async function findRefund(
   chain: Chain,

@@ -84,7 +84,7 @@ export async function sendPayments(
 /** Requests sent alone at once: nodes keep only some transactions of one sender. */
 const MAX_ALONE = 8;
 
-/** Leaves requests to a contract that the settings lack to a worker with newer settings. */
+/** Leaves jobs for a contract that the settings lack to a worker with newer settings. */
 function sendable(
   { chain }: RelayerState,
   claimed: readonly OpenRequest[],
@@ -99,8 +99,8 @@ function sendable(
 
 /**
  * Sends what must be sent alone: refunds, withdrawals, registrations and similar, and payments
- * whose batch was mined without an answer for them. Each is simulated first, so that a request that
- * the contract would refuse costs no gas and fails with its reason.
+ * whose batch was mined without an answer for them. Each is simulated first, so that a job that the
+ * contract would refuse costs no gas and fails with its reason.
  * @returns how many requests were sent or decided.
  * @throws SenderLost, RpcUnavailable
  */
@@ -137,7 +137,7 @@ export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): 
   return done.stored.length + done.decided.length;
 }
 
-/** A request, and what to do with it. */
+/** A job, and what to do with it. */
 interface Work {
   readonly request: OpenRequest;
   readonly next: Prepared;
@@ -169,13 +169,13 @@ async function writeDecided(
   return decided.map(({ kind }) => kind);
 }
 
-/** When a request about which no node answered is tried again; others go first. */
+/** Delay until a job is retried for which no node answered; others go first. */
 const DEFER_MS = 2_000;
 
 /**
- * Prepares a request; returns nothing if it waits. Only a request that can never become a call,
- * whatever the chain's state, is given up. Any other fault, even a bug, says nothing about the
- * money, so it decides nothing, and the others continue.
+ * Prepares a job; returns nothing if it waits. Only a job that can never become a call, whatever
+ * the chain's state, is given up. Any other fault, even a bug, says nothing about the money, so it
+ * decides nothing, and the others continue.
  */
 async function prepareOne(
   relayer: RelayerState,
@@ -211,7 +211,7 @@ function passes(error: unknown): boolean {
   return [RpcUnavailable, RpcRefusal, DatabaseUnavailable].some((fault) => error instanceof fault);
 }
 
-/** Fails a request that cannot be encoded, so that it does not delay others forever. */
+/** Fails a job that cannot be encoded, so that it does not delay others forever. */
 function whatIsBroken({ chain }: RelayerState, request: OpenRequest): Work[] {
   const { kind, subjectId: subject } = request;
   try {

@@ -30,9 +30,9 @@ import {
 import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
 
 /**
- * Signs the planned transactions with the sender's next nonces, and stores bytes, nonces and
- * requests together. They may be broadcast only after the commit. If another program has the
- * sender's key, that program signs after the commit instead (`signElsewhere`).
+ * Signs the planned transactions with the sender's next nonces, and stores bytes, nonces and jobs
+ * together. They may be broadcast only after the commit. If another program has the sender's key,
+ * that program signs after the commit instead (`signElsewhere`).
  */
 export async function signAndStore(
   tx: Tx,

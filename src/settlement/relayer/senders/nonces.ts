@@ -142,8 +142,8 @@ async function barOldBytes(
 
 /**
  * True if stored bytes may be sent again. They may now succeed where they failed before. So they
- * must not be sent once one of their requests has failed (its failure was or is about to be
- * announced) or is under way under other bytes. The contract would refuse expired ones anyway.
+ * must not be sent once one of their jobs has failed (its failure was or is about to be announced)
+ * or is in progress with other bytes. The contract would refuse expired ones anyway.
  */
 function maySendAgain(row: OpenTransactionRow, head: RelayerState['head']): boolean {
   const { attempts, unsigned, requests, retired } = row;
@@ -168,7 +168,7 @@ function toOffer({ cancels, maxFee, maxTip }: OfferRow): Offer {
   return { cancels, fees: { maxFeePerGas: BigInt(maxFee), maxPriorityFeePerGas: BigInt(maxTip) } };
 }
 
-/** A failed request has its answer, whatever happens to the transaction. */
+/** A failed job has its result, whatever happens to the transaction. */
 function toOpenRequest(row: OpenTransactionRow['requests'][number]): OpenRequest[] {
   const { failed, id, created, ...same } = row;
   const number = row.number === null ? null : BigInt(row.number);
