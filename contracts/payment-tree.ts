@@ -80,7 +80,7 @@ export function paymentTreeRoot(leaves: readonly Hex[]): Hex {
 /** Returns the proof of leaf `index`, as `refund` takes it: siblings, lowest first. */
 export function paymentProof(leaves: readonly Hex[], index: number): Hex[] {
   if (!Number.isInteger(index) || index < 0 || index >= leaves.length) {
-    throw new RangeError(`leaf ${index} is not among ${leaves.length}`);
+    throw new RangeError(`leaf ${index} is out of range: the batch has ${leaves.length}`);
   }
   return levelsOf(leaves).flatMap((level, height) => {
     const sibling = level[Math.floor(index / 2 ** height) ^ 1];

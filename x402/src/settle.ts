@@ -76,7 +76,7 @@ async function run(seller: Seller, sale: Sale, deadline: number): Promise<Outcom
   const { merchant, token } = seller;
   const obstacle = await obstacleOf(seller, sale);
   if (obstacle !== null) {
-    return { status: 'failed', reason: obstacle, message: 'Nothing was taken.' };
+    return { status: 'failed', reason: obstacle, message: 'Nothing was charged.' };
   }
   const place = await openSale(seller, sale);
   if ('taken' in place) {
@@ -137,7 +137,7 @@ async function pay(seller: Seller, { sale, intent, deadline }: At): Promise<Outc
     }
     case 'refused': {
       const reason = 'invalid_exact_evm_transaction_failed';
-      return { status: 'failed', reason, message: `Nothing was taken: ${taken.reason}` };
+      return { status: 'failed', reason, message: `Nothing was charged: ${taken.reason}` };
     }
     case 'done':
       await confirm(seller, intent);
@@ -174,7 +174,7 @@ async function refund(seller: Seller, { sale, intent, deadline }: At): Promise<O
   const reason = intent.last_payment_error?.decline_code ?? 'payment_canceled';
   const { token } = seller;
   if (!(await token.isUsed(sale.authorization))) {
-    const message = `${why} Nothing was taken. A transfer that still arrives will be refunded.`;
+    const message = `${why} Nothing was charged. A transfer that still arrives will be refunded.`;
     return { status: 'failed', reason, message };
   }
   const back = await token.giveBack(sale.authorization);

@@ -8,7 +8,7 @@ const GUIDE = 'docs/operating';
 
 async function readGuide(): Promise<string> {
   const answer = await fetch(fromRoot(`${GUIDE}.md`));
-  if (!answer.ok) throw new Error(`the guide answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`cannot load the guide: HTTP ${answer.status}`);
   return answer.text();
 }
 
