@@ -10,9 +10,9 @@ import { type BenchLine, percentile, report } from './report.ts';
 
 /**
  * Measures the charts of the overview over 14 days, for a merchant with 1,000,000 payments in 30
- * days and as many calls and deliveries. The first request counts the days that are over and stores
- * the counts; later ones read these and count the rest. Measured when the rest is largest: in the
- * last minute of a day, and before two o'clock in the following night.
+ * days and as many calls and deliveries. The first request counts the past days and stores the
+ * counts; later ones read these and count the rest. Measured when the rest is largest: in the last
+ * minute of a day, and before two o'clock in the following night.
  */
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 /** Number of intents. One third of them is not paid. */

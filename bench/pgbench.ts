@@ -40,7 +40,8 @@ export function findPgbench(): string | null {
 }
 
 /**
- * Measures the script's floor with pgbench, or without it the lower one of bench/floor-clients.ts.
+ * Measures the database floor of the script with pgbench. If pgbench is missing, uses the clients
+ * in bench/floor-clients.ts, whose floor is lower.
  */
 export function runFloor(pgbench: string | null, wanted: FloorOf): Promise<Floor> {
   return pgbench === null ? runFloorClients(wanted) : runPgbench(pgbench, wanted);

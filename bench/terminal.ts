@@ -115,7 +115,7 @@ async function measureIntents(till: TillWindow, terminal: TestTerminal): Promise
   return took;
 }
 
-/** Measures first payments, because a till draws its screen for the first time then. */
+/** Measures first payments, in which a till renders its screens for the first time. */
 async function measureFirsts(till: TillWindow, terminal: TestTerminal): Promise<Shown[]> {
   const took: Shown[] = [];
   for (let i = 0; i < FIRSTS; i++) {

@@ -20,7 +20,7 @@ const PEAK_HEIGHT = 7;
  */
 export const LASTING_BATCHES = 128n;
 
-/** Returns how often 2 divides the number of the batch. */
+/** Returns the exponent of 2 in the batch number: how many times 2 divides it. */
 function heightOf(batch: bigint): number {
   let height = 0;
   while ((batch & (1n << BigInt(height))) === 0n) height++;

@@ -53,7 +53,7 @@ export const compilerSettings = {
   // Transient storage (the reentrancy lock) came with Cancun; the contracts need nothing newer.
   evmVersion: 'cancun',
   viaIR: true,
-  // More runs cost bytes, of which there is a limit, and save hardly any gas (README.md).
+  // More runs increase the code size, which is limited, and save hardly any gas (README.md).
   optimizer: { enabled: true, runs: 800 },
   // No metadata hash in the bytecode, so that the same source gives the same bytes on every
   // machine.

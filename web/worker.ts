@@ -1,6 +1,7 @@
 /**
- * Service worker of the installable apps. It caches the app itself, so that it opens offline and
- * then says so. It never touches `/api`. The server prepends a line that defines `SHELL`.
+ * Service worker of the installable apps. It caches the app itself, which then also opens offline
+ * and shows that it is offline. It never touches `/api`. The server prepends a line that defines
+ * `SHELL`.
  */
 interface Shell {
   readonly app: string;

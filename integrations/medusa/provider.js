@@ -24,7 +24,7 @@ import { verify } from 'tapline/webhooks';
 const CURRENCIES = ['usdc', 'usd'];
 /** As long as a payment intent may be open: a queue at the till takes its time. */
 const EXPIRES_IN_SECONDS = 600;
-/** A minute: longer than the network needs to say what became of a request. */
+/** One minute: longer than the network needs to report the result of a request. */
 const LOOKS = 60;
 const LOOK_MS = 1_000;
 const TERMINAL = /^tml_[0-9A-Za-z]+$/;
@@ -74,12 +74,15 @@ function exactAmountOf({ amount, metadata = {} }) {
     : exactOf(formatUsdc(amount));
 }
 
-/** Nobody tapped in time: it can never be paid any more, so a new one charges nobody twice. */
+/**
+ * True if it expired without a tap. It can no longer be paid, so a new intent cannot charge the
+ * customer twice.
+ */
 function hasExpired({ status, cancellation_reason }) {
   return status === 'canceled' && cancellation_reason === 'expired';
 }
 
-/** Medusa forgets a refund whose call fails, so an unknown one is asked for until it is known. */
+/** Medusa forgets a refund whose call fails, so an unknown result is polled until it is known. */
 async function outcomeOf(error) {
   for (let look = 0; error instanceof OutcomeUnknownError && look < LOOKS; look++) {
     try {
@@ -140,7 +143,7 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
     return this.#renew(intent, data, exact);
   }
 
-  /** The intent that comes after one that cannot be paid any more. */
+  /** Creates the next intent after one that can no longer be paid. */
   async #renew(intent, { session_id: session = '', terminal }, exact) {
     return this.#ask({ session, exact, terminal, before: intent.id });
   }
@@ -241,7 +244,7 @@ export class TaplinePaymentProvider extends AbstractPaymentProvider {
   }
 
   async cancelPayment({ data = {} }) {
-    // Medusa deletes a session that could not be begun: there is nothing to cancel then.
+    // Medusa also deletes sessions that could not be started; those have nothing to cancel.
     if (data.id === undefined) return { data };
     const intent = await this.#cancel(data.id);
     return { data: { ...data, status: intent.status } };

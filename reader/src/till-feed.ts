@@ -81,7 +81,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
     server,
     path: '/till',
     maxPayload: LONGEST_MESSAGE,
-    // Pages of another origin are rejected whatever they send.
+    // Pages of another origin are rejected regardless of what they send.
     verifyClient: ({ origin }: { origin: string }) => origin === options.origin,
   });
   sockets.on('connection', (socket) => {

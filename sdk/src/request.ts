@@ -13,7 +13,7 @@ export interface ClientOptions {
    * Time-out of one attempt in milliseconds. @default 70000, because a refund waits for its block
    */
   readonly timeout?: number;
-  /** How often a call is retried, if that is safe. @default 3 */
+  /** How many times a call is retried, if that is safe. @default 3 */
   readonly maxRetries?: number;
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: typeof fetch;
@@ -190,7 +190,7 @@ async function attemptOnce<T>(request: Prepared): Promise<Answered<T> | Failed> 
     const body = parse(await response.text());
     const requestId = response.headers.get('Request-Id');
     if (!response.ok) return failureOf(asked, response, body);
-    // A truncated response does not count, whatever its status.
+    // A truncated response does not count, regardless of its status.
     if (body === undefined) throw new Error('the response was truncated');
     return { data: body as T, response, requestId, idempotencyKey: key };
   } catch (cause) {

@@ -190,7 +190,7 @@ export class WebhookDeliveries extends Resource {
     return this.call('GET /v1/webhook_deliveries/{id}', { ids: [id] }, options);
   }
 
-  /** Sends the delivery again at once, whatever its status. */
+  /** Sends the delivery again at once, regardless of its status. */
   retry(id: string, options?: Options): Call<T.WebhookDelivery> {
     return this.call('POST /v1/webhook_deliveries/{id}/retry', { ids: [id] }, options);
   }

@@ -46,7 +46,7 @@ export async function insertLogo(
   );
 }
 
-/** Deletes all logos but the current one; nothing references the others any more. */
+/** Deletes all logos but the current one; nothing references the others now. */
 export async function deleteOtherLogos(
   tx: Tx,
   { accountId, kept }: { readonly accountId: string; readonly kept: string | null },

@@ -114,7 +114,7 @@ export function changesSince(before: ContractShape, after: ContractShape, docume
   ].join('\n');
 }
 
-/** Returns the sections of released versions, which are not changed any more. */
+/** Returns the sections of released versions, which no longer change. */
 function released(page: string): string {
   return /^## v[\s\S]*$/m.exec(page)?.[0] ?? '';
 }

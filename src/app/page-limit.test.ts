@@ -19,8 +19,8 @@ const askFrom = (path: string, address: string) =>
   fetch(new URL(path, api.url), { headers: { 'X-Forwarded-For': address } });
 
 /**
- * Returns how often each status was returned, for concurrent requests, each from an address of one
- * /64, until some were refused.
+ * Sends concurrent requests, each from another address of one /64, until some are refused. Returns
+ * the number of responses by status.
  */
 async function statusesOf(path: string): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};

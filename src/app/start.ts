@@ -525,7 +525,7 @@ function demoPages(demo: Demo | null) {
 
 /**
  * Starts the service.
- * @throws StartError for problems that the operator can fix; nothing is left running then.
+ * @throws StartError for problems that the operator can fix; in that case nothing is left running.
  */
 export async function start(config: Config, log: Log, ends?: AbortSignal): Promise<Running> {
   const stops: Undo = [];

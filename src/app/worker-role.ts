@@ -71,7 +71,10 @@ const EXPIRY_POLL_MS = 500;
 const RING_POLL_MS = 3_000;
 /** The maximum delay of a phone's pass after a lost hint; tills know at once. */
 const COPIES_POLL_MS = 5_000;
-/** Poll interval for wallets, which have already waited for days. */
+/**
+ * Poll interval for wallet changes that are due. They have waited for days, so seconds do not
+ * matter.
+ */
 const WALLET_POLL_MS = 10_000;
 /** Poll interval for expired idempotency keys, which only take space. */
 const KEY_EXPIRY_POLL_MS = 60_000;

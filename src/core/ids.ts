@@ -110,8 +110,8 @@ export function idTime(kind: IdKind, id: string): Date | null {
  */
 
 /**
- * A key of 32 random bytes, the same in all processes, forever: see `db/id-key.ts`. A KeyObject,
- * because an HMAC with a buffer as key takes Node five times as long.
+ * A key of 32 random bytes that all processes share and that never changes: see `db/id-key.ts`. A
+ * KeyObject, because an HMAC with a buffer as key takes Node five times as long.
  */
 export type IdKey = KeyObject & { readonly __purpose: 'ids'; readonly cell: number };
 

@@ -26,7 +26,7 @@ export interface FinishedSpan {
 }
 
 export interface Span {
-  /** The value for its children (W3C Trace Context). */
+  /** The `traceparent` header for child spans (W3C Trace Context). */
   readonly traceparent: string;
   set(attributes: Attributes): void;
   fail(fault: string): void;

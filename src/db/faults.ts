@@ -57,7 +57,7 @@ export function commitUnknown(message: string, cause: unknown): CommitUnknown {
 
 /**
  * Checks the commit's answer: COMMIT returns ROLLBACK if an earlier statement has failed.
- * @throws Bug then.
+ * @throws Bug in that case.
  */
 export function requireCommitted({ command }: { readonly command: string }): void {
   assert(

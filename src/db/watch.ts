@@ -19,8 +19,8 @@ export interface DatabaseSight {
 export type DatabasePlace = Pick<DatabaseSight, 'system' | 'timeline' | 'position'>;
 
 /**
- * What this process may do on a network's ledger. `closed`: only read. `serving`: the database has
- * lost nothing as far as known. `signing`: nor does the chain know more than it.
+ * What this process may do on a network's ledger. `closed`: only read. `serving`: the database is
+ * not known to have lost anything. `signing`: nor does the chain know more than it.
  */
 export type LedgerState = 'closed' | 'serving' | 'signing';
 

@@ -111,7 +111,7 @@ export async function updateUnsigned(
   );
 }
 
-/** Makes an account's unsigned receipts due at this time; `null` if it has no signer any more. */
+/** Makes an account's unsigned receipts due at this time; `null` if it no longer has a signer. */
 export async function rescheduleUnsigned(
   tx: Tx,
   accountId: string,

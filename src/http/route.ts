@@ -45,7 +45,8 @@ export interface Handled<C extends Caller, Q, B> {
   readonly requestId: string;
   readonly now: Date;
   /**
-   * Returns a signal that aborts when the client disconnects, or the process ends: waits end then.
+   * Returns a signal that aborts when the client disconnects or the process ends. Waits must end
+   * when it aborts.
    */
   readonly whenGone: () => AbortSignal;
 }

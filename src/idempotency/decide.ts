@@ -38,7 +38,8 @@ export interface Done {
   /** The id of the object that the response is about. */
   readonly resource: string | null;
   /**
-   * True if the object's work continues and will store the response; default: this is the response.
+   * True if work on the object continues after this transaction and stores the final response. By
+   * default, `answer` is final.
    */
   readonly goesOn?: boolean;
 }

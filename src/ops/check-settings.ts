@@ -212,7 +212,7 @@ async function lookAtRedis(url: string): Promise<string> {
   }
 }
 
-/** Checks the public URL: a certificate for its name that browsers accept. */
+/** Checks that the public URL has a certificate for its host name that browsers accept. */
 function lookAtTls(publicUrl: string): Promise<string> {
   const { hostname, port, protocol } = new URL(publicUrl);
   if (protocol !== 'https:') throw new Error(`${publicUrl} is not an https address`);

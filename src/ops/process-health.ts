@@ -20,7 +20,7 @@ export interface ProcessHealth {
   /** Each network's chain, as configured in this process. */
   readonly networks: ReadonlyMap<Network, NetworkConfig>;
   readonly metrics: Metrics;
-  /** False while it starts and once it is stopping: it accepts no work then. */
+  /** False while the process starts or stops, when it accepts no work. */
   serves: boolean;
 }
 

@@ -21,7 +21,7 @@ function sample(name: string, help: string, value: number, labels: Labels = {}):
   return { name: `tapline_${name}`, help, labels, value };
 }
 
-/** Measures how much work waits, and the database's health as a queue. */
+/** Measures the amount of waiting work, and whether the database still serves well as a queue. */
 export function databaseSamples(db: Database): SampleSource {
   return {
     name: 'database',

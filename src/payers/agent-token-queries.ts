@@ -54,7 +54,7 @@ export function selectAgentTokens(
   );
 }
 
-/** Records the intents that tokens pay: a token is held until then, and spent afterwards. */
+/** Records the intents that tokens pay. A token is held meanwhile, and spent if they succeed. */
 export async function updateAgentTokenIntents(
   tx: Tx,
   uses: readonly { readonly id: string; readonly paymentIntentId: string }[],

@@ -58,7 +58,7 @@ function pushOne(session: ClientHttp2Session, topic: string, token: string): Pro
 /**
  * Notifies devices to fetch their passes. The certificate of the pass type authenticates the
  * connection.
- * @returns the tokens of devices that are gone. @throws if a device could not be notified.
+ * @returns the tokens that Apple no longer accepts. @throws if a device could not be notified.
  */
 export async function pushToApple(
   signer: AppleSigner,

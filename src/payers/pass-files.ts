@@ -31,7 +31,7 @@ export interface PassFiles {
     make(pass: ShownPass, updates: AppleUpdates | null): Promise<Buffer>;
     /**
      * Notifies the devices that have the pass to fetch it again.
-     * @returns the tokens of devices that are gone. @throws if one could not be notified.
+     * @returns the tokens that Apple no longer accepts. @throws if one could not be notified.
      */
     push(tokens: readonly string[]): Promise<readonly string[]>;
   } | null;

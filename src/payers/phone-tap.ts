@@ -37,7 +37,8 @@ const HEAD_BYTES = { smart_tap: NONCE_BYTES, apple_vas: TIME_BYTES } as const;
 /** Parses `format ‖ nonce or time ‖ value`, base64url without padding; `null` for anything else. */
 export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
   const bytes = BASE64URL.test(text) ? Buffer.from(text, 'base64url') : null;
-  // Each tap has one encoding, because two encodings of the same bytes would be two credentials.
+  // Accepts only the canonical encoding: two encodings of the same bytes would count as two
+  // credentials.
   if (bytes === null || bytes.toString('base64url') !== text || bytes[0] !== FORMAT) return null;
   const start = 1 + HEAD_BYTES[kind];
   const value = bytes.subarray(start);

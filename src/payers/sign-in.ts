@@ -124,7 +124,7 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
-/** Verifies a message and its signature. Each attempt consumes the nonce, whatever its result. */
+/** Verifies a message and its signature. Each attempt consumes the nonce, even if it fails. */
 async function verifyClaim(
   db: Database,
   terms: SignInTerms,

@@ -11,8 +11,8 @@ import { chargeOf } from '#payments/tip.ts';
 export type Asked = PaymentIntent & { readonly status: 'requires_action' };
 
 /**
- * Decides a payer's approval. Facts that have changed since the payer was asked may still stop the
- * payment. Locks in the same order as a tap: intent, credential, payer.
+ * Decides a payer's approval. Facts that have changed since the request to confirm may still stop
+ * the payment. Locks in the same order as a tap: intent, credential, payer.
  */
 export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
   const { attempt } = intent;

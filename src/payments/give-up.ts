@@ -19,7 +19,7 @@ const DROPPED: IntentCommand = {
 
 function giveUp(before: PaymentIntent, now: Date): Change {
   const ended = transition(before, { type: 'give_up' }, now);
-  // An intent that was tapped while this waited for the lock is processing, and stays so.
+  // An intent that was tapped while this waited for the lock remains in `processing`.
   return { before, steps: isRefusal(ended) ? [] : ended };
 }
 

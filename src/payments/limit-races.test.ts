@@ -22,7 +22,7 @@ import {
 } from '#testing/store.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
-/** A first payment of this amount asks its payer. */
+/** If a payer's first payment has this amount, the payer must confirm it. */
 const HIGH = 50_000_000;
 
 let course: RaceCourse;
@@ -151,7 +151,7 @@ describe('an agent token', () => {
     await course.checkMoney();
   });
 
-  /** Returns a token whose payer was asked about one intent, and a second intent of that amount. */
+  /** Returns a token whose payer must confirm one intent, and a second intent of that amount. */
   async function ask() {
     const minted = await mint(HIGH);
     const [first, second] = [

@@ -18,8 +18,8 @@ export interface ChosenOrderId {
 }
 
 /**
- * How often an idempotency key can be reused: after 48 hours it takes the next derived order id.
- * Two keys practically never derive the same id.
+ * How many times an idempotency key can be reused: after 48 hours it takes the next derived order
+ * id. Two keys practically never derive the same id.
  */
 const MAX_CLASHES = 1_000;
 

@@ -237,8 +237,8 @@ async function persist(
 }
 
 /**
- * Returns the taps of static passes of which payers are notified: those that pay, and those that
- * are declined. Payers who must confirm are notified of that instead.
+ * Returns the taps of static passes that payers are notified of: payments and declines. Payers who
+ * must confirm are notified of that instead.
  */
 function staticTaps(
   context: PayContext,

@@ -409,7 +409,7 @@ function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
 /**
  * Decides a command: first the effects of time, then the command. A refusal does not include the
  * effects of time; the expiry worker writes them. A settlement on the chain counts as earlier,
- * whatever the clock shows.
+ * regardless of the clock.
  */
 export function transition(intent: PaymentIntent, command: IntentCommand, now: Date): Transition {
   if (command.type === 'rebuild' || command.type === 'settled_after_decline') {

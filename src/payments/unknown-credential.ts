@@ -10,8 +10,8 @@ export type UnknownDecline = (presented: Presented, livemode: boolean) => Declin
 
 /**
  * Returns the decline for unknown credentials. A code created in the lost period is unknown, but
- * its wallet exists, so the payer is asked to show a new code for as long as the old one would have
- * been stored.
+ * its wallet exists, so for as long as the old code would have been stored, the decline asks for a
+ * new one.
  * @param found Known credentials by {@link credentialKey}.
  */
 export async function readUnknownDecline(

@@ -18,7 +18,7 @@ export interface WithdrawRequest {
 }
 
 /**
- * An idempotency key that is reused after 48 hours takes the next number; this limits how often.
+ * An idempotency key that is reused after 48 hours takes the next number, at most this many times.
  */
 const MAX_CLASHES = 1_000;
 

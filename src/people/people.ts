@@ -27,7 +27,7 @@ export interface PeopleDeps {
 /** The parts of mails with links. */
 export type Mailing = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
-/** The client of a request, as far as known. */
+/** The known facts about the client of a request. */
 export interface Visit {
   readonly address: string;
   readonly userAgent: string;

@@ -34,7 +34,7 @@ const BATCH = 100;
  * Reads the contract's events from the last compared block to the newest, and books what the ledger
  * has lost, range by range. Unless a loss is shown, an event without a row is foreign and is not
  * booked. After an interruption, it continues after the last booked range.
- * @returns the block up to which nothing can change any more, with all nodes up to date.
+ * @returns the block up to which nothing can change, with all nodes up to date.
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
   const { chain, db } = deps;

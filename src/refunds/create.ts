@@ -163,7 +163,8 @@ async function begin(
 }
 
 /**
- * An idempotency key that is reused after 48 hours takes the next reference; this limits how often.
+ * An idempotency key that is reused after 48 hours takes the next reference, at most this many
+ * times.
  */
 const MAX_CLASHES = 1_000;
 

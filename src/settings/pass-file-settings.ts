@@ -43,7 +43,7 @@ type PassFileSetting =
 
 type Read = (name: PassFileSetting) => string | null;
 
-/** Reads a group of settings, of which all or none must be set. */
+/** Reads a group of settings; either all or none must be set. */
 function group<Name extends PassFileSetting>(
   names: readonly Name[],
   read: Read,

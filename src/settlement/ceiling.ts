@@ -3,7 +3,7 @@ import { HOUR_MS } from '#core/durations.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import { atoms, basisPoints } from '#core/money.ts';
 
-/** The contract's hourly ceiling, as far as it is known. */
+/** The known state of the contract's hourly ceiling. */
 export interface Ceiling {
   /** Atoms. */
   readonly perHour: bigint;

@@ -40,13 +40,13 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly rpcHeaders: readonly Readonly<Record<string, string>>[];
   /** The time-out of each URL; the last one applies to the rest. */
   readonly rpcTimeoutsMs: readonly number[];
-  /** Requests per second of this process, to all nodes together; `null`: unlimited. */
+  /** Requests per second of this process, to all nodes together; `null` if unlimited. */
   readonly rpcPerSecond: number | null;
   /** ws(s) URL that announces new blocks; if `null`, the head is polled. */
   readonly headsUrl: string | null;
   /** A node that browsers may use to check receipts; `null` if there is none. */
   readonly publicRpcUrl: string | null;
-  /** URL of an explorer with transactions below `/tx/`, without a trailing slash; `null`: none. */
+  /** URL of an explorer with transactions below `/tx/`, no trailing slash; `null` if none. */
   readonly explorerUrl: string | null;
   readonly usdc: Hex;
   /** The token's EIP-712 name and version, for which permits are signed. */

@@ -23,7 +23,7 @@ export interface SettlementNumbers {
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
   /** Takes back numbers that were certainly not used. */
   putBack(numbers: readonly DrawnNumber[]): void;
-  /** Drops the numbers drawn so far, because they must not be used any more. */
+  /** Drops the numbers drawn so far, because they must no longer be used. */
   drop(): void;
 }
 

@@ -62,7 +62,9 @@ const LOOK_MS = 50;
 export async function watchReadiness(deps: {
   readonly db: Database;
   readonly log: Log;
-  /** Percent of the hour that an account may settle; `null`: depends on how many accounts sell. */
+  /**
+   * Percent of the hour that an account may settle; `null` if it depends on how many accounts sell.
+   */
   readonly ceilingShare: number | null;
 }): Promise<WatchedReadiness> {
   const { db, log } = deps;

@@ -134,8 +134,8 @@ export async function endOverdue(
 }
 
 /**
- * Ends payments that were requested before a loss and, as far as known, never signed, because they
- * may have been declined in the lost period. Signed ones are left to the chain, and not signed
+ * Ends payments that were requested before a loss and are not known to have been signed, because
+ * they may have been declined in the lost period. Signed ones are left to the chain, and not signed
  * again.
  * @returns the intents of the ended payments.
  */

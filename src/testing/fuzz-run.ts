@@ -44,7 +44,7 @@ export interface FuzzAnswer {
   readonly text: string | null;
 }
 
-/** Counts how often each operation returned each status. */
+/** The number of responses by operation and status. */
 export type Seen = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 /** Returns the text of a response. An open stream has no end, so it is closed and has no text. */

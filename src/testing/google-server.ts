@@ -20,7 +20,7 @@ export interface GoogleServer {
   readonly calls: string[];
   /** Returns how many tokens were issued. */
   tokens(): number;
-  /** Statuses of the next API responses, whatever the request. */
+  /** Statuses of the next API responses, regardless of the request. */
   fail(statuses: readonly number[]): void;
   /** Sets the service account's public key. */
   trust(key: KeyObject): void;

@@ -28,7 +28,7 @@ export interface Executed {
   readonly text: string;
   /** Values as text, `$1` first. */
   readonly values: readonly (string | null)[];
-  /** The transaction's planner settings; `null`: the connection's. */
+  /** The transaction's planner settings; `null` if it uses the connection's. */
   readonly settings: string | null;
 }
 

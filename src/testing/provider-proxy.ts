@@ -10,7 +10,7 @@ import type { Behavior } from '#testing/provider-behaviors.ts';
 /** A third-party provider in front of the test's chain. */
 export interface ProviderProxy {
   readonly url: string;
-  /** Its misbehavior from now on; `null`: none. */
+  /** Its misbehavior from now on; `null` for none. */
   behavior: Behavior | null;
   /** The number of calls that reached it, counting each of a batch. */
   calls: number;

@@ -58,7 +58,7 @@ export interface RestoreGround {
   recovery(): Promise<RecoveryRow>;
   /** Waits until a recovery requested after `requestCount` was read has ended. */
   recovered(requestCount: bigint): Promise<RecoveryRow>;
-  /** Checks that payers' payments equal the ledger, per intent. */
+  /** Waits until all invariants of the ledger hold, then checks that ledger and chain agree. */
   comeToRest(): Promise<void>;
   close(): Promise<void>;
 }

@@ -23,13 +23,15 @@ export interface SalesOptions {
 
 export interface Sale {
   readonly orderId: string;
-  /** `null` until the create was answered. */
+  /** `null` until the create request has been answered. */
   intentId: string | null;
-  /** The status in the tap's answer; `null` until it was answered. */
+  /** The status in the response to the tap; `null` until the response has arrived. */
   status: string | null;
 }
 
-/** A shop that sells without a pause, through a balancer that names a node for each request. */
+/**
+ * A shop that sells without a pause, through a load balancer that picks a node for each request.
+ */
 export interface Sales {
   readonly sales: readonly Sale[];
   readonly failures: readonly string[];

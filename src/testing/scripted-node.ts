@@ -26,7 +26,7 @@ export interface ScriptedNode {
   /** Headers of the newest request. */
   headers: IncomingHttpHeaders;
   reply: (call: ScriptedCall) => ScriptedReply;
-  /** `null`: its own chain's. */
+  /** `null` for the id of its own chain. */
   chainId: (() => ScriptedReply) | null;
   stop(): void;
 }

@@ -76,7 +76,7 @@ export interface TestMerchant {
 export interface PayerOptions {
   readonly usdc?: bigint;
   readonly allowance?: bigint;
-  /** `null`: no policy. */
+  /** `null` for no policy. */
   readonly perPayment?: bigint | null;
   /** The keys of their wallets; default: new ones. */
   readonly keys?: readonly Hex[];

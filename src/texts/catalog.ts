@@ -87,11 +87,11 @@ function prepared(
 
 const unchanged: Change = (text) => text;
 
-/** Matches texts with more than words: values, tags, or a quoted character. */
+/** Matches texts that contain placeholders, tags or a quoted character. */
 const IS_WRITTEN_FOR_VALUES = /[{}<>']/;
 
 function compiled(text: string, change: Change): CompiledMessage {
-  // Most texts are only words and need no parsing.
+  // Most texts contain no placeholders or tags, so they need no parsing.
   if (!IS_WRITTEN_FOR_VALUES.test(text)) return change(text);
   return compile(printAST(prepared(parse(text), change)));
 }

@@ -88,7 +88,7 @@ const MAIL_EVERY_MS = 60_000;
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;
-  /** How often this process's connections found another database. */
+  /** How many times this process's connections found another database. */
   changes: number;
   /** The time since which rows may be missing; `null` if none are, or once a recovery has ended. */
   changedAt: Date | null;

@@ -32,7 +32,7 @@ const LEASED_COLUMNS = `
 export type LeasedRow = Row<typeof LEASE> & Row<typeof LEASED> & { not_before: Date | null };
 
 /**
- * Makes the queue's statements use the indexes row by row, whatever the statistics: a plan made
+ * Makes the queue's statements use the indexes row by row, regardless of statistics: a plan made
  * while the tables were small would scan large tables completely. The form of the statements fixes
  * the order of joins: "limit 1" in a lateral part keeps it inside the loop, and "= any" becomes an
  * index condition.

@@ -26,7 +26,7 @@ export interface StartReplay {
   readonly types: readonly string[] | null;
 }
 
-/** Events per batch: a short transaction, of which a crash repeats little. */
+/** Events per batch: few enough for a short transaction and little repeated work after a crash. */
 const PORTION = 500;
 /** A replay pauses while this many deliveries of its endpoint are undelivered. */
 const MAX_BACKLOG = 5_000;

@@ -46,7 +46,7 @@ async function holdAccount(): Promise<{ release(): Promise<void> }> {
   };
 }
 
-/** Waits until the request's work has stored its response although its client is gone. */
+/** Waits until the request has stored its response, although its client has disconnected. */
 async function untilStored(key: string): Promise<void> {
   const end = performance.now() + WORK_LIMIT_MS;
   for (;;) {

@@ -29,7 +29,7 @@ const COMMANDS = 30;
 let network: QuickNetwork;
 let merchant: Caller;
 let terminal: Caller;
-/** State of the real network that outlives a run. */
+/** Passes that have paid on the real network, which all runs share; each run gets a new model. */
 const paidHere = new Set<ModelPass>();
 
 before(async () => {

@@ -234,7 +234,7 @@ async function isCancelable(shop: Shop): Promise<void> {
   assert.match(await withdraw(shop), /amount_too_large/);
 }
 
-/** The required state after each step, whatever the fault. */
+/** The required state after each step, regardless of the fault. */
 const IS_KEPT: Readonly<Record<Step, (shop: Shop) => Promise<void>>> = {
   announced: (shop) =>
     isCancelable(shop).catch(async (error) => {

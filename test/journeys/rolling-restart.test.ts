@@ -64,7 +64,7 @@ select max(id) as cursor from part;
 `,
 };
 
-/** Creates this program with three more migrations. */
+/** Creates a copy of this release with three additional migrations. */
 async function makeNextRelease(): Promise<string> {
   const root = await mkdtemp(path.join(tmpdir(), 'tapline-next-'));
   for (const part of [

@@ -75,7 +75,8 @@ export interface CreateRefund {
   readonly part: RefundPart;
   readonly cashier: string | null;
   /**
-   * PIN of a manager for refunds above the till's limit. Jobs stored by an earlier version lack it.
+   * A manager's PIN for a refund above the till's limit. Missing in jobs stored by an earlier
+   * version.
    */
   readonly managerCode?: string | null;
 }

@@ -34,7 +34,7 @@ function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
     const look = () => {
       lookAt(provider, { chainId, usdc, price }).then(
         (found) => isCurrent && setSeen(found),
-        // Ignores an error here; the wallet is asked again when the user pays.
+        // Ignores an error here; the wallet is queried again when the user pays.
         () => {},
       );
     };

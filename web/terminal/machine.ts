@@ -47,7 +47,9 @@ const STILL_OPEN = new Set([
   'request_timeout',
 ]);
 
-/** Returns what certainly did not happen, or `null` if that is not known. */
+/**
+ * Returns the remark to show if the request certainly had no effect; `null` if it may have had one.
+ */
 function knownUndone(answer: Exclude<Answer<Intent>, { is: 'done' }>): Remark | null {
   if (answer.is === 'unknown') return null;
   if (answer.is === 'not_sent') return { kind: 'not_sent', message: null };

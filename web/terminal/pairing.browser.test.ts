@@ -17,7 +17,7 @@ after(async () => {
   await shared.close();
 });
 
-/** Returns the terminal's id in storage, whatever the screen shows. */
+/** Returns the terminal's id in storage, which may differ from the one on screen. */
 function keptTerminal({ page }: TillWindow): Promise<string> {
   return page.evaluate(
     () => JSON.parse(localStorage.getItem('tapline.terminal.pairing') ?? '{}').terminal,

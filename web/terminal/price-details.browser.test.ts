@@ -44,7 +44,7 @@ test('a refund of a sale in euros is typed and shown in euros', async () => {
   const expected = Math.floor((Number(intent?.amount) * 100) / 250);
   assert.equal(payment?.amount_refunded, expected);
   await shows(page, '€1.00', usdc(expected));
-  // Refunds the rest, whatever was refunded before.
+  // Refunds the rest after any earlier refunds.
   await page.getByRole('button', { name: /^Refund/ }).click();
   await dialog.getByRole('button', { name: 'Refund €1.50', exact: true }).click();
   await page.getByText('Refunded', { exact: true }).first().waitFor();
@@ -118,7 +118,7 @@ test('yen have no decimals, dinars have three, and a split bill keeps its curren
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();
   await till.newPayment.click();
-  // The rest of the bill stays in yen, whatever the shop's currency is by then.
+  // The rest of the bill stays in yen, even if the shop's currency has changed.
   await setShop(sandbox, { currency: 'kwd' });
   await page.reload();
   await page.getByRole('button', { name: /^Charge ¥/ }).waitFor();

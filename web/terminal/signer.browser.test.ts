@@ -63,7 +63,7 @@ test('a till has its receipts signed by a signer that only it reaches', async ()
   // At the empty keypad the till reloads itself, so that its policy allows the signer.
   await until(async () => /Signed as number 1$/m.test(await textOf(0)));
 
-  // While the signer is away, the sale is paid, and its receipt says that it is not signed.
+  // While the signer is stopped, the sale is paid, and its receipt says that it is not signed.
   await signer.stop();
   await pay('3.00');
   assert.match(await textOf(0), /Not signed/);

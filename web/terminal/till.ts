@@ -124,7 +124,7 @@ export class TillRunner {
     this.#waiting.abort();
   }
 
-  /** Contacts the service whatever the browser reports about its network. */
+  /** Contacts the service even if the browser reports that it is offline. */
   readonly #poke = (): void => {
     this.#waiting.abort();
     if (!navigator.onLine) void this.device();
@@ -199,7 +199,7 @@ export class TillRunner {
     return this.#pause(!reached && navigator.onLine ? REACH_MS : ms);
   }
 
-  /** Records what a response says about the connection, whatever it says about the payment. */
+  /** Records what a response reveals about the connection, regardless of the payment's result. */
   #note<T>(answer: Answer<T>): Answer<T> {
     const reached = answer.is === 'done' || answer.is === 'refused';
     const hasNetwork = reached || (answer.is === 'unknown' && answer.status !== undefined);

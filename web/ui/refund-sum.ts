@@ -39,7 +39,7 @@ export function refundLeft(payment: Refundable): RefundLeft {
   };
 }
 
-/** Returns what can be refunded in USDC, whatever the sale was priced in. */
+/** Returns the refundable amount in USDC, regardless of the sale's currency. */
 export function usdcLeft({ amount, amount_refunded: refunded }: Refundable): RefundLeft {
   return { left: BigInt(amount - refunded), currency: null, isWhole: refunded === 0 };
 }

@@ -37,7 +37,7 @@ export interface TipChoiceProps {
 }
 
 interface Offer {
-  /** The result's name in English, whatever the page's language. */
+  /** The result's name in English, regardless of the page's language. */
   readonly name: string;
   readonly label: string;
   readonly atoms: bigint;

@@ -16,7 +16,7 @@ export type Approval =
   | {
       readonly at: 'sending';
       readonly signed: SignedApproval;
-      /** How often it was sent. */
+      /** How many times it was sent. */
       readonly sends: number;
       /** Why the last send was refused. An earlier one may still have been accepted. */
       readonly refusal: string | null;

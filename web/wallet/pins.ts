@@ -40,7 +40,7 @@ function rememberReported(network: Network, reported: Pin | null): void {
 /**
  * Compares the contracts that the service names with the pins, and pins them if there are none.
  *
- * @throws OtherContracts if they differ. Nothing may be signed then, and the wallet shows both.
+ * @throws OtherContracts if they differ: nothing may be signed, and the wallet shows both.
  */
 export function checkContracts(network: Network, reported: Pin | ChainFacts): ChainFacts {
   const pin = pinOf(network);

@@ -28,7 +28,7 @@ export type Ring =
       readonly at: 'answering';
       readonly confirmation: Confirmation;
       readonly yes: boolean;
-      /** How often the answer was sent. */
+      /** How many times the answer was sent. */
       readonly sends: number;
       /** The service has accepted the approval, and the payment is settling. */
       readonly isTaken: boolean;

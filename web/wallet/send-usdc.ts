@@ -115,8 +115,8 @@ export function keepSending(network: Network, sending: Sending | null): void {
 /** A block takes one or two seconds. */
 const ASK_EVERY_MS = 1_500;
 /**
- * How often an unseen transaction is looked up: for 30 seconds, because one URL may stand for
- * several nodes, some of which lag behind.
+ * How many times an unseen transaction is looked up: for 30 seconds in all, because one URL may
+ * lead to several nodes, some of which lag behind.
  */
 const UNSEEN_LOOKS = 20;
 

@@ -150,7 +150,7 @@ async function confirm(seller: Seller, intent: PaymentIntent): Promise<void> {
   const { account, payer, merchant } = seller;
   try {
     const agent_token = await payer.createAgentToken({ account, amount: intent.amount });
-    // Each attempt may use a new key, because an intent is paid once, whatever the key.
+    // Each attempt may use a new key, because an intent is paid once, regardless of the key.
     await merchant.paymentIntents.confirm(intent.id, { agent_token });
   } catch (error) {
     if (!(error instanceof TaplineError || error instanceof PayerError)) throw error;

@@ -9,7 +9,7 @@ const CLOCKS_DIFFER_MS = 600_000;
 /** Time limit of a refund. One that takes longer is picked up by the next sweep. */
 const WAIT_MS = 30_000;
 
-/** Intents, per process, for which no money is owed any more. */
+/** Intents, per process, for which money is no longer owed. */
 export type Seen = Set<string>;
 
 /**

@@ -60,8 +60,8 @@ export async function answerKyb(db: Database, accountId: string): Promise<Answer
 }
 
 /**
- * Returns an uploaded file, which strangers wrote. It is sent for download only, so that no browser
- * runs it with this site's origin.
+ * Returns an uploaded file. Its content is untrusted, so it is sent only as a download, which no
+ * browser runs with this site's origin.
  */
 export function fileAnswer(row: DocumentRow, bytes: Buffer): Stream {
   return {

@@ -211,7 +211,7 @@ test('a mail about a factor is sent within two seconds of its commit', async () 
   };
   const deps = { db, wakeups, clock, log: silentLog, secretKey: people.secretKey, mailer };
   const worker = startMailWorker(deps);
-  await sleep(100); // Its first poll is over: only a notification wakes it before ten seconds.
+  await sleep(100); // After its first poll, only a notification wakes it within ten seconds.
   for (const change of [() => client.post('/me/recovery_codes'), () => client.delete('/me/totp')]) {
     const before = arrived.length;
     assert.equal((await change()).status, 200);

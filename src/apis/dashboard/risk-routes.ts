@@ -100,7 +100,7 @@ async function saveSettings(
     highAmountConfirmFrom: limit(body.high_amount_confirm_from),
     velocityPerHour: body.velocity_per_hour,
   };
-  // The query inserts a row if there is none yet, so only version 0 is allowed then.
+  // If there is no row yet, the query inserts one, so only version 0 is allowed.
   if ((before?.version ?? 0) !== body.version) return staleVersion(before?.version ?? 0);
   const version = await saveRiskSettings(tx, tenant, { settings, version: body.version, now });
   if (version === null) return staleVersion(before?.version ?? 0);

@@ -46,7 +46,7 @@ function pairRoute(ctx: { readonly db: Database }) {
     summary: 'Exchange a pairing code for a device key',
     description: 'Without authentication. Works once per code; earlier keys of the terminal end.',
     scope: null,
-    // No stored response: it would keep the key, of which only a hash may be stored.
+    // No stored response: it would contain the key, and only its hash may be stored.
     idempotency: 'ignored',
     body: PairBody,
     bodyExample: { code: '7KMP-3XWR' },

@@ -22,7 +22,7 @@ function createRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Create a token with which an AI agent pays this merchant this amount, once',
     scope: null,
-    // No stored response: it would keep the token, of which only a hash may be stored.
+    // No stored response: it would contain the token, and only its hash may be stored.
     idempotency: 'ignored',
     body: NewAgentTokenBody,
     bodyExample: { account: 'acct_01QzXnyWbB0mJr6vGq2Lk9', amount: 2500000, expires_in: 3600 },

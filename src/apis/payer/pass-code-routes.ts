@@ -32,7 +32,7 @@ function createRoute(ctx: ApiContext) {
       'For the QR code of the wallet app; the terminal sends it as a credential of type `qr`. It ' +
       'is consumed by the attempt that presents it.',
     scope: null,
-    // No stored response: it would keep the code, of which only a hash may be stored.
+    // No stored response: it would contain the code, and only its hash may be stored.
     idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 201: { schema: PassCodeSchema, description: 'The code.' } },

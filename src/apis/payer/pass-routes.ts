@@ -67,7 +67,7 @@ function createRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Create a pass; its credential is shown only once',
     scope: null,
-    // No stored response: it would keep the credential, of which only a hash may be stored.
+    // No stored response: it would contain the credential, and only its hash may be stored.
     idempotency: 'ignored',
     body: NewPassBody,
     bodyExample: { label: 'Phone' },

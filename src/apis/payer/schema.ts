@@ -489,7 +489,7 @@ export const FaucetBody = Type.Object({
   ),
 });
 
-/** A few, because one or two terminals at a time ask a payer. */
+/** A few are enough, because a payer rarely has more than two payments to confirm. */
 export const ConfirmationsQuery = Type.Object({
   wait: WaitParameter,
   known: Type.Optional(

@@ -6,14 +6,14 @@ const results = document.querySelector('#results');
 const found = document.querySelector('#found');
 const MAX_RESULTS = 12;
 
-/** Asked for when somebody looks for something the first time. */
+/** The search index, loaded at the first search. */
 let entries;
 async function load() {
   entries ??= fetch('/docs/search.json').then((answer) => answer.json());
   return entries;
 }
 
-/** Every word has to be there; titles count more than text, guides come before fields. */
+/** Every word must match; titles count more than text, and guides rank above fields. */
 function rate(entry, words) {
   const title = `${entry.title} ${entry.page}`.toLowerCase();
   const text = entry.text.toLowerCase();
@@ -207,7 +207,7 @@ if (localStorage.getItem(SIGNED_IN) !== null && document.querySelector('main pre
   import('/docs/own.js').then(({ fillIn }) => fillIn()).catch(() => {});
 }
 
-// On a narrow screen the contents stand above the text: closed, until somebody asks for them.
+// On a narrow screen the table of contents is above the text, and closed until the reader opens it.
 const narrow = matchMedia('(max-width: 60rem)');
 const fold = () => document.querySelector('.menu').toggleAttribute('open', !narrow.matches);
 narrow.addEventListener('change', fold);

@@ -40,7 +40,7 @@ export type CallAnswer =
 export interface Chain {
   readonly config: NetworkConfig;
   readonly rpc: Rpc;
-  /** `null` if there is no such block (yet, or any more). */
+  /** `null` if the block does not exist yet, or no longer exists. */
   block(tag: BlockTag): Promise<Block | null>;
   newest(): Promise<Block>;
   /** The newest block, with the receipts of these transactions in the same request. */

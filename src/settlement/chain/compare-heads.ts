@@ -8,7 +8,10 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 export interface HeadReport {
   readonly index: number;
   readonly number: bigint;
-  /** True if the head has changed since the last comparison; `null` if it was not compared then. */
+  /**
+   * True if the head has changed since the last comparison; `null` if that comparison did not
+   * include it.
+   */
   readonly hasMoved: boolean | null;
 }
 

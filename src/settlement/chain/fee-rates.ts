@@ -37,7 +37,7 @@ export async function readFeeRates(
   return decodeView(answer, readRates);
 }
 
-/** What a sale costs its payer. Atoms. */
+/** The cost of a sale to its payer, in atoms. */
 export interface Charges {
   readonly acquirer: bigint;
   readonly protocol: bigint;

@@ -46,10 +46,10 @@ const SENDS = /^eth_sendRawTransaction$/;
 const LOGS = /^eth_getLogs$/;
 
 /**
- * Rules, of which the first match decides; one matching code, status or text is enough. Codes mean
- * different things at different providers (-32005 is a rate limit at one, and a range of logs at
- * another), so unambiguous texts come before ambiguous codes. Sources are named by the title of the
- * page: each is the provider's documentation or the node's source.
+ * Rules; the first that matches decides, by code, status or text. Codes mean different things at
+ * different providers (-32005 is a rate limit at one, and a range of logs at another), so
+ * unambiguous texts come before ambiguous codes. Sources are named by the title of the page: each
+ * is the provider's documentation or the node's source.
  */
 const RULES: readonly Rule[] = [
   // HTTP semantics (RFC 9110) take precedence over the body.

@@ -22,7 +22,7 @@ interface Waiting {
 
 /**
  * Creates a bucket that fills at `perSecond` and holds as much. Urgent requests go first and may
- * empty it; others leave a share in it. `null`: no limit.
+ * empty it; others leave a share in it. With `null` there is no limit.
  */
 export function createCeiling(perSecond: number | null, now: () => number): Ceiling {
   if (perSecond === null) return { largest: Number.POSITIVE_INFINITY, take: async () => {} };

@@ -70,7 +70,7 @@ export interface RpcOptions {
   readonly timeoutsMs?: readonly number[];
   /** Additional headers for each provider, in order. */
   readonly headers?: readonly Readonly<Record<string, string>>[];
-  /** Requests of this process per second, to all providers together; `null`: unlimited. */
+  /** Requests of this process per second, to all providers together; `null` if unlimited. */
   readonly perSecond?: number | null;
   readonly log: Log;
 }

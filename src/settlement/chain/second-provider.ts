@@ -32,8 +32,8 @@ export interface SecondWord {
 }
 
 /**
- * Asks the second of two providers about transactions of a head, while the first one is asked for
- * their receipts, so that customers do not wait for two round trips.
+ * Queries the second of two providers about a head's transactions while the first one returns their
+ * receipts, so that customers do not wait for two round trips.
  */
 export async function askSecond(
   { config, rpc }: Pick<Chain, 'config' | 'rpc'>,

@@ -105,8 +105,8 @@ async function isSignedBy(
 }
 
 /**
- * Calls the wallet through a program that succeeds whatever the wallet does. If the call itself
- * could fail, a refusal would look like a faulty node.
+ * Calls the wallet through a program that succeeds regardless of what the wallet does. If the call
+ * itself could fail, a refusal would look like a faulty node.
  */
 async function askWallet(
   chain: Chain,

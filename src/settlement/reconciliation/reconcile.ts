@@ -101,7 +101,7 @@ export async function reconcileOnce(
       await storeEvents(deps, { ...scan, fromBlock: from });
     },
   });
-  // The next run compares waiting payments again, whatever the cursor.
+  // The next run compares waiting payments again, regardless of the cursor.
   const waiting = await selectFirstWaiting(db, livemode);
   const doneTo = waiting === null ? head.number : least(waiting - 1n, head.number);
   const open = await db.transaction(async (tx) => {

@@ -19,8 +19,8 @@ const MANY = 10n ** 12n;
 /** Fee ceiling. The sender's offer reaches it when the base fee is above half of it. */
 const CEILING = 1_000_000_000n;
 /**
- * A base fee of which the double stays above the ceiling for five more blocks, which may be empty
- * and lower it.
+ * A base fee whose double stays above the ceiling for five more blocks, even if they are empty and
+ * lower it.
  */
 const BASE_FEE = 950_000_000n;
 
@@ -72,7 +72,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       await world.network.rpc.call('anvil_reorg', [depth, pairs]);
     }
 
-    /** True if every sender's nonces are used, so that nothing can be sent any more. */
+    /** True if every sender's nonces are used, so that nothing is left to be sent. */
     const isQuiet = async () =>
       (await count(`chain_transactions where status = 'signed'`)) === 0 &&
       (await count(`chain_requests where status in ('queued', 'submitted')`)) === 0;

@@ -40,7 +40,7 @@ export function feesAt({ config }: Chain, head: Block, recent: readonly bigint[]
 }
 
 /**
- * How many nodes are asked for the price; the lower answer counts, because one node could inflate
+ * How many nodes are queried for the price; the lower answer counts, because one node could inflate
  * it a thousandfold.
  */
 const ASKED = 2;

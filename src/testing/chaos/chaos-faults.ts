@@ -35,7 +35,7 @@ interface Plan {
 
 interface Fault {
   readonly name: string;
-  /** How often, relative to the others. */
+  /** Its frequency relative to the other faults. */
   readonly weight: number;
   /**
    * True if blocks may be lost. Such faults are left out on a chain whose blocks are final at once.

@@ -1,6 +1,6 @@
 /** Records what the service reported to clients during a chaos run. Checked at the end. */
 export interface Journal {
-  /** Records the answer to a key, which must not change any more. */
+  /** Records the response to a key; it must not change from now on. */
   answered(key: string, answer: { readonly status: number; readonly text: string }): void;
   /** Records an intent as shown in an answer. */
   saw(intent: SeenIntent): void;
@@ -13,7 +13,7 @@ export interface Journal {
    * dropped.
    */
   restored(): void;
-  /** Returns how often a copy was restored. An answer says nothing about a later database. */
+  /** Returns how many times a copy was restored. An answer says nothing about a later database. */
   restores(): number;
   count(what: string): void;
   /** Reports a broken promise that the client noticed. */

@@ -17,7 +17,7 @@ export interface ChaosProcess {
   readonly role: ChaosRole;
   /** Its HTTP address; `null` without the api role. */
   readonly url: string | null;
-  /** Returns how often it was started. */
+  /** Returns how many times it was started. */
   starts(): number;
   /** True once the present instance is ready. */
   isReady(): boolean;

@@ -11,7 +11,7 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const PAID = 2_000_000n;
 const REFUNDED = 500_000n;
-/** What the payer is charged: the fees of acquirer and protocol less the cashback add 0.45 %. */
+/** The amount charged to the payer: acquirer and protocol fees minus the cashback add 0.45 %. */
 const CHARGED = (PAID * 10_045n) / 10_000n;
 
 let world: RelayerWorld;

@@ -1,8 +1,8 @@
 import type { Sql } from '#db/database.ts';
 
 /**
- * A rule that must hold for the database, whatever was killed when. Its statement selects violating
- * rows, so an empty result proves it.
+ * A rule that must hold for the database, no matter which process was killed, or when. Its
+ * statement selects violating rows, so an empty result proves it.
  */
 interface Rule {
   /** The promise. */

@@ -99,8 +99,8 @@ function commits(
 }
 
 /**
- * Requires that jobs get new bytes elsewhere only if the old ones are dead, or barred by their
- * rows.
+ * Requires that jobs are moved to a new transaction only if the old one can never be mined, or its
+ * rows forbid sending it again.
  */
 function requireDead(
   { worker, rows }: Scene,

@@ -60,7 +60,7 @@ class Numbers<T extends object> {
   }
 }
 
-/** Returns the same text for equal values, whatever the order of their fields. */
+/** Returns the same text for equal values, regardless of the order of their fields. */
 function textOf(value: object): string {
   if (value instanceof Date) return `@${value.getTime()}`;
   let text = '';

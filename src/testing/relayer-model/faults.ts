@@ -39,7 +39,7 @@ function without(kind: Step['effects'][number]['kind']): typeof step {
   }));
 }
 
-/** Queues the canceled jobs again at once, whatever the result of the old bytes. */
+/** Queues the canceled jobs again at once, although the old transaction may still be mined. */
 const requeued = (effects: Step['effects']): Step['effects'] =>
   effects.map((one) => (one.kind === 'cancel' ? { ...one, requeue: true } : one));
 

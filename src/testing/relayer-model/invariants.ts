@@ -8,8 +8,8 @@ interface Situation {
 }
 
 /**
- * Requires what holds in every state, whichever worker died and whatever the chain and its nodes
- * did.
+ * Requires the invariants of every state, no matter which worker died, or what the chain and its
+ * nodes did.
  */
 export function requireInvariants({ chain, rows, workers }: Situation, bounds: Bounds): void {
   requireJobs(rows);

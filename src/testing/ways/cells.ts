@@ -99,7 +99,7 @@ export async function payAll(plays: readonly Play[], place = 0): Promise<void> {
 async function addCast(ways: WaysWorld, label: string): Promise<readonly WayPayer[]> {
   const kinds = WAYS.map(({ payer }) => payer);
   const payers = await addPayers(ways.payers, kinds, label);
-  // Leaves out cards, because a card is as old as its payer.
+  // Leaves out cards, because a card is created together with its payer.
   await Promise.all(payers.filter(({ kind }) => kind === 'enrolled').map((one) => one.chip()));
   return payers;
 }
@@ -153,7 +153,7 @@ export async function beginYoung(
   return [...plays, ...renewed];
 }
 
-/** Checks at this node that the sale is booked as its payer was told. */
+/** Checks at this node that the sale is booked as reported to its payer. */
 async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
   const { result, amount, till } = play;
   if (result?.said !== 'succeeded') return [`it was reported ${result?.said}`];

@@ -70,7 +70,7 @@ export interface PayersGround {
 const FUNDS = 10_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
-/** Time after which a facilitator answers "pending", and is asked again. */
+/** Time after which a facilitator answers "pending" and must be called again. */
 const SETTLE_MS = 5_000;
 
 /** Most phones per payer: it has at most 16 passes, some of them of other kinds. */

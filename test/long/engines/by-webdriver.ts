@@ -15,8 +15,8 @@ const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 type Found = Readonly<Record<string, string>> | null;
 
 /**
- * The element's position when it is at rest, else null: while content above still loads, a click
- * would hit the old position.
+ * The element's position once it no longer moves, otherwise null: while content above still loads,
+ * a click would hit the old position.
  */
 const AT_REST = `
   const at = (found) => {

@@ -9,7 +9,7 @@ import { type Journeys, makeWallet } from './journey.ts';
 const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 /** A passphrase that sign-up accepts. */
 const PASSWORD = 'a long shop passphrase';
-/** The required limit from the front page to the first test payment. */
+/** The most clicks allowed from the front page to the first test payment. */
 const MOST_CLICKS = 6;
 
 export const OTHER_JOURNEYS: Journeys = {

@@ -105,7 +105,7 @@ function OwnLanguage(): ReactNode {
   );
 }
 
-/** Reads the typed daily limit and refund window. @returns them, or the problem with them. */
+/** Reads the typed daily limit and refund window. @returns the values, or the problem with them. */
 function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) {
   const days = /^\d{1,4}$/.test(typed.days.trim()) ? Number(typed.days.trim()) : null;
   const { limit } = typed;

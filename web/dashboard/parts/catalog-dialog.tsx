@@ -31,7 +31,7 @@ export interface CatalogDialogProps {
 const LONGEST_NAME = 200;
 const FIELDS = ['name', 'unit_amount', 'tax_rate', 'color', 'position'];
 
-/** Holds the price field: in the currency of the shop, whatever the item's was. */
+/** Holds the price field, in the shop's currency, even if the item had another one. */
 function usePrice(item: CatalogItem | null, currency: string | null) {
   const rules = sumRules(currency);
   const [wrote] = useState(item?.currency === currency ? BigInt(item.unit_amount) : null);
@@ -66,7 +66,7 @@ function useItem({ account, items, item, onClose }: CatalogDialogProps) {
     if (name.trim() === '') return sending.refuse('name', t('dashboard.catalog.problem.name'));
     if (price.sum.is === 'empty')
       return sending.refuse('unit_amount', t('dashboard.catalog.problem.price'));
-    // The field says itself what is wrong with it.
+    // The field itself shows its problem.
     if (price.sum.is === 'refused') return;
     if (points === null) return sending.refuse('tax_rate', t('percent.invalid'));
     const body = {

@@ -41,7 +41,7 @@ const NO_PASS: Read = { is: 'no_pass' };
  */
 const TAG = /\/t\/[0-9A-Za-z]{22,23}$/;
 
-/** Classifies a text that was read, whatever its source. */
+/** Classifies a text that was read from any source. */
 export function readText(text: string): Read {
   const address = text.trim();
   if (URL.canParse(address) && TAG.test(new URL(address).pathname)) return { is: 'tag', address };

@@ -99,7 +99,7 @@ function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
 }
 
-/** Decodes a chip's answer. An error has two bytes, of which the first is 0xe1. */
+/** Decodes a chip's answer. An error has two bytes, the first of which is 0xe1. */
 function answerIn(parameters: URLSearchParams | null): Uint8Array | null {
   const answer = bytesOf(parameters?.get('res') ?? '');
   return answer.length === 0 ? null : answer;

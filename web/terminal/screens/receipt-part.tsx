@@ -135,8 +135,7 @@ export function ReceiptButton({ api, payment }: ReceiptProps): ReactNode {
 }
 
 /**
- * Loads the payment that was just made, of which the till only knows the id. `null` until it is
- * loaded.
+ * Loads the payment that was just made; so far the till has only its id. `null` until it is loaded.
  */
 export function usePaid(api: DeviceApi, paymentId: string | null): Payment | null {
   const [payment, setPayment] = useState<Payment | null>(null);

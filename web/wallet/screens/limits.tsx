@@ -24,7 +24,7 @@ import { OpenerField, openerOf } from './opener.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
-/** Signs a permit for zero: no atom can be taken afterwards, whatever the policy says. */
+/** Signs a permit for zero: nothing can be taken afterwards, regardless of the policy. */
 function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   const here = useHere();
   const toast = useToast();

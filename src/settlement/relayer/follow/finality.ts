@@ -47,7 +47,8 @@ export async function watchBlocks(
 
 /**
  * Compares the blocks of our transactions with the chain. Transactions up to the final block are
- * finished. Those whose blocks are gone are sent again in nonce order, with the stored bytes.
+ * finished. Those whose blocks no longer exist are sent again in nonce order, with the stored
+ * bytes.
  */
 export async function watchFinality(
   relayer: RelayerState,
@@ -150,9 +151,9 @@ const MARGIN_BLOCKS = 64;
 /**
  * Watches booked results that no transaction of ours carries: an earlier transaction had already
  * done it, or recovery found it on the chain. `watchFinality` does not see their blocks. If such a
- * block is gone and no node has a receipt, the job is sent in a new transaction. That is safe,
- * because the replay guard recognizes a payment by its number, and a refund by the sum refunded
- * before.
+ * block no longer exists and no node has a receipt, the job is sent in a new transaction. That is
+ * safe, because the replay guard recognizes a payment by its number, and a refund by the sum
+ * refunded before.
  */
 async function watchAnswered(
   relayer: RelayerState,
@@ -230,8 +231,8 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
 /** Payments checked per round trip. The next block covers the rest. */
 const MAX_AT_ONCE = 200;
 /**
- * Confirmations before a payment is declined, even where a success needs none: the block must not
- * be expected to leave the chain.
+ * The fewest confirmations before a payment is declined, even where a success needs none, because a
+ * reorganization that undoes the block must be unlikely.
  */
 const MIN_DEPTH = 2;
 

@@ -110,7 +110,9 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
 
 /** Blocks after which a broadcast transaction is overdue (see `timeoutBlocks`). */
 const OVERDUE_AFTER = 2;
-/** After this many heads, and each time again, nodes are asked what has used a nonce. */
+/**
+ * Every time this many heads have passed, nodes are queried for the transaction that used a nonce.
+ */
 const FOREIGN_AFTER = 5;
 /** Polls of an unreadable result after which operators are alerted; polling continues. */
 const UNREADABLE_AFTER = 8;

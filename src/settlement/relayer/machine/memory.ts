@@ -110,7 +110,7 @@ export interface HeldSender extends ConfiguredSender, SenderFacts {
   readonly sender: number;
   readonly fencingToken: bigint;
   readonly status: SenderStatus;
-  /** By nonce: transactions that are stored and, as far as known, not mined. */
+  /** By nonce: transactions that are stored and not known to be mined. */
   readonly open: ReadonlyMap<bigint, OpenTransaction>;
   /** Adds transactions whose rows are committed. */
   add(transactions: readonly OpenTransaction[]): void;

@@ -20,7 +20,7 @@ import {
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** How often a sender's first transaction must be overdue before it offers more. */
+/** How many times a sender's first transaction must be overdue before it offers higher fees. */
 const REPLACE_AFTER = 2;
 
 type Observed<K extends Observation['kind']> = Extract<Observation, { readonly kind: K }>;
@@ -88,7 +88,7 @@ function stay(transaction: Transaction, effects: readonly Effect[] = []): Step {
   return { transaction, effects };
 }
 
-/** True if, as far as known, it is in no block and its nonce is unused. */
+/** True unless it is known to be in a block, or its nonce is known to be used. */
 function isSending(transaction: OpenTransaction): transaction is Sending {
   const { phase } = transaction;
   return phase === 'unsigned' || phase === 'signed' || phase === 'broadcast' || phase === 'stuck';
@@ -108,7 +108,7 @@ function isBarred(transaction: OpenTransaction): boolean {
   return isSending(transaction) ? false : transaction.isBarred;
 }
 
-/** Returns the phase after neither its block nor the use of its nonce is known any more. */
+/** Returns the phase after both its block and the use of its nonce are no longer known. */
 function again(
   transaction: OpenTransaction,
   query: Sending['query'],
@@ -156,8 +156,8 @@ function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTrans
 
 /**
  * A transaction sent before the skipped blocks may be in any of them. One sent once, no earlier
- * than in the head's own interval, can only be in the head itself, which lists it then. If the
- * noted height was wrong, the use of its nonce shows it.
+ * than in the head's own interval, can only be in the head itself, and then the head lists it. If
+ * the noted height was wrong, its used nonce reveals that.
  */
 function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return askingAlways(transaction);
@@ -168,7 +168,7 @@ function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransa
   return isNew && isFirst ? transaction : askingAlways(transaction);
 }
 
-/** Corrects a height that was estimated too high: it counts from this head then. */
+/** Corrects a height that was estimated too high: from now on it counts from this head. */
 function headFollowed(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return transaction;
   const { sentAtBlock, seenAtBlock } = transaction;
@@ -247,7 +247,7 @@ function resultRead(transaction: OpenTransaction, rule: CountsRule | null, now: 
   ]);
 }
 
-/** True if the wait that its confirmation tier requires is over. */
+/** True if the wait that its confirmation tier requires has ended. */
 export function hasWaited(
   { rule, block }: Pick<In<'confirming'>, 'rule' | 'block'>,
   { ms, finality }: Pick<Now, 'ms' | 'finality'>,

@@ -11,11 +11,11 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  * | phase         | meaning                                            | rows                     |
  * |---------------|----------------------------------------------------|--------------------------|
  * | `unsigned`    | The signer owes bytes; no others may be sent.      | `chain_unsigned`         |
- * | `signed`      | Bytes are stored, and have to be sent at once.     | `chain_attempts`         |
+ * | `signed`      | Bytes are stored, and must be sent at once.        | `chain_attempts`         |
  * | `broadcast`   | The newest bytes were sent. Overdue when the chain | `chain_attempts`         |
  * |               | has had time for them.                             |                          |
  * | `stuck`       | The stored bytes will not settle anything: no node | `chain_attempts`; barred |
- * |               | takes them, or they must not go out any more. The  | by `retired`, by         |
+ * |               | takes them, or they must no longer be sent. The    | by `retired`, by         |
  * |               | nonce needs a cancellation transaction.            | `valid_until`            |
  * | `nonce_taken` | The chain has used the nonce, and no node has a    | `chain_attempts`         |
  * |               | receipt for any of our bytes.                      |                          |
@@ -23,8 +23,8 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  * |               | yet: too few blocks on top, or it cannot be read.  |                          |
  * | `confirming`  | The result is known. Its confirmation tier needs   | `included_at`,           |
  * |               | more time, or for a safe or finalized block.       | `waits_for`              |
- * | `done`        | It is not open any more: its result is written, or | status `mined`, or       |
- * |               | a foreign transaction has used its nonce.          | `foreign`                |
+ * | `done`        | It is closed: its result is written, or a foreign  | status `mined`, or       |
+ * |               | transaction has used its nonce.                    | `foreign`                |
  *
  * What may follow, beside `done`:
  *
@@ -50,7 +50,7 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  * A crash loses this state and nothing else. Rows are written before the state changes: an effect
  * commits, and the observation of that commit follows. So a process that dies between them finds
  * the rows, begins again at `signed`, `unsigned` or `stuck`, and asks the chain first. A crash only
- * loses when and how often bytes were sent, and how nodes responded to them.
+ * loses when and how many times bytes were sent, and how nodes responded to them.
  */
 export type Transaction = OpenTransaction | Done;
 
@@ -98,7 +98,7 @@ interface Unsigned extends Sending {
 
 interface Signed extends Sending {
   readonly phase: 'signed';
-  /** How often it was overdue, as its sender's first transaction, since its last offer. */
+  /** How many times it was overdue, as its sender's first transaction, since its last offer. */
   readonly overdue: number;
 }
 
@@ -300,7 +300,10 @@ export interface Now {
   readonly timeouts: {
     /** Blocks after which a broadcast transaction is overdue. */
     readonly overdueBlocks: bigint;
-    /** Heads without a receipt after which nodes are asked which transaction used the nonce. */
+    /**
+     * Heads without a receipt after which nodes are queried for the transaction that used the
+     * nonce.
+     */
     readonly foreignHeads: number;
     /** Polls of an unreadable result after which operators are alerted. */
     readonly unreadablePolls: number;

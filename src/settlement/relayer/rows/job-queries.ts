@@ -161,8 +161,8 @@ const MAX_DOUBLINGS = 6;
 
 /**
  * SQL: an update that counts one more try. If `refused` holds, the chain refuses a booked sale that
- * a reorganization undid. The ledger relies on it, so it is sent again until its time is over, at
- * first after a second; each further pause is twice as long.
+ * a reorganization undid. The ledger relies on it, so it is sent again until its time has run out,
+ * first after a second; each later pause is twice as long.
  */
 function backOff(refused: string): string {
   const earlier = 'case when r.owed_since is null then 0 else r.tries end';
@@ -191,7 +191,7 @@ export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
 }
 
 /**
- * Ends the attempts of sales whose time is over. They stay in the queue, so that their refunds
+ * Ends the attempts of sales whose time has run out. They stay in the queue, so that their refunds
  * wait, and are not sent.
  * @returns each intent, with what an operator needs to settle the sale with payer and merchant.
  */

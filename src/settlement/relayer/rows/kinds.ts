@@ -107,17 +107,17 @@ interface KindRecord {
   /** Encodes the call if the job alone determines it; `null` if `send-jobs.ts` prepares it. */
   readonly data: ((request: OpenRequest, config: NetworkConfig) => Hex) | null;
   /**
-   * Returns the fields of its success event on which money depends. `null` if it has no event: then
-   * the receipt's success is the answer.
+   * Returns the fields of its success event on which money depends. `null` if it has no event, so
+   * that the receipt's status decides.
    */
   readonly event: ((request: OpenRequest) => ExpectedEvent) | null;
   /** True if one call carries many and skips those that fail: events answer by number. */
   readonly batched: boolean;
   /**
-   * What follows if the ledger has booked it, a reorganization has undone it, and the chain refuses
-   * it now. A refund or withdrawal may be refused only because of the new order: its proof names a
-   * batch that has another number now, or the balance comes later. For a payment, operators are
-   * alerted, because the payer's money may be gone.
+   * The reaction if a reorganization undoes a booked job and the chain now refuses it. A refund or
+   * withdrawal may be refused only because of the new order of transactions: the batch in its proof
+   * now has another number, or the balance is credited later. For a payment, operators are alerted,
+   * because the payer's money may be gone.
    */
   readonly whenUndone: 'send_again' | 'send_again_and_alert' | 'alert';
   /** True if it is not given up while the token or its proof prevents it. */

@@ -21,7 +21,7 @@ export interface RefundSums {
   payment_id: string;
   /** Atoms that were refunded, according to the ledger. */
   settled: bigint;
-  /** Atoms of refunds that are signed and, as far as known, not mined. */
+  /** Atoms of refunds that are signed and not known to be mined. */
   under_way: bigint;
   /** True if another sender has sent some of these refunds. */
   elsewhere: boolean;

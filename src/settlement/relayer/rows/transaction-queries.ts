@@ -143,7 +143,7 @@ export async function upsertUnsigned(
   );
 }
 
-/** @returns `false` if the signer is not asked for this offer any more. */
+/** @returns `false` if the signer no longer has to sign this offer. */
 export async function endUnsigned(
   tx: Tx,
   transactionId: bigint,
@@ -185,7 +185,7 @@ export interface OpenTransactionRow
 
 /**
  * Returns a sender's signed but unmined transactions with all of their broadcasts, in nonce order.
- * A cancellation is the newest broadcast whatever it offers: nothing is sent after it.
+ * A cancellation is the newest broadcast at any fee: nothing is sent after it.
  */
 export async function selectOpenTransactions(
   sql: Sql,
@@ -361,7 +361,7 @@ export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: 
   );
 }
 
-/** Stores what the result still needs (`null`: it is in no block), and since when. */
+/** Stores what the result still needs (`null` if it is in no block), and since when. */
 export async function updateIncluded(
   sql: Sql,
   { id, waitsFor }: { readonly id: bigint; readonly waitsFor: string | null },

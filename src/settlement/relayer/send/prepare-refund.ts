@@ -63,7 +63,10 @@ interface SettledPlace {
   readonly address: Hex;
 }
 
-/** Returns its result if it was paid under other bytes: the ledger cannot explain the sum then. */
+/**
+ * Returns the result of a refund that another transaction has paid, so that the ledger cannot
+ * explain the contract's sum.
+ */
 async function paidBefore(
   relayer: RelayerState,
   sender: HeldSender,

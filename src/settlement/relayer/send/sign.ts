@@ -231,8 +231,8 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
  * cancellation. With `requeue` its jobs are queued again in the same commit, to be sent under new
  * bytes. If the old ones are mined all the same, nothing is paid twice: the contract's replay guard
  * recognizes a payment by its intent's number. With a key in this process the bytes are signed
- * before and stored. An external signer is asked after the commit, which stores the request; the
- * same applies if the key has come back into the process while its signer still owed bytes.
+ * before and stored. An external signer gets the request after the commit that stores it; the same
+ * applies if the key was moved back into this process while a signer's response was still missing.
  * @returns what the transaction must observe.
  */
 export async function storeOffer(

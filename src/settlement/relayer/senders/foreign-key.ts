@@ -31,7 +31,7 @@ export async function showUsedNonce(
     return hash === null ? [] : [{ hash, nonce, host, at }];
   });
   const before = (relayer.sightings.get(sender.sender) ?? []).filter((one) => one.nonce === nonce);
-  // Drops what the same address contradicts now.
+  // Drops earlier sightings that the same node now contradicts.
   const known = before.filter((one) =>
     seen.every(({ host, hash }) => one.host !== host || one.hash === hash),
   );
