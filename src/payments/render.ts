@@ -33,7 +33,7 @@ function lastError(error: PaymentError | null): Json {
 /** The customer's message about a payment, in plain words. */
 const CUSTOMER_MESSAGES: Readonly<Record<PaymentStatus, string>> = {
   succeeded: 'Paid. Thank you.',
-  partially_refunded: 'Paid. A part of it was sent back to your wallet.',
+  partially_refunded: 'Paid. Part of it was sent back to your wallet.',
   refunded: 'The whole amount was sent back to your wallet.',
 };
 

@@ -68,7 +68,7 @@ async function send(config: NetworkConfig, account: PrivateKeyAccount, to: Hex, 
   const client = clientOf(config, account);
   const hash = await client.sendTransaction({ chain: null, to, data, gas: 2_000_000n });
   const receipt = await client.waitForTransactionReceipt({ hash });
-  if (receipt.status !== 'success') throw new Error('a transaction of the test reverted');
+  if (receipt.status !== 'success') throw new Error('a test transaction reverted');
   return receipt;
 }
 

@@ -253,7 +253,7 @@ function assemble(parts: Parts): Omit<TestNetwork, Roles> {
     const hash = await sender.post(account, to, data);
     await sender.mine();
     const [receipt] = await chain.receipts([hash]);
-    if (receipt?.succeeded !== true) throw new Error('a transaction of the test reverted');
+    if (receipt?.succeeded !== true) throw new Error('a test transaction reverted');
   };
   return {
     config,

@@ -29,7 +29,7 @@ function kept<Set extends Stage>(open: () => Promise<Opened<Set>>): () => Set {
     await opened?.close();
   });
   return () => {
-    if (opened === null) throw new Error('the stage opens before the first test');
+    if (opened === null) throw new Error('the stage opens with the first test');
     return opened.stage;
   };
 }

@@ -59,7 +59,7 @@ function wordOf(type: string, value: unknown): Uint8Array {
     const number = BigInt(value);
     if (number >= 0n && number >> 256n === 0n) return word(number.toString(16));
   }
-  throw new RangeError(`a field of the type ${type}`);
+  throw new RangeError(`unsupported type or value: a field of type ${type}`);
 }
 
 function word(hex: string): Uint8Array {

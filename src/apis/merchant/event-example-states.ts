@@ -43,7 +43,7 @@ export const EXAMPLE_STATES: Readonly<
   'payment.refunded': {
     status: 'partially_refunded',
     amount_refunded: 1000000,
-    customer_message: 'Paid. A part of it was sent back to your wallet.',
+    customer_message: 'Paid. Part of it was sent back to your wallet.',
   },
   'refund.created': { status: 'pending', tx_hash: null },
   'refund.failed': {

@@ -57,7 +57,7 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
     const sent = queue.then(async () => {
       const hash = await client.sendTransaction({ chain: null, to, data, gas: 3_000_000n });
       const receipt = await client.waitForTransactionReceipt({ hash });
-      if (receipt.status !== 'success') throw new Error('a transaction of the test reverted');
+      if (receipt.status !== 'success') throw new Error('a test transaction reverted');
       return receipt;
     });
     queue = sent.catch(() => {});

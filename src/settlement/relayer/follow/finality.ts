@@ -132,7 +132,7 @@ async function resend(
   const reopened = await relayer.db.transaction((tx) =>
     reopenBlocks(tx, { livemode, senders, blockHashes }),
   );
-  relayer.log.error('blocks with our transactions were reorganized: sending these again', {
+  relayer.log.error('blocks with our transactions were reorganized: resending the transactions', {
     head: head.number,
     blocks: gone.map((row) => row.block_number),
     transactions: reopened.length,
