@@ -80,7 +80,7 @@ const WALLET_POLL_MS = 10_000;
 const KEY_EXPIRY_POLL_MS = 60_000;
 /** Poll interval for the ends of days; developers who advance a test clock wait for it. */
 const PERIOD_POLL_MS = 1_000;
-/** Poll interval for anchors, of which there is one a day. */
+/** Poll interval for anchors; there is one a day. */
 const ANCHOR_POLL_MS = 60_000;
 
 /** Starts the loops that record the effects of time and the chains' results. */

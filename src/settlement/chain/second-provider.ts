@@ -7,7 +7,7 @@ import type { Hex } from '#settlement/requests.ts';
 /** How many providers must name the same block. */
 const AGREEING = 2;
 /**
- * How often a second provider is queried, because nodes learn of a block some hundred milliseconds
+ * How many times a second provider is queried. Nodes learn of a block some hundred milliseconds
  * apart.
  */
 const LOOKS = 4;
