@@ -394,7 +394,8 @@ test('totals by terminal match the report, as JSON and as a file', async () => {
   assert.ok(sum.declines > 0);
   const file = await client.get(`${query}&format=csv`);
   const [header, ...lines] = file.text.trim().split('\r\n');
-  assert.equal(header, 'terminal,label,cashier,payments,sales,tips,refunds,refunded,declines');
+  const figures = 'terminal,label,cashier,payments,sales,tips,refunds,refunded,declines';
+  assert.equal(header, `${figures},currency,tax_rate,net,tax,gross,discounts,payouts`);
   assert.equal(lines.length, 3);
   assert.ok(lines[0]?.startsWith(`"${terminals[0]?.terminal}",,,`), lines[0]);
   await server.db.query(`delete from refunds where id = 're_1'`);
