@@ -28,12 +28,14 @@ const DESKS: readonly Desk[] = [
       'GET /accounts/{account}/{mode}/test_helpers/clock': 'a server moves the test clock',
       'GET /accounts/{account}/{mode}/totals':
         'the till prints its own; the day report has the rest',
+      'GET /exports/{token}': 'the mail and the event of a scheduled export have the link',
     },
     asLinks: {
       'GET /accounts/{account}/{mode}/exports/payments': '/exports/$',
       'GET /accounts/{account}/{mode}/exports/payment_intents': '/exports/$',
       'GET /accounts/{account}/{mode}/exports/refunds': '/exports/$',
       'GET /accounts/{account}/{mode}/exports/withdrawals': '/exports/$',
+      'GET /accounts/{account}/{mode}/exports/statement': '/exports/statement`',
       'GET /accounts/{account}/kyb/documents/{id}': '/kyb/documents/$',
       'GET /accounts/{account}/{mode}/feed': '/feed`',
     },
