@@ -29,6 +29,10 @@ const TILL = new RegExp(
     String.raw`data/device)\.tsx?$`,
 );
 
+/** Modules of a paired till's readers: many small ones, which compress better as one chunk. */
+const READERS =
+  /web\/terminal\/(reader\/(chip-after-click|chip-commands|nfc)|screens\/chip-prompts)\.tsx?$/;
+
 /**
  * First screen of dashboard and operator console: many small modules, which compress better as one
  * chunk.
@@ -153,6 +157,7 @@ export default defineConfig({
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
             { name: 'price', test: /(web\/ui\/price|src\/core\/currency-digits)\.ts$/ },
             { name: 'till', test: TILL },
+            { name: 'readers', test: READERS, includeDependenciesRecursively: false },
             // Apps with lists need both.
             { name: 'query', test: /node_modules\/(@tanstack|wouter|regexparam|mitt)\// },
             { name: 'desk', test: DESK, includeDependenciesRecursively: false },

@@ -1,7 +1,10 @@
 import type { DeviceApi, Signed } from '../data/device.ts';
+import { fromRoot } from '../data/root-path.ts';
 import { within } from '../data/run-within.ts';
 import type { FiscalReceipt } from '../data/types/device.ts';
+import type { Till } from './phases.ts';
 import { policyCookie, setPolicyCookie } from './policy-cookie.ts';
+import type { TillRunner } from './till.ts';
 
 /**
  * Sends the receipts of this till to the fiscal signer in its own network, and hands in the
@@ -10,11 +13,10 @@ import { policyCookie, setPolicyCookie } from './policy-cookie.ts';
  */
 interface Signing {
   readonly api: DeviceApi;
+  readonly runner: TillRunner;
+  /** False if the account no longer has its tills call the signer. */
+  readonly signs: boolean;
   readonly signal: AbortSignal;
-  /** True if a reload of the page interrupts no one. */
-  readonly isIdle: () => boolean;
-  /** Calls the listener at each result of a sale, until the returned function is called. */
-  readonly onResult: (listener: () => void) => () => void;
 }
 
 const COOKIE = 'tapline_signer';
@@ -28,14 +30,30 @@ const POLL_MS = 3_000;
 /** Pauses after a signer did not sign, one after the other. */
 const AGAIN_MS = [5_000, 30_000, 120_000] as const;
 
+/** True at an empty keypad, where a reload takes nothing away. */
+function isIdle({ phase, typed, cart, split }: Till): boolean {
+  const isEmpty = phase.at === 'keypad' && typed === '' && cart === null && split === null;
+  return isEmpty && location.pathname === fromRoot('terminal').pathname;
+}
+
+/** Calls the listener at each result of a sale, until the returned function is called. */
+function onResult(runner: TillRunner, listener: () => void): () => void {
+  let before = runner.view().till.phase.at;
+  return runner.subscribe(() => {
+    const { at } = runner.view().till.phase;
+    if (at === 'result' && before !== at) listener();
+    before = at;
+  });
+}
+
 /** Ends early at the signal, and at the result of a sale, so that its receipt is printed signed. */
-async function pause(ms: number, { signal, onResult }: Signing): Promise<void> {
+async function pause(ms: number, { signal, runner }: Signing): Promise<void> {
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
   const timer = setTimeout(end, ms);
-  const forget = onResult(end);
+  const forget = onResult(runner, end);
   signal.addEventListener('abort', end);
   await ended;
   clearTimeout(timer);
@@ -78,11 +96,11 @@ async function askSigner(
 }
 
 /** True if this page may call the signer; otherwise its next load may, which it brings about. */
-function mayCall(url: string, isIdle: () => boolean): boolean {
+function mayCall(url: string, runner: TillRunner): boolean {
   const { origin } = new URL(url);
   if (policyCookie(COOKIE) !== origin) setPolicyCookie(COOKIE, origin);
   if (loadedFor === origin) return true;
-  if (isIdle() && sessionStorage.getItem(RELOADED) !== origin) {
+  if (isIdle(runner.view().till) && sessionStorage.getItem(RELOADED) !== origin) {
     sessionStorage.setItem(RELOADED, origin);
     location.reload();
   }
@@ -93,12 +111,12 @@ function mayCall(url: string, isIdle: () => boolean): boolean {
 const loadedFor = policyCookie(COOKIE);
 
 /** @returns true if every receipt that waited is signed. */
-async function signAll({ api, signal, isIdle }: Signing): Promise<boolean> {
+async function signAll({ api, signal, runner }: Signing): Promise<boolean> {
   const listed = await api.unsigned();
   if (listed.is !== 'done') return false;
   let isDone = true;
   for (const receipt of listed.value.data) {
-    if (signal.aborted || !mayCall(receipt.url, isIdle)) return false;
+    if (signal.aborted || !mayCall(receipt.url, runner)) return false;
     const signed = await askSigner(receipt, signal);
     if (signed === 'away') return false;
     if (signed === null) isDone = false;
@@ -107,9 +125,10 @@ async function signAll({ api, signal, isIdle }: Signing): Promise<boolean> {
   return isDone;
 }
 
-/** Runs until the signal aborts. */
+/** Runs until the signal aborts. A till that does not sign only forgets the signer. */
 export async function signReceipts(signing: Signing): Promise<void> {
-  const { signal } = signing;
+  const { signal, signs } = signing;
+  if (!signs) return setPolicyCookie(COOKIE, null);
   let failures = 0;
   while (!signal.aborted) {
     failures = (await signAll(signing)) ? 0 : failures + 1;

@@ -1,12 +1,9 @@
 import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { createDeviceApi, type Device, type DeviceApi } from '../../data/device.ts';
-import { fromRoot } from '../../data/root-path.ts';
 import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../awake.ts';
 import { ignoreSecondClicks } from '../double-click.ts';
-import type { Till } from '../phases.ts';
 import { replacePlace, usePlace } from '../place.ts';
-import { setPolicyCookie } from '../policy-cookie.ts';
 import { TillRunner, type TillView } from '../till.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../till-storage.ts';
 import { Bar } from './bar.tsx';
@@ -76,34 +73,15 @@ function useDevice(runner: TillRunner, reached: boolean): Device | null {
   return device;
 }
 
-/** True at an empty keypad, where a reload takes nothing away. */
-function isIdle({ phase, typed, cart, split }: Till): boolean {
-  const isEmpty = phase.at === 'keypad' && typed === '' && cart === null && split === null;
-  return isEmpty && location.pathname === fromRoot('terminal').pathname;
-}
-
-/** Calls a listener whenever a sale has got its result. */
-function resultsOf(runner: TillRunner) {
-  return (listener: () => void): (() => void) => {
-    let before = runner.view().till.phase.at;
-    return runner.subscribe(() => {
-      const { at } = runner.view().till.phase;
-      if (at === 'result' && before !== at) listener();
-      before = at;
-    });
-  };
-}
-
 /** Sends this till's receipts to the fiscal signer, if the account has tills do it. */
 function useSigner({ api, runner, device }: Pick<TillContext, 'api' | 'runner' | 'device'>): void {
   const signs = device?.signs_receipts;
   useEffect(() => {
-    if (signs === undefined) return;
-    if (!signs) return setPolicyCookie('tapline_signer', null);
+    // A till that signs no more still has the cookie, which is removed then.
+    const isLeft = signs === false && document.cookie.includes('tapline_signer');
+    if (!signs && !isLeft) return;
     const end = new AbortController();
-    const { signal } = end;
-    const idle = () => isIdle(runner.view().till);
-    const signing = { api, signal, isIdle: idle, onResult: resultsOf(runner) };
+    const signing = { api, runner, signs, signal: end.signal };
     // Loaded on demand, because few tills sign.
     import('../signer.ts').then(({ signReceipts }) => signReceipts(signing)).catch(() => {});
     return () => end.abort();
