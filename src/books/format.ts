@@ -120,7 +120,7 @@ export class Rounding {
     const more = BigInt(Math.max(0, digits - this.#decimals));
     const less = BigInt(Math.max(0, this.#decimals - digits));
     const size = (minor / 10n ** more) * 10n ** less;
-    // What a currency of three decimals loses is left out in USD.
+    // Digits that a currency with three decimals loses are counted in USD, for the rounding.
     this.#atoms += (amount * (minor % 10n ** more)) / minor;
     return { currency: currency.toUpperCase(), units: amount < 0n ? -size : size };
   }

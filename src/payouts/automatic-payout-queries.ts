@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** How often an account's balance is paid out by itself. */
+/** The intervals of automatic payouts. */
 export const PAYOUT_PERIODS = ['daily', 'weekly'] as const;
 export type PayoutPeriod = (typeof PAYOUT_PERIODS)[number];
 
@@ -71,7 +71,7 @@ export async function selectLastPayout(
   );
 }
 
-/** Records what became of a period. One that is not waiting does not change any more. */
+/** Stores the result of a period. Only a period that is waiting can still change. */
 export async function savePayout(tx: Tx, row: AutomaticPayout): Promise<void> {
   const { account_id, livemode, every, period, status, reason, withdrawal_id, updated } = row;
   await automaticPayouts.upsert(

@@ -22,7 +22,7 @@ interface Signing {
 const COOKIE = 'tapline_signer';
 /** Remembers a reload for the policy, so that a page from the cache is not loaded for ever. */
 const RELOADED = 'tapline.terminal.reloaded-for';
-/** The limits of a signer, whoever calls it. */
+/** The limits of a signer, the same for calls by tills and by the service. */
 const ANSWER_MS = 10_000;
 const MAX_ANSWER = 16 * 1024;
 /** Receipts of refunds, and of sales that this page did not see, are sent within this time. */

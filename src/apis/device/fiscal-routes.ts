@@ -93,7 +93,7 @@ export function listFiscalRoute({ db }: ApiContext) {
   });
 }
 
-/** The limit of a signer's answer, whoever calls it. */
+/** The limit of a signer's answer, the same for calls by tills and by the service. */
 function checkSize(signed: { readonly signature: string; readonly text: string | null }) {
   if (Buffer.byteLength(JSON.stringify(signed)) <= MAX_BODY_BYTES) return null;
   return refuse('parameter_invalid', 'The answer is longer than 16 KiB.', 'signature');
