@@ -32,6 +32,8 @@ export const accounts = table('accounts', {
   automatic_payout: as<'daily' | 'weekly' | null>('text?'),
   /** When statements are sent by themselves; `null` for never. */
   export_schedule: as<ExportSchedule | null>('jsonb?'),
+  /** The organization that it belongs to; `null` if to none. */
+  organization_id: 'text?',
   version: 'int',
   created: 'timestamptz',
 });

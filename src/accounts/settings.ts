@@ -65,7 +65,7 @@ interface AccountRef {
   readonly now: Date;
 }
 
-function unknownZone(name: string): Refusal | null {
+export function unknownZone(name: string): Refusal | null {
   if (isTimeZone(name)) return null;
   return refuse(
     'parameter_invalid',

@@ -6,6 +6,8 @@ import { networkOf, type Tenant } from './mode.ts';
 /** Prefixes of ids (behavior.md 3.7). */
 export const ID_PREFIXES = {
   account: 'acct_',
+  organization: 'org_',
+  location: 'loc_',
   user: 'usr_',
   apiKey: 'key_',
   payer: 'pyr_',

@@ -24,6 +24,7 @@ const GUIDE_ORDER = [
     'prices',
     'receipts',
     'books',
+    'organizations',
     'terminals',
     'wallets',
   ],

@@ -43,6 +43,8 @@ const NEWEST = `
     ('webhook endpoints', (select max(created) from webhook_endpoints)),
     ('logos and colors', (select max(updated) from account_brands)),
     ('members and roles', (select max(created) from memberships)),
+    ('organizations and their people', (select max(created) from organization_members)),
+    ('locations', (select max(created) from locations)),
     ('every change by people (audit log)', (select max(created) from audit_log))
   ) as t (kind, newest)`;
 

@@ -6,6 +6,7 @@ import type { Tx } from '#db/database.ts';
 import { selectGoLive } from '#payouts/go-live-queries.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
 import { selectMembers } from '#people/membership-queries.ts';
+import { selectInheritedMembers } from '#people/organization-queries.ts';
 import { hasRole } from '#people/roles.ts';
 import { contractVersionOf } from '#settlement/contract-versions.ts';
 import { WORKER_GONE_MS } from '#settlement/readiness.ts';
@@ -13,7 +14,8 @@ import { allWorkersKnow } from '#settlement/readiness-queries.ts';
 
 /** Refuses if a user who can create keys or move money signs in with a password alone. */
 async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal | null> {
-  const members = await selectMembers(tx, accountId);
+  const own = await selectMembers(tx, accountId);
+  const members = [...own, ...(await selectInheritedMembers(tx, accountId))];
   const without = members.filter((row) => hasRole(row.role, 'admin') && !row.two_factor);
   if (without.length === 0) return null;
   return refuse(

@@ -9,6 +9,7 @@ import { addUser, readPerson } from '#people/add-user.ts';
 import { linkRefused } from '#people/email-links.ts';
 import { type NamedInvitation, takeInvitation } from '#people/invitation-queries.ts';
 import { insertMembership, selectOwnerEmails } from '#people/membership-queries.ts';
+import { joinOrganization } from '#people/organizations.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import { readInvitation } from '#people/read-invitation.ts';
@@ -115,11 +116,16 @@ async function join(
 ): Promise<void> {
   const { invitation, userId, input } = joining;
   const { now, address } = input.visit;
-  const accountId = invitation.account_id;
+  const { account_id: accountId, organization_id: organizationId, email } = invitation;
+  const actor: Actor = { type: 'user', userId, email, requestId: input.requestId, address };
+  if (organizationId !== null) {
+    // The invitation was the change that its sender confirmed and the owners have read about.
+    const ref = { organizationId, actor, people, now, factorIsFresh: true, mailChange: null };
+    await joinOrganization(tx, ref, { userId, email, role: invitation.role });
+  }
+  if (accountId === null) return;
   const added = await insertMembership(tx, { accountId, userId, role: invitation.role, now });
   if (!added) return;
-  const { email } = invitation;
-  const actor: Actor = { type: 'user', userId, email, requestId: input.requestId, address };
   if (invitation.role === 'owner') {
     const owners = await selectOwnerEmails(tx, accountId);
     const change = {

@@ -1,6 +1,7 @@
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
+import { selectOrganizationsOf } from '#people/organization-queries.ts';
 import { selectPasskeys } from '#people/passkey-queries.ts';
 import {
   selectActionsOf,
@@ -21,21 +22,24 @@ export async function exportPerson(
 ) {
   const { userId } = wanted;
   const person = present(await selectPerson(db, userId), 'user');
-  const [accounts, sessions, devices, passkeys, codes, invitations, actions] = await Promise.all([
-    selectAccountsOf(db, userId),
-    selectSessionsOf(db, wanted),
-    selectDevicesOf(db, userId),
-    selectPasskeys(db, userId),
-    countRecoveryCodes(db, userId),
-    selectInvitationsTo(db, person.email),
-    selectActionsOf(db, { userId, limit: MAX_ACTIONS }),
-  ]);
+  const [accounts, organizations, sessions, devices, passkeys, codes, invitations, actions] =
+    await Promise.all([
+      selectAccountsOf(db, userId),
+      selectOrganizationsOf(db, userId),
+      selectSessionsOf(db, wanted),
+      selectDevicesOf(db, userId),
+      selectPasskeys(db, userId),
+      countRecoveryCodes(db, userId),
+      selectInvitationsTo(db, person.email),
+      selectActionsOf(db, { userId, limit: MAX_ACTIONS }),
+    ]);
   const { id, email, name, created, totp_confirmed_at } = person;
   return {
     object: 'personal_data',
     exported_at: wanted.now,
     user: { id, email, name, created, totp_confirmed_at, recovery_codes_left: codes },
     accounts: accounts.map((row) => ({ id: row.account_id, name: row.name, role: row.role })),
+    organizations: organizations.map(({ id, name, role }) => ({ id, name, role })),
     sessions,
     devices,
     passkeys: passkeys.map(({ id, name, created, last_used_at }) => {

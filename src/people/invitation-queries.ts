@@ -7,7 +7,9 @@ export const invitations = table(
   'invitations',
   {
     id: 'text',
-    account_id: 'text',
+    /** An invitation is to an account or to an organization; the other id is `null`. */
+    account_id: 'text?',
+    organization_id: 'text?',
     email: 'text',
     role: as<Role>('text'),
     invited_by: 'text',
@@ -19,7 +21,16 @@ export const invitations = table(
 
 export type InvitationRow = Row<typeof invitations>;
 
-/** An invitation, with the name of the account. */
+/** The account or the organization of an invitation. */
+export type InvitedTo = { readonly accountId: string } | { readonly organizationId: string };
+
+function columnOf(to: InvitedTo): { readonly column: string; readonly id: string } {
+  return 'accountId' in to
+    ? { column: 'account_id', id: to.accountId }
+    : { column: 'organization_id', id: to.organizationId };
+}
+
+/** An invitation, with the name of the account or organization. */
 export interface NamedInvitation extends InvitationRow {
   readonly account_name: string;
 }
@@ -31,7 +42,7 @@ export async function replaceInvitation(
   tx: Tx,
   invitation: {
     readonly id: string;
-    readonly accountId: string;
+    readonly to: InvitedTo;
     readonly email: string;
     readonly role: Role;
     readonly hash: Buffer;
@@ -40,17 +51,18 @@ export async function replaceInvitation(
     readonly expiresAt: Date;
   },
 ): Promise<InvitationRow> {
+  const { column, id } = columnOf(invitation.to);
   const rows = await tx.query<InvitationRow>(
-    `insert into invitations (id, account_id, email, role, hash, invited_by, created, expires_at)
+    `insert into invitations (id, ${column}, email, role, hash, invited_by, created, expires_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (account_id, email) where ${OPEN} do update
+     on conflict (${column}, email) where ${OPEN} do update
      set id = excluded.id, role = excluded.role, hash = excluded.hash,
        invited_by = excluded.invited_by, created = excluded.created,
        expires_at = excluded.expires_at
      returning ${invitations.columns}`,
     [
       invitation.id,
-      invitation.accountId,
+      id,
       invitation.email,
       invitation.role,
       invitation.hash,
@@ -64,12 +76,13 @@ export async function replaceInvitation(
 
 export async function selectInvitations(
   sql: Sql,
-  wanted: { readonly accountId: string; readonly now: Date },
+  wanted: { readonly to: InvitedTo; readonly now: Date },
 ): Promise<InvitationRow[]> {
+  const { column, id } = columnOf(wanted.to);
   return invitations.list(
     sql,
-    `where account_id = $1 and ${OPEN} and expires_at > $2 order by created desc, id desc`,
-    [wanted.accountId, wanted.now],
+    `where ${column} = $1 and ${OPEN} and expires_at > $2 order by created desc, id desc`,
+    [id, wanted.now],
   );
 }
 
@@ -78,9 +91,9 @@ export async function selectInvitationByHash(
   wanted: { readonly hash: Buffer; readonly now: Date },
 ): Promise<NamedInvitation | undefined> {
   const rows = await sql.query<NamedInvitation>(
-    `select i.id, i.account_id, i.email, i.role, i.invited_by, i.created, i.expires_at,
-       a.name as account_name
-     from invitations i join accounts a on a.id = i.account_id
+    `select ${invitations.of('i')}, coalesce(a.name, o.name) as account_name from invitations i
+     left join accounts a on a.id = i.account_id
+     left join organizations o on o.id = i.organization_id
      where i.hash = $1 and i.expires_at > $2 and i.accepted_at is null and i.revoked_at is null`,
     [wanted.hash, wanted.now],
   );
@@ -95,7 +108,8 @@ export async function takeInvitation(
     `update invitations set accepted_at = $2
      where hash = $1 and expires_at > $2 and ${OPEN}
      returning ${invitations.columns},
-       (select name from accounts a where a.id = account_id) as account_name`,
+       coalesce((select name from accounts a where a.id = account_id),
+         (select name from organizations o where o.id = organization_id)) as account_name`,
     [wanted.hash, wanted.now],
   );
   return rows[0];
@@ -104,23 +118,25 @@ export async function takeInvitation(
 /** Revokes the invitations that a person has sent. */
 export async function revokeInvitationsBy(
   tx: Tx,
-  which: { readonly accountId: string; readonly userId: string; readonly now: Date },
+  which: { readonly to: InvitedTo; readonly userId: string; readonly now: Date },
 ): Promise<void> {
+  const { column, id } = columnOf(which.to);
   await tx.query(
     `update invitations set revoked_at = $3
-     where account_id = $1 and invited_by = $2 and ${OPEN}`,
-    [which.accountId, which.userId, which.now],
+     where ${column} = $1 and invited_by = $2 and ${OPEN}`,
+    [id, which.userId, which.now],
   );
 }
 
 export async function revokeInvitation(
   tx: Tx,
-  which: { readonly accountId: string; readonly id: string; readonly now: Date },
+  which: { readonly to: InvitedTo; readonly id: string; readonly now: Date },
 ): Promise<InvitationRow | undefined> {
+  const { column, id } = columnOf(which.to);
   const rows = await tx.query<InvitationRow>(
     `update invitations set revoked_at = $3
-     where account_id = $1 and id = $2 and ${OPEN} returning ${invitations.columns}`,
-    [which.accountId, which.id, which.now],
+     where ${column} = $1 and id = $2 and ${OPEN} returning ${invitations.columns}`,
+    [id, which.id, which.now],
   );
   return rows[0];
 }

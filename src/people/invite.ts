@@ -10,6 +10,7 @@ import type { Allowance } from '#people/attempts.ts';
 import { emailBucket, takeAttempt } from '#people/attempts.ts';
 import {
   type InvitationRow,
+  type InvitedTo,
   replaceInvitation,
   revokeInvitation,
   revokeInvitationsBy,
@@ -33,7 +34,7 @@ export async function inviteMember(
   if (isRefusal(email)) return email;
   if (input.role === 'owner' && !ref.factorIsFresh) return factorNotFresh();
   const tooMany = await takeInvitationAttempts(people.db, {
-    accountId,
+    to: accountId,
     inviter: actorId(actor),
     email,
     now,
@@ -47,7 +48,8 @@ export async function inviteMember(
     if (members.length >= MAX_MEMBERS) {
       return refuse('unexpected_state', `A team has at most ${MAX_MEMBERS} members.`);
     }
-    const row = await sendInvitation(tx, ref, { email, role: input.role });
+    const invited = { to: { accountId }, name: accountInMail(ref.accountName), email };
+    const row = await sendInvitation(tx, ref, { ...invited, role: input.role });
     if (input.role === 'owner') {
       await noteOwners(tx, ref, { kind: 'invited', email, before: members });
     }
@@ -68,7 +70,7 @@ export async function withdrawInvitation(
   ref: TeamRef,
   id: string,
 ): Promise<null | Refusal> {
-  const row = await revokeInvitation(tx, { accountId: ref.accountId, id, now: ref.now });
+  const row = await revokeInvitation(tx, { to: ref, id, now: ref.now });
   if (row === undefined) return resourceMissing('invitation');
   const before = { email: row.email, role: row.role };
   await recordTeam(tx, ref, { action: 'invitation.revoked', objectId: id, before, after: null });
@@ -77,7 +79,7 @@ export async function withdrawInvitation(
 
 /** Revokes the open invitations that a person sent who may no longer invite. */
 export async function endInvitationsOf(tx: Tx, ref: TeamRef, userId: string): Promise<void> {
-  await revokeInvitationsBy(tx, { accountId: ref.accountId, userId, now: ref.now });
+  await revokeInvitationsBy(tx, { to: ref, userId, now: ref.now });
 }
 
 /** A shop hires a few people per day; a spammer would send hundreds. */
@@ -89,10 +91,11 @@ const PER_MAILBOX: Allowance = { attempts: 5, windowMs: DAY_MS };
 const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };
 
 /** Counts an invitation against each of these limits. */
-async function takeInvitationAttempts(
+export async function takeInvitationAttempts(
   sql: Sql,
   wanted: {
-    readonly accountId: string;
+    /** The account or organization. */
+    readonly to: string;
     readonly inviter: string;
     readonly email: string;
     readonly now: Date;
@@ -101,7 +104,7 @@ async function takeInvitationAttempts(
   const { now } = wanted;
   const counts: [string, Allowance][] = [
     [`invitations by ${wanted.inviter}`, PER_INVITER],
-    [`invitations of ${wanted.accountId}`, PER_ACCOUNT],
+    [`invitations of ${wanted.to}`, PER_ACCOUNT],
     [emailBucket('invitations to', 'merchant', wanted.email), PER_MAILBOX],
     ['invitations in all', PER_DAY],
   ];
@@ -114,11 +117,21 @@ async function takeInvitationAttempts(
 
 const INVITATION_MS = 7 * DAY_MS;
 
-function invitationText(ref: TeamRef, role: Role, url: string): string {
-  const { actor } = ref;
+/** The sender of an invitation. */
+type Inviting = Pick<TeamRef, 'actor' | 'now' | 'people'>;
+
+interface Invited {
+  readonly to: InvitedTo;
+  /** The name of the account or organization, as mails write it. */
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+}
+
+function invitationText({ actor }: Inviting, { name, role }: Invited, url: string): string {
   const who = actor.type === 'system' ? actor.name : actor.email;
   return (
-    `${who} invites you to join ${accountInMail(ref.accountName)} on Tapline as ${role}. ` +
+    `${who} invites you to join ${name} on Tapline as ${role}. ` +
     `Open this link:\n\n${url}\n\n` +
     'It is valid for 7 days and works once. If you do not know the sender, ignore this email.\n'
   );
@@ -128,17 +141,17 @@ function invitationText(ref: TeamRef, role: Role, url: string): string {
  * Stores the invitation and queues the mail with its link. An earlier one to the address becomes
  * invalid.
  */
-async function sendInvitation(
+export async function sendInvitation(
   tx: Tx,
-  ref: TeamRef,
-  invited: { readonly email: string; readonly role: Role },
+  inviting: Inviting,
+  invited: Invited,
 ): Promise<InvitationRow> {
-  const { accountId, actor, now, people } = ref;
-  const { email, role } = invited;
+  const { actor, now, people } = inviting;
+  const { to, email, role } = invited;
   const token = newSecret('invitation');
   const row = await replaceInvitation(tx, {
     id: newId('invitation', now),
-    accountId,
+    to,
     email,
     role,
     hash: hashSecret(token),
@@ -147,7 +160,7 @@ async function sendInvitation(
     expiresAt: addMs(now, INVITATION_MS),
   });
   const url = `${people.webUrl}/dashboard/invitation#token=${token}`;
-  const text = invitationText(ref, role, url);
+  const text = invitationText(inviting, invited, url);
   // Nothing in the subject is chosen by the sender, because strangers read it first.
   const subject = 'You are invited to a team on Tapline';
   const buttons = [{ url, name: 'See the invitation' }];

@@ -1,5 +1,5 @@
 /** Matches text that mail programs may turn into a link. */
-const LINK_LIKE = /[/\\@]|:\S|\w\.\p{L}{2}/u;
+export const LINK_LIKE = /[/\\@]|:\S|\w\.\p{L}{2}/u;
 
 /**
  * Returns the account's name for a mail. A name may be chosen to smuggle a message, so it appears

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { Role } from '#people/roles.ts';
+import { highestRole, type Role } from '#people/roles.ts';
 import { users } from '#people/user-queries.ts';
 
 export const memberships = table('memberships', {
@@ -16,9 +16,10 @@ const PERSON = users.pick(['email', 'name'], 'u');
 
 export type MemberRow = Row<typeof MEMBERSHIP> & Row<typeof PERSON> & { two_factor: boolean };
 
-const MEMBER = `${MEMBERSHIP}, ${PERSON},
-  (u.totp_confirmed_at is not null
+/** True if the user (`u`) has a second factor. */
+export const TWO_FACTOR = `(u.totp_confirmed_at is not null
     or exists (select from passkeys p where p.user_id = u.id)) as two_factor`;
+const MEMBER = `${MEMBERSHIP}, ${PERSON}, ${TWO_FACTOR}`;
 
 export async function insertMembership(
   tx: Tx,
@@ -85,19 +86,30 @@ export type UserAccountRow = Row<typeof OWN_ROLE> & {
   kyb_status: string;
 };
 
+/** Returns the accounts of a person, with the higher role if an organization gives another one. */
 export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAccountRow[]> {
-  return sql.query(
+  const rows = await sql.query<UserAccountRow>(
     `select ${OWN_ROLE}, a.name, a.status, a.kyb_status
-     from memberships m join accounts a on a.id = m.account_id
+     from account_rights m join accounts a on a.id = m.account_id
      where m.user_id = $1 order by m.created, m.account_id`,
     [userId],
   );
+  const byId = new Map<string, UserAccountRow>();
+  for (const row of rows) {
+    const known = byId.get(row.account_id);
+    const role = highestRole([row.role, known?.role ?? null]) ?? row.role;
+    byId.set(row.account_id, { ...row, role });
+  }
+  return [...byId.values()];
 }
 
-/** Returns the owners' addresses, which get the mails about the account's money. */
+/**
+ * Returns the addresses of the owners, also of those through an organization, who get the mails
+ * about the account's money.
+ */
 export async function selectOwnerEmails(sql: Sql, accountId: string): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(
-    `select u.email from memberships m join users u on u.id = m.user_id
+    `select distinct u.email from account_rights m join users u on u.id = m.user_id
      where m.account_id = $1 and m.role = 'owner' order by u.email`,
     [accountId],
   );

@@ -26,7 +26,13 @@ export async function selectDevicesOf(sql: Sql, userId: string): Promise<PersonD
   return knownDevices.list(sql, 'where user_id = $1 order by last_used_at desc', [userId]);
 }
 
-const INVITED = invitations.pick(['account_id', 'role', 'created', 'accepted_at']);
+const INVITED = invitations.pick([
+  'account_id',
+  'organization_id',
+  'role',
+  'created',
+  'accepted_at',
+]);
 
 export type PersonInvitationRow = Row<typeof INVITED>;
 

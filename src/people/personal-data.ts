@@ -1,10 +1,12 @@
 import { type Actor, actorId, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
-import type { Tx } from '#db/database.ts';
+import { Abandon, type Tx } from '#db/database.ts';
 import { emailBucket, forgetAttempts, secondFactorBucket } from '#people/attempts.ts';
 import { deleteEmailTokens } from '#people/email-token-queries.ts';
 import { queueMail } from '#people/mail.ts';
+import { selectOrganizationsOf } from '#people/organization-queries.ts';
+import { removeFromOrganization } from '#people/organizations.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import {
   deleteAccessOf,
@@ -43,6 +45,21 @@ function checkTeams(teams: readonly TeamMateRow[], erasing: Erasing): Refusal | 
   );
   if (alone.length > 0) return handOverFirst(alone.map((row) => row.account_id));
   return own.length > 0 && !erasing.factorIsFresh ? factorNotFresh() : null;
+}
+
+/** Leaves every organization. @returns a refusal, for which the transaction must be abandoned. */
+async function leaveOrganizations(
+  deps: PeopleDeps,
+  tx: Tx,
+  erasing: Erasing,
+): Promise<Refusal | null> {
+  const { userId } = erasing;
+  for (const { id: organizationId } of await selectOrganizationsOf(tx, userId)) {
+    const ref = { ...erasing, organizationId, people: deps, mailChange: null };
+    const refused = await removeFromOrganization(tx, ref, userId);
+    if (refused !== null) return refused;
+  }
+  return null;
 }
 
 /** Leaves every team, in the order in which the accounts were locked. */
@@ -99,6 +116,8 @@ export async function erasePerson(deps: PeopleDeps, erasing: Erasing): Promise<R
     const teams = await lockTeamsOf(tx, userId);
     const refused = checkTeams(teams, erasing);
     if (refused !== null) return refused;
+    const stays = await leaveOrganizations(deps, tx, erasing);
+    if (stays !== null) return new Abandon<UserRow | Refusal>(stays);
     await queueMail(tx, deps.secretKey, {
       to: user.email,
       subject: 'Your data at Tapline was deleted',

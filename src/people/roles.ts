@@ -3,6 +3,11 @@ export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 
 export type Role = (typeof ROLES)[number];
 
+/** Returns the highest of these roles; `null` if there is none. */
+export function highestRole(roles: readonly (Role | null)[]): Role | null {
+  return ROLES.findLast((role) => roles.includes(role)) ?? null;
+}
+
 export function hasRole(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }

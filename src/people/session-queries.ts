@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Joined, type Row, table } from '#db/table.ts';
 import { memberships } from '#people/membership-queries.ts';
+import { highestRole, type Role } from '#people/roles.ts';
 import { users } from '#people/user-queries.ts';
 
 export const sessions = table(
@@ -35,15 +36,20 @@ interface SessionFacts {
   is_current: boolean;
   has_previous: boolean;
   has_factor: boolean;
+  /** The role in the organization of the path, or of the path's account. */
+  organization_role: Role | null;
   account_name: string | null;
   account_status: 'active' | 'disabled' | null;
   kyb_status: string | null;
   merchant_number: bigint | null;
-  /** True if the account takes real money; `null` without an account. */
+  /** True if the account, or one of the organization, takes real money; `null` without either. */
   account_is_live: boolean | null;
 }
 
-/** A session with its user, and with the user's role in one account and mode. */
+/**
+ * A session with its user, and with the user's role in one account and mode, or in an organization.
+ * An organization's role counts in its accounts; the higher role applies.
+ */
 export type SessionRow = Row<typeof sessions> &
   Row<typeof USER> &
   Joined<Row<typeof ROLE>> &
@@ -51,25 +57,35 @@ export type SessionRow = Row<typeof sessions> &
 
 export async function selectSession(
   sql: Sql,
-  wanted: { readonly hash: Buffer; readonly accountId: string | null; readonly livemode: boolean },
+  wanted: {
+    readonly hash: Buffer;
+    readonly accountId: string | null;
+    readonly organizationId: string | null;
+    readonly livemode: boolean;
+  },
 ): Promise<SessionRow | undefined> {
   const rows = await sql.query<SessionRow>(
-    `select ${sessions.of('s')}, ${USER}, ${ROLE},
+    `select ${sessions.of('s')}, ${USER}, ${ROLE}, o.role as organization_role,
        a.name as account_name, a.status as account_status, a.kyb_status, am.merchant_number,
        s.hash = $1 as is_current, s.previous_hash is not null as has_previous,
        (u.totp_confirmed_at is not null
          or exists (select from passkeys p where p.user_id = u.id)) as has_factor,
-       (select live.live_at is not null from account_modes live
-        where live.account_id = m.account_id and live.livemode) as account_is_live
+       (select bool_or(live.live_at is not null) from account_modes live
+        where live.livemode and live.account_id = any(array(
+          select a.id union all
+          select id from accounts where organization_id = $4))) as account_is_live
      from sessions s
      join users u on u.id = s.user_id
-     left join memberships m on m.user_id = s.user_id and m.account_id = $2
-     left join accounts a on a.id = m.account_id
-     left join account_modes am on am.account_id = m.account_id and am.livemode = $3
+     left join accounts a on a.id = $2
+     left join memberships m on m.user_id = s.user_id and m.account_id = a.id
+     left join organization_members o on o.user_id = s.user_id
+       and o.organization_id = coalesce($4, a.organization_id)
+     left join account_modes am on am.account_id = a.id and am.livemode = $3
      where s.hash = $1 or s.previous_hash = $1`,
-    [wanted.hash, wanted.accountId, wanted.livemode],
+    [wanted.hash, wanted.accountId, wanted.livemode, wanted.organizationId],
   );
-  return rows[0];
+  const [row] = rows;
+  return row && { ...row, role: highestRole([row.role, row.organization_role]) };
 }
 
 /** True if a session still has access to an account. For connections that stay open. */
@@ -80,11 +96,11 @@ export async function selectStillMember(
   const rows = await sql.query(
     `select 1 as still from sessions s
      join users u on u.id = s.user_id
-     join memberships m on m.user_id = s.user_id and m.account_id = $2
+     join account_rights m on m.user_id = s.user_id and m.account_id = $2
      where s.id = $1 and s.level = 'full' and s.expires_at > $3 and u.status = 'active'`,
     [wanted.sessionId, wanted.accountId, wanted.now],
   );
-  return rows.length === 1;
+  return rows.length > 0;
 }
 
 export async function updateSeen(

@@ -146,6 +146,7 @@ export async function findSession(
     readonly token: string;
     readonly realm: Realm;
     readonly accountId: string | null;
+    readonly organizationId: string | null;
     readonly livemode: boolean;
     readonly now: Date;
   },

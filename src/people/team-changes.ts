@@ -1,6 +1,6 @@
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
-import type { MemberRow } from '#people/membership-queries.ts';
+import { type MemberRow, selectOwnerEmails } from '#people/membership-queries.ts';
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
@@ -29,14 +29,15 @@ export async function noteOwners(
     readonly before: readonly MemberRow[];
   },
 ): Promise<void> {
-  const owners = noted.before.filter((row) => row.role === 'owner').map((row) => row.email);
+  const before = noted.before.filter((row) => row.role === 'owner').map((row) => row.email);
+  const owners = [...before, ...(await selectOwnerEmails(tx, ref.accountId))];
   const { kind, email } = noted;
   // An invited owner gets no mails for owners before accepting.
   const told = kind === 'invited' ? owners : [...owners, email];
   await noteOwnerChange(tx, ref.people, { ...ref, kind, email, owners: told });
 }
 
-interface TeamChange {
+export interface TeamChange {
   readonly action: string;
   readonly objectId: string;
   readonly before: { readonly email: string; readonly role: Role } | null;
@@ -50,7 +51,7 @@ export async function recordTeam(tx: Tx, ref: TeamRef, change: TeamChange): Prom
 }
 
 /** Describes the person and the role in the owners' mail. */
-function describeTeamChange({ before, after }: TeamChange): string {
+export function describeTeamChange({ before, after }: TeamChange): string {
   if (before === null) return `${after?.email} gets the role ${after?.role}.`;
   if (after === null) return `${before.email} no longer has the role ${before.role}.`;
   return `${after.email} was ${before.role} and is ${after.role} now.`;

@@ -50,6 +50,7 @@ const GUIDES = [
     'prices',
     'receipts',
     'books',
+    'organizations',
     'terminals',
     'wallets',
   ],

@@ -19,11 +19,26 @@ interface Desk {
   readonly asLinks: Readonly<Record<string, string>>;
 }
 
+const NO_PAGE = 'organizations have no page yet';
+
 const DESKS: readonly Desk[] = [
   {
     realm: 'dashboard',
     atLeast: 100,
     withoutScreen: {
+      'POST /organizations': NO_PAGE,
+      'GET /organizations': NO_PAGE,
+      'GET /organizations/{org}': NO_PAGE,
+      'GET /organizations/{org}/members': NO_PAGE,
+      'DELETE /organizations/{org}/members/{user}': NO_PAGE,
+      'POST /organizations/{org}/leave': NO_PAGE,
+      'GET /organizations/{org}/invitations': NO_PAGE,
+      'POST /organizations/{org}/invitations': NO_PAGE,
+      'DELETE /organizations/{org}/invitations/{id}': NO_PAGE,
+      'GET /organizations/{org}/locations': NO_PAGE,
+      'POST /organizations/{org}/locations': NO_PAGE,
+      'PATCH /organizations/{org}/locations/{id}': NO_PAGE,
+      'PUT /accounts/{account}/organization': NO_PAGE,
       'GET /accounts': 'the session names the accounts',
       'GET /accounts/{account}/{mode}/test_helpers/clock': 'a server moves the test clock',
       'GET /accounts/{account}/{mode}/totals':

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { moveAccount } from '#accounts/account-organization.ts';
 import { createAccount } from '#accounts/create-account.ts';
 import { editAccount, MAX_REFUND_DAILY_LIMIT, MAX_REFUND_WINDOW_DAYS } from '#accounts/settings.ts';
 import type { FiscalSigner } from '#accounts/shop-settings.ts';
@@ -12,6 +13,7 @@ import {
 } from '#apis/dashboard/account-schema.ts';
 import { readAccountView } from '#apis/dashboard/account-view.ts';
 import { mayChangeSettings } from '#apis/dashboard/consent-mail.ts';
+import { hasTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   ACCOUNT,
   actorOf,
@@ -24,7 +26,7 @@ import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { readEmail, readName } from '#core/names.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
-import { idOf, textOut } from '#http/schema.ts';
+import { idOf, nullable, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
 import { checkEndpointUrl, checkTillUrl } from '#webhooks/endpoint-url.ts';
@@ -156,6 +158,40 @@ async function checkSigner(
   return wrong == null ? null : { ...wrong, param: 'fiscal_signer.url' };
 }
 
+const OrganizationBody = Type.Object({
+  organization: nullable(idOf('org_', 'organization')),
+});
+
+function organizationRoute(ctx: ApiContext) {
+  const { db } = ctx;
+  return personRoute<undefined, typeof OrganizationBody>({
+    method: 'PUT',
+    path: `${ACCOUNT}/organization`,
+    operationId: 'moveAccount',
+    moves: 'access',
+    tag: TAG,
+    summary: 'Put the account into an organization, or take it out',
+    description:
+      'For owners of both. The people of the organization have their role in the account from ' +
+      'then on; a change of owners needs a fresh second factor, and mails the owners. Nothing ' +
+      'else is inherited: settings, keys, limits and wallets stay the account’s own.',
+    access: 'owner',
+    body: OrganizationBody,
+    response: AccountSchema,
+    handle: async ({ caller, body, requestId, now }) => {
+      const { accountId } = caller.tenant;
+      const move = {
+        ...{ accountId, userId: sessionOf(caller).user_id, actor: actorOf(caller, requestId) },
+        ...{ factorIsFresh: hasTrustedFactor(caller, now), people: ctx.people.merchant, now },
+      };
+      const moved = await db.transaction((tx) => moveAccount(tx, move, body.organization));
+      ctx.wakeups.send('mail');
+      if (isRefusal(moved)) return moved;
+      return answerWith(200, present(await readAccountView(db, accountId), 'account'));
+    },
+  });
+}
+
 function updateRoute(ctx: ApiContext) {
   const { db } = ctx;
   return personRoute<undefined, typeof SettingsBody>({
@@ -213,5 +249,11 @@ function updateRoute(ctx: ApiContext) {
 }
 
 export function accountRoutes(ctx: ApiContext): PersonRoute[] {
-  return [listRoute(ctx), createRoute(ctx), readRoute(ctx), updateRoute(ctx)];
+  return [
+    listRoute(ctx),
+    createRoute(ctx),
+    readRoute(ctx),
+    updateRoute(ctx),
+    organizationRoute(ctx),
+  ];
 }

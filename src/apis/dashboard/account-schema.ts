@@ -172,6 +172,10 @@ export const AccountSchema = Type.Object(
     automatic_payout: AutomaticPayout,
     export_schedule: ExportSchedule,
     ...shopFields,
+    organization: nullable({
+      ...idOf('org_', 'organization'),
+      description: 'The organization that the account belongs to; `null` if to none.',
+    }),
     version: VersionOut,
     created: Timestamp,
     modes: Type.Array(ModeSchema, { description: 'Test and live mode, each with its settings.' }),
@@ -185,6 +189,10 @@ export const MemberSchema = Type.Object(
     email: EmailOut,
     name: nameOut('The name of the person.'),
     role: RoleField,
+    organization: nullable({
+      ...idOf('org_', 'organization'),
+      description: 'The organization that gives the role; `null` for a role in this account alone.',
+    }),
     two_factor: Type.Boolean({ description: 'True if the person has a second factor.' }),
     version: VersionOut,
     created: Timestamp,

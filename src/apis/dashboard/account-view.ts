@@ -49,6 +49,7 @@ function accountView(
     automatic_payout: account.automatic_payout,
     export_schedule: account.export_schedule,
     ...shop,
+    organization: account.organization_id,
     version: account.version,
     created: account.created,
     modes: modes.map(modeView),

@@ -12,10 +12,12 @@ import { goLiveRoutes } from '#apis/dashboard/go-live-routes.ts';
 import { healthRoutes } from '#apis/dashboard/health-routes.ts';
 import { holdRoutes } from '#apis/dashboard/hold-routes.ts';
 import { kybRoutes } from '#apis/dashboard/kyb-routes.ts';
+import { locationRoutes } from '#apis/dashboard/location-routes.ts';
 import { managerCodeRoute } from '#apis/dashboard/manager-code-route.ts';
 import { meRoutes } from '#apis/dashboard/me-routes.ts';
 import { mountedRoutes } from '#apis/dashboard/merchant-mount.ts';
 import { moneyRoutes } from '#apis/dashboard/money-routes.ts';
+import { organizationRoutes } from '#apis/dashboard/organization-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
@@ -90,6 +92,8 @@ export function dashboardRoutes(ctx: ApiContext, parts: DashboardParts): PersonR
     ...passwordRoutes(settings),
     ...signUpRoutes(settings),
     ...meRoutes(settings),
+    ...organizationRoutes(ctx),
+    ...locationRoutes(ctx),
     ...accountRoutesOf(ctx, parts),
   ];
 }

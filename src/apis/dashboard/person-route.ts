@@ -9,6 +9,7 @@ import { ROLES } from '#people/roles.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 
 export const ACCOUNT = '/accounts/{account}';
+export const ORGANIZATION = '/organizations/{org}';
 export const MODE = '/accounts/{account}/{mode}';
 
 /** A route whose caller uses a browser, and the request that its handler gets. */
@@ -35,7 +36,7 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
 > & {
   readonly access: Access;
   readonly idempotency?: 'required' | 'accepted';
-  /** Path parameters other than `account` and `mode`. */
+  /** Path parameters other than `account`, `org` and `mode`. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly status?: 200 | 201 | 202;
   /** The response's schema, whose description describes it. */
@@ -52,6 +53,7 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
 function implied(path: string): Readonly<Record<string, IdKind | 'text'>> {
   return {
     ...(path.includes('{account}') ? ({ account: 'account' } as const) : {}),
+    ...(path.includes('{org}') ? ({ org: 'organization' } as const) : {}),
     ...(path.includes('{mode}') ? ({ mode: 'text' } as const) : {}),
   };
 }

@@ -17,6 +17,9 @@ import type { AnyRoute, Surface } from '#http/route.ts';
 /** Texts that people write for others to read. */
 const FREE_TEXTS = ['reason', 'note'] as const;
 
+/** Routes of one mode of an account or organization. */
+const IN_MODE = /^\/(accounts\/\{account\}|organizations\/\{org\})\/\{mode\}/;
+
 /** Wraps a route so that it masks secrets that were pasted into such a text. */
 function withoutSecrets(route: AnyRoute<PersonCaller>): AnyRoute<PersonCaller> {
   const declared = (route.body as { readonly properties?: object } | undefined)?.properties;
@@ -44,7 +47,7 @@ export function personSurface(
       const { access } = route;
       assert(isAccess(access), `${route.operationId} does not declare who may use it`);
       const { mode } = scopeOf(request.path);
-      if (route.path.includes('{account}/{mode}') && mode === null) {
+      if (IN_MODE.test(route.path) && mode === null) {
         return refuse('route_missing', 'The mode in the path is test or live.');
       }
       const refused = authorizePerson(settings, access, { caller, request });

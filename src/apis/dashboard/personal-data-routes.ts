@@ -40,6 +40,14 @@ const PersonalDataSchema = Type.Object(
       }),
       { description: 'The accounts that the person is a member of.' },
     ),
+    organizations: Type.Array(
+      Type.Object({
+        id: idOf('org_', 'organization'),
+        name: textOut('The name of the organization.'),
+        role: RoleField,
+      }),
+      { description: 'The organizations that the person belongs to.' },
+    ),
     sessions: Type.Array(
       Type.Object({
         id: idOf('ses_', 'session'),
@@ -71,7 +79,8 @@ const PersonalDataSchema = Type.Object(
     ),
     invitations: Type.Array(
       Type.Object({
-        account_id: idOf('acct_', 'account'),
+        account_id: nullable(idOf('acct_', 'account')),
+        organization_id: nullable(idOf('org_', 'organization')),
         role: RoleField,
         created: Timestamp,
         accepted_at: nullable(Timestamp),

@@ -7,6 +7,7 @@ import { isRefusal } from '#core/answer.ts';
 import { type IdKind, newId } from '#core/ids.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertMembership } from '#people/membership-queries.ts';
+import { organizationMembers, organizations } from '#people/organization-queries.ts';
 import { hasRole, ROLES, type Role } from '#people/roles.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
@@ -36,6 +37,16 @@ async function signIn(name: string): Promise<PersonClient> {
   return client;
 }
 
+/** The people have the same roles in an organization, to which the account does not belong. */
+const organization = newId('organization', new Date());
+
+async function joinOrganization(role: Role): Promise<void> {
+  const row = { organization_id: organization, user_id: userIds.get(role) ?? '', role };
+  await server.db.transaction((tx) =>
+    organizationMembers.insert(tx, { ...row, created: server.clock.now() }),
+  );
+}
+
 async function join(role: Role): Promise<void> {
   const userId = userIds.get(role) ?? '';
   const membership = { accountId: account, userId, role, now: server.clock.now() };
@@ -47,9 +58,14 @@ before(async () => {
   server = await startDashboardServer([network.chain]);
   const owner = await addPerson('owner');
   account = owner.accountId;
+  userIds.set('owner', owner.userId);
+  const made = { id: organization, name: 'Roles', created: server.clock.now() };
+  await server.db.transaction((tx) => organizations.insert(tx, made));
+  await joinOrganization('owner');
   for (const role of ['admin', 'member', 'viewer'] as const) {
     userIds.set(role, (await addPerson(role)).userId);
     await join(role);
+    await joinOrganization(role);
   }
   await addPerson('foreign');
   for (const name of [...ROLES, 'foreign'] as const) people.set(name, await signIn(name));
@@ -65,6 +81,7 @@ function pathOf(route: PersonRoute): string {
   const now = server.clock.now();
   return route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
     if (name === 'account') return account;
+    if (name === 'org') return organization;
     if (name === 'mode') return 'test';
     const kind = route.params?.[name] ?? 'text';
     return kind === 'text' ? 'nothing' : newId(kind as IdKind, now);
@@ -83,6 +100,8 @@ function send(client: PersonClient, route: PersonRoute) {
 
 const inAccount = () =>
   server.dashboardRoutes.filter((route) => route.path.startsWith('/accounts/{account}'));
+const inOrganization = () =>
+  server.dashboardRoutes.filter((route) => route.path.startsWith('/organizations/{org}'));
 
 test('every route of an account declares who may use it', () => {
   assert.ok(inAccount().length > 60, `${inAccount().length} routes`);
@@ -93,8 +112,9 @@ test('every route of an account declares who may use it', () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('each route of an account × each role: allowed from its role on, refused below', async () => {
-  for (const route of inAccount()) {
+test('each route × each role: allowed from its role on, refused below', async () => {
+  assert.ok(inOrganization().length > 7, `${inOrganization().length} routes`);
+  for (const route of [...inAccount(), ...inOrganization()]) {
     for (const role of ROLES) {
       const client = people.get(role);
       assert.ok(client);
@@ -105,22 +125,27 @@ test('each route of an account × each role: allowed from its role on, refused b
       if (hasRole(role, route.access as Role)) {
         assert.notEqual(code, 'role_missing', what);
         assert.notEqual(code, 'session_missing', what);
-        assert.notEqual(answer.body.error?.param, 'account', what);
+        const { param } = answer.body.error ?? {};
+        assert.ok(answer.status !== 404 || (param !== 'account' && param !== 'org'), what);
       } else {
         assert.equal(code, 'role_missing', what);
       }
       if (route.operationId === 'leaveTeam' && answer.status === 200) await join(role);
+      if (route.operationId === 'leaveOrganization' && answer.status === 200) {
+        await joinOrganization(role);
+      }
     }
   }
 });
 
-test('every route of an account is closed to a foreign owner and to the signed-out', async () => {
+test('every route is closed to a foreign owner and to the signed-out', async () => {
   const foreign = people.get('foreign');
   assert.ok(foreign);
-  for (const route of inAccount()) {
+  for (const route of [...inAccount(), ...inOrganization()]) {
     const answer = await send(foreign, route);
     assert.equal(answer.status, 404, `${route.path} ${answer.text}`);
-    assert.equal(answer.body.error?.param, 'account', route.path);
+    const param = route.path.startsWith('/accounts') ? 'account' : 'org';
+    assert.equal(answer.body.error?.param, param, route.path);
     const nobody = await send(new PersonClient(server.dashboard), route);
     assert.equal(nobody.body.error?.code, 'session_missing', route.path);
   }

@@ -12,7 +12,7 @@ import {
 import { answerSession } from '#apis/dashboard/session-routes.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { idOf, Timestamp, textOut } from '#http/schema.ts';
+import { idOf, nullable, Timestamp, textOut } from '#http/schema.ts';
 import { acceptInvitation } from '#people/accept-invitation.ts';
 import { requestSignUp } from '#people/email-links.ts';
 import { readInvitation } from '#people/read-invitation.ts';
@@ -114,12 +114,12 @@ function lookupRoute(settings: SurfaceSettings) {
     operationId: 'lookUpInvitation',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Retrieve the account and role that an invitation link offers',
+    summary: 'Retrieve the account or organization and the role that an invitation link offers',
     access: 'public',
     body: LookupBody,
     response: Type.Object(
       {
-        account_name: textOut('The name of the account.'),
+        account_name: textOut('The name of the account or organization.'),
         email: textOut('The email address that was invited.'),
         role: RoleField,
         has_user: Type.Boolean({ description: 'true: sign in first, then accept.' }),
@@ -150,8 +150,12 @@ const AcceptBody = Type.Object({
 });
 
 const AcceptedSchema = Type.Object(
-  { account: idOf('acct_', 'account'), role: RoleField },
-  { description: 'The account, and the role in it.' },
+  {
+    account: nullable(idOf('acct_', 'account')),
+    organization: nullable(idOf('org_', 'organization')),
+    role: RoleField,
+  },
+  { description: 'The account or the organization, and the role in it.' },
 );
 
 function acceptRoute(settings: SurfaceSettings) {
@@ -180,7 +184,8 @@ function acceptRoute(settings: SurfaceSettings) {
       });
       if (isRefusal(result)) return result;
       const { invitation, session, user } = result;
-      const answer = answerWith(200, { account: invitation.account_id, role: invitation.role });
+      const { account_id: account, organization_id: organization, role } = invitation;
+      const answer = answerWith(200, { account, organization, role });
       if (session === null) return answer;
       const signedIn = {
         user,

@@ -20,9 +20,9 @@ import type { Realm } from '#people/user-queries.ts';
 /**
  * Who may use a route. `public`: anyone. `half_signed_in`: the password was right, the second
  * factor may be missing. `signed_in`: the user, for any account. A role: that role or a higher one
- * in the account of the path. `operator`: staff with a verified second factor; support staff for
- * reads only. `support`: the same, plus support staff for the reasons that they must give before
- * reading.
+ * in the account or organization of the path. `operator`: staff with a verified second factor;
+ * support staff for reads only. `support`: the same, plus support staff for the reasons that they
+ * must give before reading.
  */
 export type Access = 'public' | 'half_signed_in' | 'signed_in' | Role | 'operator' | 'support';
 
@@ -36,11 +36,12 @@ export interface PersonCaller
   readonly realm: Realm;
   readonly session: SessionRow | null;
   /**
-   * The person's role in the path's account; `null` if the path names no account, or a foreign one.
+   * The person's role in the path's account or organization; `null` if it names none, or a foreign
+   * one.
    */
   readonly role: Role | null;
   readonly accountStatus: 'active' | 'disabled' | null;
-  /** True if the path is in live mode, or about a live account as a whole. */
+  /** True if the path is in live mode, or about an organization or account that is live. */
   readonly isRealMoney: boolean;
   readonly cookies: ReadCookies;
   readonly visit: Visit;
@@ -71,6 +72,8 @@ export const ROOTS: Record<Realm, string> = {
 };
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+const IN_ORGANIZATION =
+  /^\/api\/dashboard\/v1\/organizations\/(org_[0-9A-Za-z]+)(?:\/(test|live))?(?:\/|$)/;
 const IN_ACCOUNT = /^\/api\/dashboard\/v1\/accounts\/(acct_[0-9A-Za-z]+)(?:\/(test|live))?(?:\/|$)/;
 
 function header(request: Credentials, name: string): string | undefined {
@@ -80,13 +83,18 @@ function header(request: Credentials, name: string): string | undefined {
 
 interface PathScope {
   readonly accountId: string | null;
+  readonly organizationId: string | null;
   readonly mode: string | null;
 }
 
-/** Returns the account and mode that the path names; an operator's path names none. */
+/**
+ * Returns the account or organization, and the mode, that the path names; an operator's path names
+ * none.
+ */
 export function scopeOf(path: string): PathScope {
-  const [, accountId = null, mode = null] = IN_ACCOUNT.exec(path) ?? [];
-  return { accountId, mode };
+  const [, organizationId = null, itsMode = null] = IN_ORGANIZATION.exec(path) ?? [];
+  const [, accountId = null, mode = itsMode] = IN_ACCOUNT.exec(path) ?? [];
+  return { accountId, organizationId, mode };
 }
 
 /** Returns the caller: the session of the cookie, or a visitor. */
@@ -98,10 +106,10 @@ export async function identify(
   const { realm } = cookieSettings;
   const { now, address } = request;
   const cookies = readCookies(header(request, 'cookie'), cookieSettings);
-  const { accountId, mode } = scopeOf(request.path);
+  const { accountId, organizationId, mode } = scopeOf(request.path);
   const livemode = mode === 'live';
   const token = cookies.session;
-  const asked = { realm, now, accountId, livemode };
+  const asked = { realm, now, accountId, organizationId, livemode };
   const found = token === null ? null : await findSession(people, { ...asked, token });
   const row = found?.row ?? null;
   const rotated = found?.rotated ?? null;
@@ -185,7 +193,12 @@ function secondFactorMissing(): Refusal {
 
 function checkRole(access: Role, caller: PersonCaller, request: Credentials): Refusal | null {
   const { role } = caller;
-  if (role === null) return resourceMissing('account', 'account');
+  const isOfOrganization = scopeOf(request.path).organizationId !== null;
+  if (role === null) {
+    return isOfOrganization
+      ? resourceMissing('organization', 'org')
+      : resourceMissing('account', 'account');
+  }
   if (!hasRole(role, access)) {
     return refuse('role_missing', `This needs the role ${access}; yours is ${role}.`);
   }

@@ -15,6 +15,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { type InvitationRow, selectInvitations } from '#people/invitation-queries.ts';
 import { inviteMember, withdrawInvitation } from '#people/invite.ts';
 import { type MemberRow, selectMembers } from '#people/membership-queries.ts';
+import { type OrganizationMember, selectInheritedMembers } from '#people/organization-queries.ts';
 import { changeRole, removeMember } from '#people/team.ts';
 import type { TeamRef } from '#people/team-changes.ts';
 
@@ -22,10 +23,16 @@ const TAG = 'Team';
 
 function memberView(row: MemberRow) {
   const { user_id: user, email, name, role, two_factor, version, created } = row;
-  return { user, email, name, role, two_factor, version, created };
+  return { user, email, name, role, organization: null, two_factor, version, created };
 }
 
-function invitationView(row: InvitationRow) {
+/** A person of the account's organization, whose role is changed there. */
+export function inheritedView(row: OrganizationMember) {
+  const { user_id: user, organization_id: organization, email, name, role, two_factor } = row;
+  return { user, email, name, role, organization, two_factor, version: 0, created: row.created };
+}
+
+export function invitationView(row: InvitationRow) {
   const { id, email, role, created, expires_at } = row;
   return { id, email, role, created, expires_at };
 }
@@ -49,11 +56,14 @@ function membersRoute({ db }: ApiContext) {
     moves: 'nothing',
     tag: TAG,
     summary: 'The team',
+    description: 'People whose `organization` is set have their role through it.',
     access: 'viewer',
     response: listed(MemberSchema, 'The members of the account.'),
     handle: async ({ caller }) => {
-      const rows = await selectMembers(db, caller.tenant.accountId);
-      return answerWith(200, { object: 'list', data: rows.map(memberView) });
+      const { accountId } = caller.tenant;
+      const own = (await selectMembers(db, accountId)).map(memberView);
+      const inherited = (await selectInheritedMembers(db, accountId)).map(inheritedView);
+      return answerWith(200, { object: 'list', data: [...own, ...inherited] });
     },
   });
 }
@@ -142,7 +152,7 @@ function invitationsRoute({ db }: ApiContext) {
     response: listed(InvitationSchema, 'Open invitations.'),
     handle: async ({ caller, now }) => {
       const { accountId } = caller.tenant;
-      const rows = await selectInvitations(db, { accountId, now });
+      const rows = await selectInvitations(db, { to: { accountId }, now });
       return answerWith(200, { object: 'list', data: rows.map(invitationView) });
     },
   });

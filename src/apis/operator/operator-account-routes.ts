@@ -15,6 +15,7 @@ import { present } from '#core/assert.ts';
 import { idOf, limitParameter, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectMembers } from '#people/membership-queries.ts';
+import { selectInheritedMembers } from '#people/organization-queries.ts';
 
 const TAG = 'Accounts';
 const PAGE = 50;
@@ -80,7 +81,8 @@ function readRoute({ db }: ApiContext) {
       const accountId = params.account ?? '';
       const view = await readAccountView(db, accountId);
       if (view === null) return accountMissing();
-      const rows = await selectMembers(db, accountId);
+      const own = await selectMembers(db, accountId);
+      const rows = [...own, ...(await selectInheritedMembers(db, accountId))];
       const members = rows.map(({ user_id: user, email, name, role }) => {
         return { user, email, name, role };
       });

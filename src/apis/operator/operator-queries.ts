@@ -21,7 +21,7 @@ export async function searchAccounts(
     `select ${FOUND} from accounts a
      where id < $2
        and ($1::text is null or id = $1 or starts_with(lower(name), lower($1)) or id in (
-         select m.account_id from memberships m join users u on u.id = m.user_id
+         select m.account_id from account_rights m join users u on u.id = m.user_id
          where u.realm = 'merchant' and u.email = lower($1)))
      order by id desc limit $3`,
     [wanted.text, wanted.before ?? BEHIND_ALL_IDS, wanted.limit],

@@ -92,7 +92,7 @@ export async function selectAccountIds(sql: Sql, text: string): Promise<string[]
      union
      select account_id from terminals where id = $1
      union
-     select m.account_id from users u join memberships m on m.user_id = u.id
+     select m.account_id from users u join account_rights m on m.user_id = u.id
      where u.realm = 'merchant' and u.email = lower($1)
      limit $2`,
     text,

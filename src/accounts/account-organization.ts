@@ -1,0 +1,89 @@
+import { type AccountRow, lockOwnAccount, updateAccount } from '#accounts/account-queries.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { only } from '#core/assert.ts';
+import type { Tx } from '#db/database.ts';
+import { selectMembers } from '#people/membership-queries.ts';
+import { selectOrganizationMembers } from '#people/organization-queries.ts';
+import { lockOrganization } from '#people/organizations.ts';
+import { noteOwnerChange } from '#people/owner-changes.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import { factorNotFresh } from '#people/sessions.ts';
+
+/** The account that moves, and the owner who moves it. */
+export interface AccountMove {
+  readonly accountId: string;
+  readonly userId: string;
+  readonly actor: Actor;
+  readonly factorIsFresh: boolean;
+  readonly people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
+  readonly now: Date;
+}
+
+/** Returns the addresses of an organization's owners; a refusal if the person is not one. */
+async function readOwned(
+  tx: Tx,
+  organizationId: string | null,
+  userId: string,
+): Promise<string[] | Refusal> {
+  if (organizationId === null) return [];
+  const members = await selectOrganizationMembers(tx, organizationId);
+  const role = members.find((row) => row.user_id === userId)?.role;
+  if (role === undefined) return resourceMissing('organization', 'organization');
+  if (role === 'owner') {
+    return members.filter((row) => row.role === 'owner').map((row) => row.email);
+  }
+  const message = `This needs the role owner in the organization; yours is ${role}.`;
+  return refuse('role_missing', message, 'organization');
+}
+
+/**
+ * Puts the account into an organization, or takes it out (`null`). Its people get their roles in
+ * the account, or lose them. Settings, keys, limits and wallets stay the account's own.
+ */
+export async function moveAccount(
+  tx: Tx,
+  move: AccountMove,
+  organizationId: string | null,
+): Promise<AccountRow | Refusal> {
+  const { accountId, userId, now } = move;
+  const account = await lockOwnAccount(tx, accountId);
+  const { organization_id: from } = account;
+  if (from === organizationId) return account;
+  // In the order of their ids, so that no two moves deadlock.
+  for (const id of [from, organizationId].filter((one) => one !== null).toSorted()) {
+    await lockOrganization(tx, id);
+  }
+  const before = await readOwned(tx, from, userId);
+  if (isRefusal(before)) return before;
+  const after = await readOwned(tx, organizationId, userId);
+  if (isRefusal(after)) return after;
+  const members = await selectMembers(tx, accountId);
+  const own = members.filter((row) => row.role === 'owner').map((row) => row.email);
+  const gained = after.filter((email) => !own.includes(email) && !before.includes(email));
+  const lost = before.filter((email) => !own.includes(email) && !after.includes(email));
+  if (gained.length + lost.length > 0 && !move.factorIsFresh) return factorNotFresh();
+  const moved = only(
+    await updateAccount(tx, account, { organization_id: organizationId }),
+    'account',
+  );
+  const about = { accountId, accountName: account.name, actor: move.actor, now };
+  const owners = [...own, ...before, ...after];
+  for (const email of gained) {
+    await noteOwnerChange(tx, move.people, { ...about, kind: 'promoted', email, owners });
+  }
+  for (const email of lost) {
+    await noteOwnerChange(tx, move.people, { ...about, kind: 'removed', email, owners });
+  }
+  await recordEntry(tx, {
+    auditLog: accountId,
+    actor: move.actor,
+    action: 'account.organization_changed',
+    objectId: accountId,
+    livemode: null,
+    before: { organization: from },
+    after: { organization: organizationId },
+    now,
+  });
+  return moved;
+}

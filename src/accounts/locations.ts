@@ -1,0 +1,148 @@
+import { lockOwnAccount } from '#accounts/account-queries.ts';
+import { unknownZone } from '#accounts/settings.ts';
+import { checkShopEdit, type TaxRate } from '#accounts/shop-settings.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { only } from '#core/assert.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { newId } from '#core/ids.ts';
+import type { Language } from '#core/languages.ts';
+import { readName } from '#core/names.ts';
+import { staleVersion } from '#core/stale-version.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
+
+export const locations = table('locations', {
+  id: 'text',
+  account_id: 'text',
+  name: 'text',
+  address: 'text?',
+  time_zone: 'text',
+  currency: 'text?',
+  language: as<Language | null>('text?'),
+  tax_rates: as<readonly TaxRate[] | null>('jsonb?'),
+  version: 'int',
+  created: 'timestamptz',
+});
+
+export type Location = Row<typeof locations>;
+
+/** Returns the locations of these accounts, oldest first. */
+export async function selectLocations(
+  sql: Sql,
+  accountIds: readonly string[],
+): Promise<Location[]> {
+  return locations.list(sql, 'where account_id = any($1) order by created, id', [accountIds]);
+}
+
+/** Returns a location of one of these accounts. */
+export async function selectLocation(
+  sql: Sql,
+  accountIds: readonly string[],
+  id: string,
+): Promise<Location | undefined> {
+  return locations.find(sql, 'where id = $1 and account_id = any($2)', [id, accountIds]);
+}
+
+/** More than a chain's shops in one account, and few enough for one list. */
+const MAX_LOCATIONS = 200;
+
+/** The fields of a location that a request may set. Named as in the API. */
+export interface LocationEdit {
+  readonly name?: string;
+  readonly address?: string | null;
+  readonly time_zone?: string;
+  readonly currency?: string | null;
+  readonly language?: Language | null;
+  readonly tax_rates?: readonly TaxRate[] | null;
+}
+
+interface Ref {
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+/** Renders the object `location`. */
+export function locationObject(row: Location): { readonly [key: string]: Json } {
+  const { id, account_id: account, name, address, time_zone, currency, language } = row;
+  const tax_rates = row.tax_rates === null ? null : row.tax_rates.map((rate) => ({ ...rate }));
+  const shop = { address, time_zone, currency, language, tax_rates };
+  const { version, created } = row;
+  return {
+    ...{ id, object: 'location', account, name, ...shop },
+    ...{ version, created: created.toISOString() },
+  };
+}
+
+/** Returns the refusal for a location that none of these accounts has; `null` if one does. */
+export async function checkLocation(
+  sql: Sql,
+  accountIds: readonly string[],
+  id: string | undefined,
+): Promise<Refusal | null> {
+  if (id === undefined || (await selectLocation(sql, accountIds, id)) !== undefined) return null;
+  return refuse('parameter_invalid', 'location is not one of these locations.', 'location');
+}
+
+/** Returns the edit with its name as names are stored, or why it is invalid. */
+function readEdit<E extends LocationEdit>(edit: E): E | Refusal {
+  const { time_zone: zone, tax_rates: rates, currency } = edit;
+  const wrong =
+    (zone === undefined ? null : unknownZone(zone)) ??
+    checkShopEdit({ currency, ...(rates == null ? {} : { tax_rates: rates }) });
+  if (wrong !== null) return wrong;
+  const name = edit.name === undefined ? undefined : readName(edit.name, 'name');
+  if (name === undefined || isRefusal(name)) return name ?? edit;
+  return { ...edit, name };
+}
+
+/** Adds a location to an account. Its days are the account's, unless the request names a zone. */
+export async function createLocation(
+  tx: Tx,
+  { actor, now, accountId }: Ref & { readonly accountId: string },
+  asked: LocationEdit & { readonly name: string },
+): Promise<Location | Refusal> {
+  const edit = readEdit(asked);
+  if (isRefusal(edit)) return edit;
+  // Locked, so that two requests cannot exceed the limit.
+  const account = await lockOwnAccount(tx, accountId);
+  if ((await selectLocations(tx, [accountId])).length >= MAX_LOCATIONS) {
+    return refuse('unexpected_state', `An account has at most ${MAX_LOCATIONS} locations.`);
+  }
+  const made = { id: newId('location', now), account_id: accountId, created: now };
+  const row = await locations.insert(tx, { time_zone: account.time_zone, ...edit, ...made });
+  const action = 'location.created';
+  const after = locationObject(row);
+  const about = { auditLog: accountId, actor, objectId: row.id, livemode: null, now };
+  await recordEntry(tx, { ...about, action, before: null, after });
+  return row;
+}
+
+/** Changes a location. Sales stay with the location where they were made. */
+export async function editLocation(
+  tx: Tx,
+  { actor, now, accountIds, id }: Ref & { accountIds: readonly string[]; id: string },
+  asked: LocationEdit & { readonly version: number },
+): Promise<Location | Refusal> {
+  const { version, ...rest } = asked;
+  const edit = readEdit(rest);
+  if (isRefusal(edit)) return edit;
+  const before = await locations.find(tx, 'where id = $1 for update', [id]);
+  if (before === undefined || !accountIds.includes(before.account_id)) {
+    return resourceMissing('location');
+  }
+  if (before.version !== version) return staleVersion(before.version);
+  const which = { where: 'id = $1', values: [id], also: 'version = version + 1' };
+  const row = only(await locations.update(tx, edit, which), 'location');
+  await recordEntry(tx, {
+    auditLog: row.account_id,
+    actor,
+    action: 'location.changed',
+    objectId: id,
+    livemode: null,
+    before: locationObject(before),
+    after: locationObject(row),
+    now,
+  });
+  return row;
+}

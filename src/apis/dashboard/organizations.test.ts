@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#testing/people.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+let server: DashboardServer;
+/** Owns the organization and two shops, each an account. */
+let olga: PersonClient;
+let organization = '';
+let shops: readonly [string, string];
+
+before(async () => {
+  server = await startDashboardServer();
+  const first = await addOwner(server, 'olga@organizations.test');
+  olga = await signInAs(server, 'olga@organizations.test');
+  const second = await olga.post('/accounts', { name: 'Second Shop' });
+  shops = [first.accountId, String(second.body.id)];
+  const made = await olga.post('/organizations', { name: 'Olga Cafés' });
+  assert.equal(made.status, 201, made.text);
+  organization = String(made.body.id);
+  assert.match(organization, /^org_/);
+});
+
+after(() => server.close());
+
+const put = (client: PersonClient, account: string, to: string | null) =>
+  client.send('PUT', `/accounts/${account}/organization`, { organization: to });
+const inOrganization = (rest = '') => `/organizations/${organization}${rest}`;
+
+async function join(email: string, role: string): Promise<PersonClient> {
+  const invited = await olga.post(inOrganization('/invitations'), { email, role });
+  assert.equal(invited.status, 201, invited.text);
+  const token = await server.mailedToken(email);
+  const person = new PersonClient(server.dashboard);
+  const form = { token, name: 'Some One', password: PASSWORD };
+  const accepted = await person.post('/invitations/accept', form);
+  assert.deepEqual(accepted.body, { account: null, organization, role });
+  // Its response has the token for changes.
+  await person.get('/session');
+  return person;
+}
+
+test('an account belongs to the organization into which an owner of both puts it', async () => {
+  const before = await olga.get(`/accounts/${shops[0]}`);
+  assert.equal(before.body.organization, null);
+  for (const shop of shops) {
+    const moved = await put(olga, shop, organization);
+    assert.equal(moved.status, 200, moved.text);
+    assert.equal(moved.body.organization, organization);
+  }
+  const { body } = await olga.get(inOrganization());
+  const accounts = body.accounts as { id: string }[];
+  assert.deepEqual(accounts.map(({ id }) => id).toSorted(), [...shops].toSorted());
+  const mine = await olga.get('/organizations');
+  assert.deepEqual(mine.body.data, [body]);
+});
+
+test('an organization of others and one that does not exist look the same', async () => {
+  await addOwner(server, 'mallory@organizations.test');
+  const mallory = await signInAs(server, 'mallory@organizations.test');
+  const absent = '/organizations/org_0000000000000000000000';
+  for (const rest of ['', '/members', '/invitations']) {
+    const [foreign, missing] = [
+      await mallory.get(inOrganization(rest)),
+      await mallory.get(`${absent}${rest}`),
+    ];
+    assert.equal(foreign.status, 404, foreign.text);
+    assert.deepEqual(
+      { ...(foreign.body.error as object), request_id: '' },
+      { ...(missing.body.error as object), request_id: '' },
+    );
+  }
+  const { body } = await mallory.get('/accounts');
+  const [own] = body.data as { id: string }[];
+  for (const to of [organization, 'org_0000000000000000000000']) {
+    const moved = await put(mallory, own?.id ?? '', to);
+    assert.deepEqual([moved.status, moved.body.error?.param], [404, 'organization'], moved.text);
+  }
+  assert.equal((await put(mallory, shops[0], null)).body.error?.param, 'account');
+});
+
+test('one invitation gives its role in all accounts, also in those that come later', async () => {
+  const vera = await join('vera@organizations.test', 'viewer');
+  for (const shop of shops) {
+    assert.equal((await vera.get(`/accounts/${shop}/test/payments`)).status, 200);
+    const refused = await vera.patch(`/accounts/${shop}`, { version: 1, name: 'Hers' });
+    assert.equal(refused.body.error?.code, 'role_missing');
+  }
+  const third = String((await olga.post('/accounts', { name: 'Third Shop' })).body.id);
+  assert.equal((await vera.get(`/accounts/${third}`)).status, 404);
+  assert.equal((await put(olga, third, organization)).status, 200);
+  const seen = (await vera.get('/session')).body.accounts as { id: string; role: string }[];
+  assert.deepEqual(
+    seen.map(({ id, role }) => [id, role]).toSorted(),
+    [...shops, third].map((id) => [id, 'viewer']).toSorted(),
+  );
+  assert.equal((await put(olga, third, null)).status, 200);
+  assert.equal((await vera.get(`/accounts/${third}`)).status, 404, 'the role ends with the move');
+});
+
+test('who also has a role in one account has the higher of both there', async () => {
+  const email = 'max@organizations.test';
+  await addMember(server, { email, accountId: shops[0], role: 'admin' });
+  const max = await signInAs(server, email);
+  await olga.post(inOrganization('/invitations'), { email, role: 'member' });
+  const token = await server.mailedToken(email);
+  assert.equal((await max.post('/invitations/accept', { token })).status, 200);
+  const roles = (await max.get('/session')).body.accounts as { id: string; role: string }[];
+  const roleIn = (account: string) => roles.find(({ id }) => id === account)?.role;
+  assert.deepEqual(shops.map(roleIn), ['admin', 'member']);
+  assert.equal((await max.get(`/accounts/${shops[0]}/test/api_keys`)).status, 200);
+  const refused = await max.get(`/accounts/${shops[1]}/test/api_keys`);
+  assert.equal(refused.body.error?.code, 'role_missing');
+});
+
+test('the team of an account names the people who come with the organization', async () => {
+  const { body } = await olga.get(`/accounts/${shops[0]}/members`);
+  const members = body.data as { email: string; role: string; organization: string | null }[];
+  const of = (email: string) =>
+    members
+      .filter((one) => one.email === `${email}@organizations.test`)
+      .map((one) => [one.role, one.organization]);
+  assert.deepEqual(of('vera'), [['viewer', organization]]);
+  assert.deepEqual(of('max'), [
+    ['admin', null],
+    ['member', organization],
+  ]);
+});
+
+test('another owner needs a fresh second factor, and every account hears of it', async () => {
+  const email = 'otto@organizations.test';
+  const invite = () => olga.post(inOrganization('/invitations'), { email, role: 'owner' });
+  assert.equal((await invite()).body.error?.code, 'second_factor_required');
+  await addTotp(server, olga);
+  assert.equal((await invite()).status, 201);
+  const token = await server.mailedToken(email);
+  const otto = new PersonClient(server.dashboard);
+  const form = { token, name: 'Otto Owner', password: PASSWORD };
+  assert.equal((await otto.post('/invitations/accept', form)).status, 200);
+  await otto.get('/session');
+  for (const shop of shops) {
+    const rows = await server.db.query<{ kind: string }>(
+      'select kind from owner_changes where account_id = $1 and email = $2 order by created',
+      [shop, email],
+    );
+    assert.deepEqual(
+      rows.map(({ kind }) => kind),
+      ['invited', 'joined'],
+    );
+    assert.equal((await otto.get(`/accounts/${shop}/invitations`)).status, 200);
+  }
+  const link = await mailedUrl(server, 'olga@organizations.test', /\S+\/hold-payouts\/\S+/);
+  assert.match(link, /hold-payouts/);
+  const moved = await put(otto, shops[1], null);
+  assert.equal(moved.body.error?.code, 'second_factor_required', 'Otto would lose the ownership');
+});
+
+test('a person who was removed has no role in any account any more', async () => {
+  const { body } = await olga.get(inOrganization('/members'));
+  const members = body.data as { user: string; email: string }[];
+  const userOf = (name: string) => members.find(({ email }) => email.startsWith(name))?.user;
+  const vera = await signInAs(server, 'vera@organizations.test');
+  const refused = await vera.delete(inOrganization(`/members/${userOf('max')}`));
+  assert.equal(refused.body.error?.code, 'role_missing');
+  assert.equal((await olga.delete(inOrganization(`/members/${userOf('vera')}`))).status, 200);
+  assert.equal((await vera.get(inOrganization())).status, 404);
+  for (const shop of shops) assert.equal((await vera.get(`/accounts/${shop}`)).status, 404);
+  const max = await signInAs(server, 'max@organizations.test');
+  const left = await max.post(inOrganization('/leave'));
+  assert.deepEqual(left.body, { status: 'left' });
+  assert.equal((await max.get(`/accounts/${shops[0]}`)).status, 200, 'the own role stays');
+});
+
+test('an organization never loses its last owner', async () => {
+  const { body } = await olga.get(inOrganization('/members'));
+  const owners = (body.data as { user: string; role: string; email: string }[]).filter(
+    ({ role }) => role === 'owner',
+  );
+  const [otto, self] = ['otto', 'olga'].map(
+    (name) => owners.find(({ email }) => email.startsWith(name))?.user ?? '',
+  );
+  assert.equal((await olga.delete(inOrganization(`/members/${otto}`))).status, 200);
+  assert.equal((await olga.delete(inOrganization(`/members/${self}`))).status, 409);
+  const erased = await olga.post('/me/erase', {});
+  assert.equal(erased.status, 409, erased.text);
+});
+
+const addLocation = (client: PersonClient, location: object) =>
+  client.post(inOrganization('/locations'), location);
+
+test('a location belongs to an account, and follows it where it says nothing else', async () => {
+  const [account] = shops;
+  await olga.patch(`/accounts/${account}`, { version: 2, time_zone: 'Europe/Berlin' });
+  const plain = await addLocation(olga, { account, name: 'Main Street' });
+  assert.equal(plain.status, 201, plain.text);
+  const { id: _id, created: _created, ...shown } = plain.body;
+  assert.deepEqual(shown, {
+    ...{ object: 'location', account, name: 'Main Street', address: null },
+    ...{ time_zone: 'Europe/Berlin', currency: null, language: null, tax_rates: null, version: 1 },
+  });
+  const full = {
+    ...{ account: shops[1], name: 'Harbor', address: '1 Quay', time_zone: 'Pacific/Auckland' },
+    ...{ currency: 'nzd', language: 'en', tax_rates: [{ name: 'GST', rate: 1500 }] },
+  };
+  const harbor = await addLocation(olga, full);
+  const { id, object: _object, version: _version, created: _at, ...set } = harbor.body;
+  assert.deepEqual(set, full);
+  const edit = (version: number) =>
+    olga.patch(inOrganization(`/locations/${id}`), { version, name: 'The Harbor' });
+  assert.equal((await edit(1)).body.name, 'The Harbor');
+  assert.equal((await edit(1)).body.error?.code, 'version_conflict');
+  const listed = (await olga.get(inOrganization('/locations'))).body.data as { name: string }[];
+  assert.deepEqual(
+    listed.map(({ name }) => name),
+    ['Main Street', 'The Harbor'],
+  );
+});
+
+test('a location that cannot be is refused by the parameter', async () => {
+  const [account] = shops;
+  const foreign = (await addOwner(server, 'far@organizations.test')).accountId;
+  const wrong: readonly [object, string][] = [
+    [{ account: foreign, name: 'Theirs' }, 'account'],
+    [{ account: 'acct_0000000000000000000000', name: 'Nobody' }, 'account'],
+    [{ account, name: 'Zone', time_zone: 'Mars/Base' }, 'time_zone'],
+    [{ account, name: 'Money', currency: 'xxq' }, 'currency'],
+    [{ account, name: 'Language', language: 'tlh' }, 'language'],
+    [{ account, name: '\u202e' }, 'name'],
+  ];
+  for (const [body, param] of wrong) {
+    const refused = await addLocation(olga, body);
+    assert.deepEqual([refused.status, refused.body.error?.param], [400, param], refused.text);
+  }
+  const absent = inOrganization('/locations/loc_0000000000000000000000');
+  assert.equal((await olga.patch(absent, { version: 1, name: 'None' })).status, 404);
+});
+
+test('an invitation to an organization can be revoked, and the newer one replaces it', async () => {
+  const email = 'late@organizations.test';
+  const invite = () => olga.post(inOrganization('/invitations'), { email, role: 'viewer' });
+  await invite();
+  const first = await server.mailedToken(email);
+  const second = await invite();
+  const visitor = new PersonClient(server.dashboard);
+  const lookup = (token: string) => visitor.post('/invitations/lookup', { token });
+  assert.equal((await lookup(first)).status, 400);
+  const token = await server.mailedToken(email);
+  assert.equal((await lookup(token)).body.account_name, 'Olga Cafés');
+  const open = (await olga.get(inOrganization('/invitations'))).body.data as { id: string }[];
+  assert.deepEqual(
+    open.map(({ id }) => id),
+    [second.body.id],
+  );
+  assert.equal((await olga.delete(inOrganization(`/invitations/${second.body.id}`))).status, 200);
+  assert.equal((await lookup(token)).status, 400);
+});
