@@ -65,6 +65,7 @@ async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
     {
       work: `tap to succeeded less block wait, ${rate} taps/s`,
       p50Ms: percentile(afterBlock, 0.5),
+      p95Ms: percentile(afterBlock, 0.95),
       p99Ms: percentile(afterBlock, 0.99),
       failures,
       value: `${share} % in the first block`,
@@ -74,6 +75,7 @@ async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
       work: `tap to succeeded in all, ${rate} taps/s`,
       perSecond: paid.length / (span / 1000),
       p50Ms: percentile(total, 0.5),
+      p95Ms: percentile(total, 0.95),
       p99Ms: percentile(total, 0.99),
       failures,
       ...(isTarget ? {} : { target: '>= 400/s' }),

@@ -6,6 +6,7 @@ export interface BenchLine {
   readonly work: string;
   readonly perSecond?: number;
   readonly p50Ms?: number;
+  readonly p95Ms?: number;
   readonly p99Ms?: number;
   /** The number of failed requests. If there are any, the line shows no other number. */
   readonly failures?: number;
@@ -47,6 +48,7 @@ export function printTable(lines: readonly BenchLine[]): void {
       work: line.work,
       'per s': round(line.perSecond, 0),
       'p50 ms': round(line.p50Ms, 1),
+      'p95 ms': round(line.p95Ms, 1),
       'p99 ms': round(line.p99Ms, 1),
       failures: line.failures ?? '',
       'floor per s': round(line.floor, 0),
