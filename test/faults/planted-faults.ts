@@ -41,7 +41,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     id: 'place-after-reorganization',
     mutation: {
       name: 'a payment that a reorganization moved keeps its old place',
-      file: 'src/settlement/relayer/rows/outcome-queries.ts',
+      file: 'src/settlement/settled/settled-queries.ts',
       from: '         and (p.tx_hash, p.block_number, p.log_index) is distinct from\n',
       to: '         and false and (p.tx_hash, p.block_number, p.log_index) is distinct from\n',
     },

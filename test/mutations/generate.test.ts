@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { PLANTED_FAULTS } from '../faults/planted-faults.ts';
 import { FILES, GENERATED_INTO } from './files.ts';
 import { candidates, generate, KINDS } from './generate.ts';
 import { mutate } from './mutation.ts';
@@ -79,7 +80,8 @@ describe('the list of mutations', () => {
 
   test('still applies to the code, each in one place', () => {
     assert.ok(MUTATIONS.length >= 30, `only ${MUTATIONS.length} mutations`);
-    for (const mutation of MUTATIONS) {
+    const planted = PLANTED_FAULTS.map(({ mutation }) => mutation);
+    for (const mutation of [...MUTATIONS, ...planted]) {
       const source = readFileSync(path.join(ROOT, mutation.file), 'utf8');
       assert.notEqual(mutate(source, mutation), source);
     }
