@@ -11,7 +11,7 @@ import { startChainNode } from './chain-node.ts';
 import { openDataFolder } from './data-folder.ts';
 import { startInstance } from './instance-for-tests.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
-import { findByArgument, isRunning, waitUntil } from './processes.ts';
+import { findByArgument, freePort, isRunning, waitUntil } from './processes.ts';
 import { startThrowawayChain } from './throwaway-chain.ts';
 
 const CHAIN_ID = 31_337;
@@ -77,6 +77,12 @@ async function sendLogged(call: RpcCall, nonce: number): Promise<unknown> {
   return receipt;
 }
 
+/** True if a chain kept its port. Another process may have taken it while the node was stopped. */
+async function isSameOrTaken(rpcUrl: string, before: string): Promise<boolean> {
+  const port = Number(new URL(before).port);
+  return rpcUrl === before || (await freePort(port)) !== port;
+}
+
 function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
@@ -132,14 +138,22 @@ test('a chain makes a block per second and continues after a stop', async () => 
   assert.deepEqual([field(before.receipt, 'status'), before.nonce], ['0x1', '0x1']);
   assert.equal(Array.isArray(before.logs) && before.logs.length, 1);
   await waitUntil(async () => (await head(first.call)).number >= 3, 5000);
+  const leftAt = performance.now();
   const left = await head(first.call);
   await first.stop();
   const second = await startHere(path);
-  assert.deepEqual([second.fresh, second.rpcUrl], [false, first.rpcUrl]);
+  assert.equal(second.fresh, false);
+  assert.ok(
+    await isSameOrTaken(second.rpcUrl, first.rpcUrl),
+    'its port is free, and it has another',
+  );
   assert.deepEqual(await receiptAndNonce(second.call, before.receipt), before);
-  await waitUntil(async () => (await head(second.call)).number >= left.number + 3, 5000);
+  const goesOn = async () => (await head(second.call)).number >= left.number + 3;
+  assert.equal(await waitUntil(goesOn, 15_000), true);
   const now = await head(second.call);
-  assert.ok(now.number - left.number <= 4, `${left.number} to ${now.number}`);
+  // A busy machine starts and polls late, and blocks come meanwhile.
+  const most = 1 + (performance.now() - leftAt) / 1_000;
+  assert.ok(now.number - left.number <= most, `${left.number} to ${now.number}, at most ${most}`);
   assert.ok(now.timestamp >= left.timestamp + 2 && now.timestamp <= Date.now() / 1000 + 2);
   await sendLogged(second.call, 1);
   await second.stop();

@@ -14,6 +14,7 @@ import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-fo
 import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
 import { type ChaosDatabase, openDatabaseOf } from '#testing/chaos/chaos-ground.ts';
 import type { TestDatabase } from '#testing/database.ts';
+import { mineUntil } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 /**
@@ -58,14 +59,9 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
   const count = (status: string) =>
     world.count(`select count(*) from chain_requests where status = '${status}'`);
 
-  async function mineUntil(done: () => Promise<boolean>, blocks: number): Promise<void> {
-    for (let i = 0; i < blocks; i++) {
-      if (await done().catch(() => false)) return;
-      await sleep(50);
-      await world.network.mine();
-    }
-    throw new Error('never came true');
-  }
+  /** PostgreSQL may be starting. */
+  const until = (done: () => Promise<boolean>, blocks: number) =>
+    mineUntil(world.network, () => done().catch(() => false), { blocks, everyMs: 50 });
 
   /** Sends one transaction per sender, so that several senders have one in progress. */
   async function sendAll(): Promise<string[]> {
@@ -102,22 +98,19 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
 
   it('are read again also where nothing of the senders has failed', async () => {
     const ids = await sendAll();
-    await mineUntil(async () => (await count('submitted')) === 0, 100);
+    await until(async () => (await count('submitted')) === 0, 100);
     // Changes the rows as the crash would, without anything that the worker could notice.
     await database.db.transaction(async (tx) => {
       await tx.query(`update chain_requests set status = 'submitted', outcome = null`);
       await tx.query(`update chain_transactions
         set status = 'signed', tx_hash = null, block_number = null, block_hash = null`);
     });
-    await mineUntil(async () => (await count('submitted')) === 0, 200);
+    await until(async () => (await count('submitted')) === 0, 200);
     assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
   });
 
   it('are read from the chain again by a worker that kept its senders, of several', async () => {
-    await mineUntil(
-      async () => (await world.count('select count(*) from relayer_senders')) > 0,
-      40,
-    );
+    await until(async () => (await world.count('select count(*) from relayer_senders')) > 0, 40);
     let lost = 0;
     for (let round = 0; round < ROUNDS && lost === 0; round++) {
       const ids = await sendAll();
@@ -126,7 +119,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
       assert((await world.count(senders)) > 1, 'several senders are at work');
       await mineAndCrash();
       lost = await lostOutcomes();
-      await mineUntil(async () => (await count('submitted')) === 0, 300);
+      await until(async () => (await count('submitted')) === 0, 300);
       assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
     }
     assert(lost > 0, 'a crash has lost the commit of outcomes');
