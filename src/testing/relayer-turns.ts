@@ -1,4 +1,4 @@
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender } from '#settlement/relayer/machine/memory.ts';
 import { sendPayments } from '#settlement/relayer/send/send-jobs.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
@@ -55,8 +55,8 @@ export function headFollowed(proxy: ProviderProxy): Promise<void> {
 }
 
 /** Sends waiting payments and waits for the node's answer. @returns how many were sent. */
-export async function sendPaymentsNow(relayer: RelayerState, sender: HeldSender): Promise<number> {
-  const { payments, sent } = await sendPayments(relayer, sender);
+export async function sendPaymentsNow(sender: HeldSender): Promise<number> {
+  const { payments, sent } = await sendPayments(sender);
   await sent;
   return payments;
 }

@@ -75,8 +75,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a refund that lost bytes have paid is not looked for',
     file: 'src/settlement/relayer/send/prepare-refund.ts',
-    from: '  return findRefund(relayer.chain, request, payment);',
-    to: '  await findRefund(relayer.chain, request, payment);\n  return null;',
+    from: '  return findRefund(sender.relayer.chain, request, payment);',
+    to: '  await findRefund(sender.relayer.chain, request, payment);\n  return null;',
   },
   {
     name: 'a refund fails while its payment is being sent again',

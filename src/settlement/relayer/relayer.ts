@@ -99,7 +99,7 @@ export function createFollower(
   const finalityMs = relayer.chain.config.idleHeadMs * FINALITY_LOOKS;
   return async ({ kind, block }) => {
     const isReorganized = kind === 'reorganized';
-    if (isReorganized) await carryOutAll(relayer, relayer.observeAll({ kind: 'reorganized' }));
+    if (isReorganized) await carryOutAll(relayer.observeAll({ kind: 'reorganized' }));
     const found = await collectReceipts(relayer, block);
     relayer.see({ kind: 'known', values: { head: block } });
     wake.senders();
@@ -111,7 +111,7 @@ export function createFollower(
       block.number - final.number >= FINALITY_BLOCKS && performance.now() - final.at > finalityMs;
     if (isDue) Object.assign(final, { number: block.number, at: performance.now() });
     const watched =
-      isReorganized || isDue ? watchBlocks(relayer, block, { isReorganized }) : Promise.resolve();
+      isReorganized || isDue ? watchBlocks(relayer, block, isReorganized) : Promise.resolve();
     // Even if a node cannot answer for old blocks, open transactions must be handled.
     await Promise.allSettled([watched]);
     await tendSenders(relayer, block);

@@ -3,8 +3,7 @@ import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import type { Block } from '#settlement/chain/chain.ts';
-import { finalBlock } from '#settlement/chain/final-block.ts';
-import { watchFinality } from '#settlement/relayer/follow/finality.ts';
+import { watchBlocks } from '#settlement/relayer/follow/finality.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
 import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
@@ -27,13 +26,10 @@ const newest = async () => present(await world.network.chain.block('latest'), 'h
 const withStatus = (status: string) =>
   world.count(`select count(*) from chain_transactions where status = '${status}'`);
 
-function look(head: Block, isReorganized: boolean): Promise<void> {
-  const askFinal = () => finalBlock(worker.chain, head.number);
-  return watchFinality(worker, head, { isReorganized, askFinal });
-}
+const look = (head: Block, isReorganized: boolean) => watchBlocks(worker, head, isReorganized);
 
 async function settle(): Promise<void> {
-  await sendPaymentsNow(worker, present(worker.senders.get(0), 'sender'));
+  await sendPaymentsNow(present(worker.senders.get(0), 'sender'));
   await world.network.mine();
   await collectReceipts(worker, await newest());
 }

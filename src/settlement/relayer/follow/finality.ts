@@ -36,8 +36,9 @@ const MAX_BLOCKS = 100;
 export async function watchBlocks(
   relayer: RelayerState,
   head: Block,
-  { isReorganized }: { readonly isReorganized: boolean },
+  isReorganized: boolean,
 ): Promise<void> {
+  if (relayer.senders.size === 0) return;
   // The final block is read once, and only if something waits for it.
   let asked: Promise<bigint> | undefined;
   const askFinal = () => (asked ??= finalBlock(relayer.chain, head.number));
@@ -50,14 +51,13 @@ export async function watchBlocks(
  * finished. Those whose blocks no longer exist are sent again in nonce order, with the stored
  * bytes.
  */
-export async function watchFinality(
+async function watchFinality(
   relayer: RelayerState,
   head: Block,
   look: { readonly isReorganized: boolean; readonly askFinal: () => Promise<bigint> },
 ): Promise<void> {
   const { chain, db, clock, livemode } = relayer;
   const senders = [...relayer.senders.keys()];
-  if (senders.length === 0) return;
   const wanted = { livemode, senders, limit: MAX_BLOCKS };
   // Usually nothing waits, so the final block is not needed.
   if ((await selectMinedBlocks(db, { ...wanted, final: -1n })).length === 0) return;
@@ -75,10 +75,7 @@ export async function watchFinality(
   if (gone.length > 0) await resend(relayer, head, gone);
 }
 
-/**
- * Selects the blocks to request. If our newest block still exists, so do the older ones; each is
- * still requested once, when it becomes final.
- */
+/** If our newest block still exists, so do older ones; each is asked for when it becomes final. */
 async function worthAsking(
   chain: Chain,
   rows: readonly MinedBlockRow[],
@@ -141,7 +138,7 @@ async function resend(
   for (const number of new Set(reopened.map((row) => row.sender))) {
     const sender = relayer.senders.get(number);
     if (sender === undefined) continue;
-    await broadcast(relayer, sender, await loadOpen(relayer, sender));
+    await broadcast(sender, await loadOpen(sender));
   }
 }
 
@@ -161,7 +158,6 @@ async function watchAnswered(
   askFinal: () => Promise<bigint>,
 ): Promise<void> {
   const { chain, db, log, livemode } = relayer;
-  if (relayer.senders.size === 0) return;
   const margin = blocksLasting(chain.config, { blocks: MARGIN_BLOCKS });
   const after = (await askFinal()) - margin;
   const rows = await selectAnswered(db, { livemode, after });
@@ -178,9 +174,7 @@ async function watchAnswered(
   failpoint('reorganizations.queued_again');
   log.error(
     'a booked result was reorganized and its transaction is not stored: sending the job again',
-    {
-      transactions: gone.map((row) => row.tx_hash),
-    },
+    { transactions: gone.map((row) => row.tx_hash) },
   );
   relayer.wakeSenders();
 }

@@ -26,8 +26,8 @@ test('batches and times to settle are those of payments, not of what is sent alo
   );
   await world.ask({ kind: 'faucet', payload: { to: address, amount: '1' } });
   meters.resetMetrics();
-  assert.equal(await sendPaymentsNow(worker, sender), 3);
-  assert.equal(await sendUnbatched(worker, sender), 1);
+  assert.equal(await sendPaymentsNow(sender), 3);
+  assert.equal(await sendUnbatched(sender), 1);
   await world.network.mine();
   await collectReceipts(worker, present(await world.network.chain.block('latest'), 'head'));
   const seen = async (histogram: typeof batchSize, part: 'count' | 'sum') =>

@@ -111,10 +111,7 @@ function createPace(relayer: RelayerState) {
       else busySince ??= now;
       return isAnnounced || now >= dueAt(isLive);
     },
-    /**
-     * Returns true if the head should be polled now. While idle, a chain that only grows needs no
-     * poll.
-     */
+    /** True if the head should be polled now. While idle, a growing chain needs no poll. */
     announced: (head: AnnouncedHead) => {
       const goesOn = lastAnnounced === null || lastAnnounced.hash === head.parentHash;
       lastAnnounced = head;

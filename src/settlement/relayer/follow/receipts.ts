@@ -32,7 +32,7 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
     await finish(relayer, await countingNow(relayer, portion, head));
   }
   // Customers wait for results, so they are written first.
-  await carryOutAll(relayer, observeMissing(answers, head));
+  await carryOutAll(observeMissing(answers, head));
   return mined.length;
 }
 
@@ -49,10 +49,7 @@ function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
   });
 }
 
-/**
- * `receipt` is the confirmed one; `null` if no broadcast is in a block, `undefined` if that is
- * unknown.
- */
+/** `receipt`: `null` if no broadcast is in a block, `undefined` if that is unknown. */
 type Answered = Asked & { readonly receipt: Receipt | null | undefined };
 
 async function askForReceipts(
@@ -122,10 +119,7 @@ async function readFinality(relayer: RelayerState, head: Block): Promise<void> {
   relayer.see({ kind: 'known', values: { finality: read } });
 }
 
-/**
- * How often they are read, as a share of an idle poll's interval. A safe block comes every few
- * seconds at most.
- */
+/** They are read this often, in polls of an idle chain. A safe block comes every few seconds. */
 const FINALITY_SHARE = 1 / 3;
 
 async function withBlocks(

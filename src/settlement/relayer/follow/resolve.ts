@@ -66,7 +66,7 @@ export async function countingNow(
   portion: readonly Mined[],
   head: Block,
 ): Promise<Resolution[]> {
-  const results = await Promise.allSettled(portion.map((one) => resolve(relayer, one)));
+  const results = await Promise.allSettled(portion.map(resolve));
   const counting: Resolution[] = [];
   for (const [index, { sender, transaction, receipt }] of portion.entries()) {
     const result = present(results[index], 'result of a transaction');
@@ -82,7 +82,7 @@ export async function countingNow(
     if (result.status === 'fulfilled' && kinds.includes('apply_result')) {
       counting.push(result.value);
     }
-    await carryOutAll(relayer, [{ sender, transaction, effects }]);
+    await carryOutAll([{ sender, transaction, effects }]);
   }
   return counting;
 }
@@ -118,19 +118,17 @@ type Answer =
 /** A job is given up after this many transactions without a result. No money has moved. */
 const MAX_TRIES = 3;
 
-/**
- * Returns the results from the contract's events; the transaction's status alone is never enough.
- */
-export async function resolve(relayer: RelayerState, mined: Mined): Promise<Resolution> {
+/** Reads the results from the contract's events; the transaction's status alone is not enough. */
+async function resolve(mined: Mined): Promise<Resolution> {
   const { sender, transaction, receipt, block } = mined;
-  const events = readEvents(relayer.chain.config, receipt.logs);
+  const events = readEvents(sender.relayer.chain.config, receipt.logs);
   const byNumber = indexEvents(events);
   const answered: Answered[] = [];
   const requeued: Requeued[] = [];
   const alarms: Alarm[] = [];
   for (const request of transaction.requests) {
     const ids = { requestId: request.id, transactionId: transaction.id };
-    const answer = await answerOf(relayer, mined, byNumber, request);
+    const answer = await answerOf(mined, byNumber, request);
     // A number that another payment has taken (the alarm says so) does not become free by waiting.
     const isFinal =
       answer.status === 'answered' && (answer.alarm || !isStillOwed(request, answer.result));
@@ -183,28 +181,21 @@ function indexEvents(events: readonly SettlementEvent[]): EventIndex {
   );
 }
 
-async function answerOf(
-  relayer: RelayerState,
-  mined: Mined,
-  index: EventIndex,
-  request: OpenRequest,
-): Promise<Answer> {
-  const { transaction, receipt, block } = mined;
+async function answerOf(mined: Mined, index: EventIndex, request: OpenRequest): Promise<Answer> {
+  const { sender, transaction, receipt, block } = mined;
   const attempt = transaction.attempts.find((one) => one.hash === receipt.txHash);
   if (present(attempt, 'the attempt that was mined').cancels) return { status: 'again' };
-  if (!receipt.succeeded) return afterRevert(relayer, mined, request);
-  const { chainId } = relayer.chain.config;
+  if (!receipt.succeeded) return afterRevert(mined, request);
+  const { chain } = sender.relayer;
   const kind = KINDS[request.kind];
   const events = index.get(kind.batched ? request.number : null) ?? [];
   const event = events.find((one) => answers(one, request));
   if (event !== undefined) {
     const { time } = block;
-    return {
-      status: 'answered',
-      result: eventResult(event, { time, seenAt: mined.seenAt }, chainId),
-    };
+    const result = eventResult(event, { time, seenAt: mined.seenAt }, chain.config.chainId);
+    return { status: 'answered', result };
   }
-  if (kind.batched) return paymentAnswer(relayer, receipt, events, request);
+  if (kind.batched) return paymentAnswer(chain, receipt, events, request);
   if (kind.event !== null) return { status: 'again' };
   // Such a job has no event, so the transaction's success is the result.
   const logIndex = Number(receipt.logs.at(-1)?.logIndex ?? 0);
@@ -213,7 +204,7 @@ async function answerOf(
 }
 
 async function paymentAnswer(
-  relayer: RelayerState,
+  chain: Chain,
   receipt: Receipt,
   events: readonly SettlementEvent[],
   request: OpenRequest,
@@ -229,7 +220,7 @@ async function paymentAnswer(
     const isFull = failure.reason === 'CeilingReached';
     return { status: 'answered', result: isFull ? { ...result, hourFull: true } : result };
   }
-  return { status: 'answered', ...(await doneBefore(relayer.chain, request, receipt.txHash)) };
+  return { status: 'answered', ...(await doneBefore(chain, request, receipt.txHash)) };
 }
 
 /**
@@ -250,15 +241,12 @@ async function replay(
   }
 }
 
-/**
- * Returns the result of a revert. A batch of payments reverts as a whole; for anything else the
- * reason is read from the contract.
- */
+/** A batch of payments reverts as a whole; for others, the contract names the reason. */
 async function afterRevert(
-  relayer: RelayerState,
   { sender, transaction, receipt }: Mined,
   request: OpenRequest,
 ): Promise<Answer> {
+  const { chain } = sender.relayer;
   const { batched, waits, anybodySends } = KINDS[request.kind];
   if (batched) return { status: 'again' };
   // A transaction of another account may have done it. The next simulation shows that.
@@ -266,7 +254,7 @@ async function afterRevert(
   const again: Answer = waits ? { status: 'again', waits } : { status: 'again' };
   const { target: to, input: data } = transaction;
   const call = { from: sender.address, to, data, words: 'any' } as const;
-  const answer = await replay(relayer.chain, call, receipt.blockNumber);
+  const answer = await replay(chain, call, receipt.blockNumber);
   if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);
   // Resend it with another proof or sum. `sendUnbatched` limits these attempts.
@@ -275,5 +263,5 @@ async function afterRevert(
   if (revert.kind !== 'done_before') {
     return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
   }
-  return { status: 'answered', ...(await doneBefore(relayer.chain, request, receipt.txHash)) };
+  return { status: 'answered', ...(await doneBefore(chain, request, receipt.txHash)) };
 }

@@ -29,18 +29,14 @@ export async function tendSenders(relayer: RelayerState, head: Block): Promise<v
   const addresses = due.map((sender) => sender.address);
   const nonces = await relayer.chain.nonces(addresses, head.number);
   for (const [index, sender] of due.entries()) {
-    await tend(relayer, sender, present(nonces[index], 'nonce of a sender'), head);
+    await tend(sender, present(nonces[index], 'nonce of a sender'), head);
   }
 }
 
-async function tend(
-  relayer: RelayerState,
-  sender: HeldSender,
-  reported: bigint,
-  head: Block,
-): Promise<void> {
+async function tend(sender: HeldSender, reported: bigint, head: Block): Promise<void> {
+  const { relayer } = sender;
   const known = inNonceOrder(sender)[0]?.nonce ?? reported;
-  const chainNonce = await surestNonce(relayer, sender, { reported, known });
+  const chainNonce = await surestNonce(sender, { reported, known });
   const now = nowOf(relayer, head);
   const open = inNonceOrder(sender);
   const unused = open.filter(({ nonce }) => nonce >= chainNonce);
@@ -55,21 +51,20 @@ async function tend(
   });
   const first = unused[0];
   if (isOverdue && first !== undefined && first.nonce > chainNonce) {
-    owing.push(...(await closeGap(relayer, sender, { from: chainNonce, to: first.nonce })));
+    owing.push(...(await closeGap(sender, { from: chainNonce, to: first.nonce })));
   }
-  await carryOutAll(relayer, owing);
+  await carryOutAll(owing);
 }
 
 /** Sends again, or fills, nonces whose transactions the chain has lost. */
 async function closeGap(
-  relayer: RelayerState,
   sender: HeldSender,
-  { from, to }: { readonly from: bigint; readonly to: bigint },
+  gap: { readonly from: bigint; readonly to: bigint },
 ): Promise<Owing[]> {
-  await fillGap(relayer, sender, from, to);
+  await fillGap(sender, gap);
   const known = new Set(sender.open.keys());
-  const loaded = (await loadOpen(relayer, sender)).filter(({ nonce }) => !known.has(nonce));
-  relayer.observeAll({ kind: 'ask_again' });
+  const loaded = (await loadOpen(sender)).filter(({ nonce }) => !known.has(nonce));
+  sender.relayer.observeAll({ kind: 'ask_again' });
   return loaded.map((transaction) => ({ sender, transaction, effects: firstEffects(transaction) }));
 }
 
@@ -78,7 +73,7 @@ async function closeGap(
  * cause more effects. Then signatures are requested, and transactions are broadcast per sender in
  * nonce order. After a crash, work continues from the rows.
  */
-export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]): Promise<void> {
+export async function carryOutAll(all: readonly Owing[]): Promise<void> {
   const outside: (Held & { readonly kind: Effect['kind'] })[] = [];
   for (const { sender, transaction, effects } of all) {
     const owed = [...effects];
@@ -86,7 +81,7 @@ export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]):
       const { kind } = effect;
       if (kind === 'broadcast' || kind === 'ask_signer')
         outside.push({ sender, transaction, kind });
-      else owed.push(...(await carryOut(relayer, { sender, transaction }, effect)));
+      else owed.push(...(await carryOut({ sender, transaction }, effect)));
     }
   }
   for (const [sender, owing] of Map.groupBy(outside, (one) => one.sender)) {
@@ -94,25 +89,25 @@ export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]):
       const nonces = owing.flatMap((one) => (one.kind === kind ? [one.transaction.nonce] : []));
       return inNonceOrder(sender).filter(({ nonce }) => nonces.includes(nonce));
     };
-    askElsewhere(relayer, sender, owes('ask_signer'));
-    await broadcast(relayer, sender, owes('broadcast'));
+    askElsewhere(sender, owes('ask_signer'));
+    await broadcast(sender, owes('broadcast'));
   }
 }
 
 /** @returns the effects that follow. */
 async function carryOut(
-  relayer: RelayerState,
   { sender, transaction: known }: Held,
   effect: Exclude<Effect, { readonly kind: 'broadcast' | 'ask_signer' }>,
 ): Promise<readonly Effect[]> {
   const [transaction] = stillOpen(sender, [known]);
   if (transaction === undefined) return [];
+  const { relayer } = sender;
   switch (effect.kind) {
     case 'replace':
     case 'cancel':
-      return offerInstead(relayer, { sender, transaction }, effect);
+      return offerInstead({ sender, transaction }, effect);
     case 'inspect_nonce':
-      await lookAtNonce(relayer, sender, transaction);
+      await lookAtNonce(sender, transaction);
       return [];
     case 'mark_included':
     case 'clear_included': {
@@ -137,16 +132,15 @@ async function carryOut(
 }
 
 async function offerInstead(
-  relayer: RelayerState,
   { sender, transaction }: Held,
   effect: Extract<Effect, { readonly kind: 'replace' | 'cancel' }>,
 ): Promise<readonly Effect[]> {
   const { offer } = effect;
   const isRequeued = effect.kind === 'cancel' && effect.requeue;
-  const stored = await storeOffer(relayer, { sender, transaction, offer }, isRequeued);
+  const stored = await storeOffer({ sender, transaction, offer }, isRequeued);
   if (effect.kind === 'replace') {
     const fields = { sender: sender.sender, nonce: transaction.nonce, ...offer.fees };
-    relayer.log.warn('raised the fee of a stuck transaction', fields);
+    sender.relayer.log.warn('raised the fee of a stuck transaction', fields);
   }
   return sender.observe(transaction, stored);
 }

@@ -110,9 +110,7 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
 
 /** Blocks after which a broadcast transaction is overdue (see `timeoutBlocks`). */
 const OVERDUE_AFTER = 2;
-/**
- * Every time this many heads have passed, nodes are queried for the transaction that used a nonce.
- */
+/** Heads without a receipt after which nodes are asked what has used a nonce, again and again. */
 const FOREIGN_AFTER = 5;
 /** Polls of an unreadable result after which operators are alerted; polling continues. */
 const UNREADABLE_AFTER = 8;
@@ -129,10 +127,7 @@ export function timeoutBlocks(
   return blocksLasting(chain.config, { blocks, intervalMs });
 }
 
-/**
- * The most blocks by which nodes behind one address usually differ: a node that lags lacks the
- * newest ones.
- */
+/** By how many blocks nodes behind one address usually differ, because some lag. */
 export function usualLag(relayer: Pick<NowSource, 'rhythm' | 'chain'>): bigint {
   return timeoutBlocks(relayer, USUAL_LAG);
 }

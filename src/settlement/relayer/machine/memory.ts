@@ -9,7 +9,6 @@ import {
   type ChainObservation,
   type ChainView,
   NOTHING_SEEN,
-  type NowSource,
   nowOf,
   seeChain,
 } from '#settlement/relayer/machine/chain-view.ts';
@@ -107,6 +106,7 @@ export interface ConfiguredSender {
 
 /** A sender that this process has leased. */
 export interface HeldSender extends ConfiguredSender, SenderFacts {
+  readonly relayer: RelayerState;
   readonly sender: number;
   readonly fencingToken: bigint;
   readonly status: SenderStatus;
@@ -191,12 +191,9 @@ export function createState(
   return state;
 }
 
-/**
- * Creates a sender that was just leased; its open transactions are read from its rows afterwards.
- */
+/** Creates a sender that was just leased; its open transactions are read afterwards. */
 export function createSender(
-  relayer: NowSource,
-  leased: ConfiguredSender & Pick<HeldSender, 'sender' | 'fencingToken' | 'isStopped'>,
+  leased: ConfiguredSender & Pick<HeldSender, 'relayer' | 'sender' | 'fencingToken' | 'isStopped'>,
 ): HeldSender {
   const held: Writable<HeldSender> = {
     ...NEW_SENDER,
@@ -214,7 +211,7 @@ export function createSender(
     observe: (which, observation, head) => {
       const known = held.open.get(which.nonce);
       if (known?.id !== which.id) return [];
-      const now = nowOf(relayer, head);
+      const now = nowOf(held.relayer, head);
       const after = step(known, observation, now);
       if (steps.hasSubscribers) steps.publish({ before: known, observation, now, after });
       const { transaction, effects } = after;

@@ -146,10 +146,7 @@ function refused(
   return { ...facts, phase: 'signed', wanted, overdue, query };
 }
 
-/**
- * Keeps an early receipt. A transaction that was not sent, or is in a block already, is looked up
- * at the next head instead.
- */
+/** Keeps an early receipt. Without a broadcast, or in a block, the next head asks instead. */
 function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTransaction {
   return transaction.phase === 'broadcast' ? { ...transaction, early } : askingAlways(transaction);
 }
@@ -225,10 +222,7 @@ function receiptUnanswered(transaction: OpenTransaction, now: Now): OpenTransact
   return { ...withoutUsedReceipt(transaction, now), query: 'unanswered' };
 }
 
-/**
- * Drops an early receipt after one head. If that head did not decide, the next one requests it
- * again.
- */
+/** Drops an early receipt after one head: if it did not decide, the next one asks again. */
 function withoutUsedReceipt(transaction: Sending, now: Now): Sending {
   const isUsed = earlyReceiptAt(transaction, now) !== null;
   return isUsed && transaction.phase === 'broadcast'
@@ -382,10 +376,7 @@ function signatureStored(
   return bytesStored(withAttempt(owing, attempt), attempt);
 }
 
-/**
- * After a cancellation only a higher cancellation is allowed, because its jobs may be in another
- * transaction.
- */
+/** Its jobs may be in another transaction, so only a higher cancellation may follow it. */
 function requireLastOffer(transaction: OpenTransaction, offer: Offer): void {
   assert(
     offer.cancels || newestOffer(transaction)?.cancels !== true,
@@ -405,10 +396,7 @@ function owesNothing(transaction: OpenTransaction): OpenTransaction {
   return { ...factsOf(transaction), phase: 'signed', wanted: null, overdue: 0, query };
 }
 
-/**
- * Adds a broadcast. A cancellation stays last, whatever a signer returns later, because only it may
- * be sent.
- */
+/** Adds a broadcast. A cancellation stays last, because only it may be sent then. */
 function withAttempt(transaction: OpenTransaction, attempt: Attempt): OpenTransaction {
   const { attempts } = transaction;
   const first = attempt.cancels ? attempts.length : attempts.findIndex(({ cancels }) => cancels);

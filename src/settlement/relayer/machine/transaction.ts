@@ -300,10 +300,7 @@ export interface Now {
   readonly timeouts: {
     /** Blocks after which a broadcast transaction is overdue. */
     readonly overdueBlocks: bigint;
-    /**
-     * Heads without a receipt after which nodes are queried for the transaction that used the
-     * nonce.
-     */
+    /** Heads without a receipt after which nodes are asked what has used the nonce. */
     readonly foreignHeads: number;
     /** Polls of an unreadable result after which operators are alerted. */
     readonly unreadablePolls: number;

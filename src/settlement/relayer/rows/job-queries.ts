@@ -63,10 +63,7 @@ export async function selectPerhapsDead(
   );
 }
 
-/**
- * Locks declined payments with these numbers, newest first, whose intents have no other attempt in
- * progress or paid.
- */
+/** Locks declined payments with these numbers, unless another attempt is in progress or paid. */
 export async function selectDeclined(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
@@ -82,10 +79,7 @@ export async function selectDeclined(
   );
 }
 
-/**
- * Returns jobs that are sent alone, oldest first. They are not locked, because they are simulated
- * first.
- */
+/** Returns jobs that are sent alone, oldest first; not locked, as they are simulated first. */
 export async function selectUnbatched(
   sql: Sql,
   wanted: {

@@ -95,10 +95,7 @@ export function refundTarget(
   return { to: contractOf(config, proven.payment.merchantNumber), data };
 }
 
-/**
- * The relayer's rules for one kind of job. All steps use them, so a new kind needs only a new
- * record, unless it needs its own preparation.
- */
+/** The rules for one kind of job, which all steps use. */
 interface KindRecord {
   /** The role of the senders that send it. */
   readonly sender: SenderRole;
@@ -296,10 +293,7 @@ export function answers(event: SettlementEvent, request: OpenRequest): boolean {
 
 const ADDRESSES = ['payer', 'wallet'];
 
-/**
- * Returns the failure of a job that was refused for this reason; for an unknown reason, the general
- * failure.
- */
+/** Returns the failure of a refused job; the general one if the reason is unknown. */
 export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
   return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
 }

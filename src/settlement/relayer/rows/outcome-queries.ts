@@ -71,10 +71,7 @@ export async function selectKnownOutcomes(
   );
 }
 
-/**
- * Corrects a result that was not applied, or the transaction and block of one that was. The row is
- * locked.
- */
+/** Corrects a result that was not applied, or the place of one that was. The row is locked. */
 export async function replaceOutcome(
   tx: Tx,
   { requestId, result }: Pick<RequestOutcome, 'requestId' | 'result'>,

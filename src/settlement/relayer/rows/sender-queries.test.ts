@@ -76,11 +76,11 @@ test('only leases of this worker and network with current fencing tokens are ren
   assert.deepEqual(await renew({ fencingTokens: [0n, 1n, 1n] }), [3]);
 });
 
-const HELD = { livemode: false, sender: 1, owner: 'worker', fencingToken: 0n };
+const HELD = { relayer: { livemode: false, owner: 'worker' }, sender: 1, fencingToken: 0n };
 
 test('a sender is locked for as long as the transaction that works it lasts', async () => {
   const { db } = database;
-  const working = await underWay(db, (tx) => lockHeldSender(tx, HELD, HELD));
+  const working = await underWay(db, (tx) => lockHeldSender(tx, HELD));
   const free = await db.query('select sender from relayer_senders for share skip locked');
   await working.commit();
   assert.deepEqual(free.map((row) => Object(row).sender).sort(), [2, 3]);
@@ -88,7 +88,7 @@ test('a sender is locked for as long as the transaction that works it lasts', as
 
 test('no sender is worked while nobody knows whether the ledger is complete', async () => {
   const { db } = database;
-  const lock = () => db.transaction((tx) => lockHeldSender(tx, HELD, HELD));
+  const lock = () => db.transaction((tx) => lockHeldSender(tx, HELD));
   assert.equal(await lock(), 0n);
   const release = db.watch.guard(false, () => {});
   await assert.rejects(lock(), SenderLost);

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SenderRow } from '#settlement/senders.ts';
 
@@ -18,7 +18,7 @@ interface Leases extends Worker {
 }
 
 export function leasesOf(
-  { livemode, owner }: Pick<RelayerState, 'livemode' | 'owner'>,
+  { livemode, owner }: Worker,
   held: readonly Pick<HeldSender, 'sender' | 'fencingToken'>[],
 ): Leases {
   const senders = held.map(({ sender }) => sender);
@@ -174,9 +174,10 @@ export async function releaseSenders(
  */
 export async function lockHeldSender(
   tx: Tx,
-  { livemode, owner }: Worker,
-  { sender, fencingToken }: Pick<HeldSender, 'sender' | 'fencingToken'>,
+  held: Pick<HeldSender, 'sender' | 'fencingToken'> & { readonly relayer: Worker },
 ): Promise<bigint> {
+  const { sender, fencingToken } = held;
+  const { livemode, owner } = held.relayer;
   if (!tx.watch.signs(livemode)) throw new SenderLost(sender);
   const [row] = await tx.query<{ next_nonce: bigint }>(
     `select next_nonce from relayer_senders
@@ -216,11 +217,8 @@ export class SenderLost extends Error {
  * @throws SenderLost
  */
 export async function inSender<T>(
-  relayer: RelayerState,
   sender: HeldSender,
   work: (tx: Tx, nonce: bigint) => Promise<T>,
 ): Promise<T> {
-  return relayer.db.transaction(async (tx) => {
-    return work(tx, await lockHeldSender(tx, relayer, sender));
-  });
+  return sender.relayer.db.transaction(async (tx) => work(tx, await lockHeldSender(tx, sender)));
 }

@@ -3,7 +3,6 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { heightNow } from '#settlement/relayer/machine/chain-view.ts';
 import {
   type HeldSender,
-  type RelayerState,
   stillOpen,
   type TransactionRef,
 } from '#settlement/relayer/machine/memory.ts';
@@ -19,10 +18,10 @@ import {
  * open and are sent again.
  */
 export async function broadcast(
-  relayer: RelayerState,
   sender: HeldSender,
   transactions: readonly TransactionRef[],
 ): Promise<void> {
+  const { relayer } = sender;
   const sendable = stillOpen(sender, transactions).filter(isSendable);
   if (sendable.length === 0) return;
   const calls = sendable.map(({ attempts }) => {
@@ -39,7 +38,7 @@ export async function broadcast(
     answers.forEach((answer, index) => {
       const transaction = sendable[index];
       if (answer.ok || transaction === undefined) return;
-      noteRefusal(relayer, sender, transaction, answer.refusal.message);
+      noteRefusal(sender, transaction, answer.refusal.message);
     });
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
@@ -70,18 +69,13 @@ export function readBroadcastError(message: string): Verdict {
 }
 
 /** Records a refused broadcast of the bytes that were sent. */
-function noteRefusal(
-  relayer: RelayerState,
-  sender: HeldSender,
-  transaction: OpenTransaction,
-  message: string,
-): void {
+function noteRefusal(sender: HeldSender, transaction: OpenTransaction, message: string): void {
   const verdict = readBroadcastError(message);
   const hash = transaction.attempts.at(-1)?.hash;
   if (verdict === 'waiting' || hash === undefined) return;
   sender.observe(transaction, { kind: 'refused', hash, verdict });
   const fields = { sender: sender.sender, nonce: transaction.nonce, message };
-  relayer.log.error(COMPLAINTS[verdict], fields);
+  sender.relayer.log.error(COMPLAINTS[verdict], fields);
 }
 
 const COMPLAINTS = {

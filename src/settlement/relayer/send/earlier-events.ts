@@ -120,9 +120,7 @@ async function* eventsIn(
   }
 }
 
-/**
- * Longer than reorganizations reach back: in an earlier block the transfer might still be accepted.
- */
+/** Longer than reorganizations: an earlier block might still accept the transfer. */
 const DEAD_AFTER_MS = 60_000;
 
 type Transfer = RequestPayloads['transfer'];

@@ -29,7 +29,6 @@ export interface Planned {
 }
 
 export interface LockedSender {
-  readonly relayer: RelayerState;
   readonly sender: HeldSender;
   /** The sender's next nonce, read under its lock. */
   readonly nonce: bigint;
@@ -161,10 +160,7 @@ export function batchGasLimit(payments: number): bigint {
   return GAS_PER_BATCH + BigInt(payments) * GAS_PER_PAYMENT;
 }
 
-/**
- * Gas that the token may spend on a contract wallet's signature, plus the share held back by
- * EIP-150.
- */
+/** Gas for a contract wallet's signature in the token, with the share that EIP-150 holds back. */
 const SIGNATURE_GAS = 510_000n;
 /** For a byte of call data at the higher of its two prices (EIP-7623), and its copies. */
 const GAS_PER_BYTE = 60n;

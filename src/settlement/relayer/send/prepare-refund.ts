@@ -25,17 +25,11 @@ import type { Hex } from '#settlement/requests.ts';
 import { rereadPayment, storedProof } from '#settlement/settled/payment-proof.ts';
 import { selectPaymentPlace } from '#settlement/settled/settled-queries.ts';
 
-/**
- * Longer than any reorganization. After this time the refund fails, and an operator checks the
- * payment.
- */
+/** Longer than any reorganization: then the refund fails, and an operator checks the payment. */
 const MISSING_PAYMENT_MS = 600_000;
 
-export async function prepareRefund(
-  relayer: RelayerState,
-  sender: HeldSender,
-  request: OpenRequest,
-): Promise<Prepared> {
+export async function prepareRefund(sender: HeldSender, request: OpenRequest): Promise<Prepared> {
+  const { relayer } = sender;
   const { paymentId } = payloadOf(request, 'refund');
   const paid = await selectPaymentPlace(relayer.db, paymentId);
   if (paid === null) return unknownPayment(relayer, request);
@@ -48,10 +42,10 @@ export async function prepareRefund(
     if (isReread && !(await rereadPayment(relayer, paid))) return unknownPayment(relayer, request);
     const block = isReread ? 'latest' : (relayer.head?.number ?? 'latest');
     const { refunded, batches } = await contractAt(relayer, payment, block);
-    const before = await paidBefore(relayer, sender, request, { payment, refunded });
+    const before = await paidBefore(sender, request, { payment, refunded });
     if (before !== null) return { status: 'decided', result: before, alarm: null };
     const proof = await storedProof(relayer, { ...paid, batches });
-    const tried = proof && (await tryRefund(relayer, sender, request, { proof, refunded }));
+    const tried = proof && (await tryRefund(sender, request, { proof, refunded }));
     if (tried !== null) return tried;
   }
   throw new RpcUnavailable('the payment is moving to another batch');
@@ -63,33 +57,29 @@ interface SettledPlace {
   readonly address: Hex;
 }
 
-/**
- * Returns the result of a refund that another transaction has paid, so that the ledger cannot
- * explain the contract's sum.
- */
+/** Finds a refund that another transaction has paid: the ledger cannot explain the sum. */
 async function paidBefore(
-  relayer: RelayerState,
   sender: HeldSender,
   request: OpenRequest,
   { payment, refunded }: { readonly payment: SettledPlace; readonly refunded: bigint },
 ): Promise<Result | null> {
   if (refunded === 0n || (!request.owed && request.tries === 0)) return null;
   const { paymentId } = payloadOf(request, 'refund');
-  const sums = (await sumsOf(relayer.db, { relayer, sender }, [paymentId])).get(paymentId);
+  const sums = (await sumsOf(sender.relayer.db, sender, [paymentId])).get(paymentId);
   if (sums !== undefined && refunded <= sums.settled) return null;
-  return findRefund(relayer.chain, request, payment);
+  return findRefund(sender.relayer.chain, request, payment);
 }
 
 /** Simulates the refund; `null` if the contract does not accept the proof. */
 async function tryRefund(
-  relayer: RelayerState,
   sender: HeldSender,
   request: OpenRequest,
   refund: PreparedRefund,
 ): Promise<Prepared | null> {
+  const { relayer } = sender;
   const proven = { ...refund.proof, refundedBefore: refund.refunded };
   const call = refundTarget(request, proven, relayer.chain.config);
-  const estimate = await estimateGas(relayer, sender, call);
+  const estimate = await estimateGas(sender, call);
   if (estimate.ok) {
     const { gasLimit } = estimate;
     const planned = { kind: 'refund', call, gasLimit, requests: [request], refund };
@@ -140,18 +130,15 @@ const EXPLAINED_WITHIN_MS = 120_000;
  * because it is unknown which is mined first. It also waits while ledger and chain disagree (after
  * a reorganization, or about refunds that a restored database has lost).
  */
-export async function inOrder(
-  tx: Tx,
-  { relayer, sender }: { readonly relayer: RelayerState; readonly sender: HeldSender },
-  planned: readonly Planned[],
-) {
+export async function inOrder(tx: Tx, sender: HeldSender, planned: readonly Planned[]) {
+  const { relayer } = sender;
   const ready: Planned[] = [];
   const waiting: OpenRequest[] = [];
   const alarms: Alarm[] = [];
   const paymentIds = planned.flatMap(({ requests, refund }) =>
     refund === undefined ? [] : requests.map((one) => payloadOf(one, 'refund').paymentId),
   );
-  const sums = await sumsOf(tx, { relayer, sender }, paymentIds);
+  const sums = await sumsOf(tx, sender, paymentIds);
   const ahead = new Map<string, bigint>();
   for (const plan of planned) {
     const { refund } = plan;
@@ -178,19 +165,16 @@ export async function inOrder(
 
 async function sumsOf(
   sql: Sql,
-  { relayer, sender }: { readonly relayer: RelayerState; readonly sender: HeldSender },
+  { relayer, sender }: HeldSender,
   paymentIds: readonly string[],
 ): Promise<ReadonlyMap<string, RefundSums>> {
   if (paymentIds.length === 0) return new Map();
   const { livemode } = relayer;
-  const rows = await selectRefundSums(sql, { livemode, sender: sender.sender, paymentIds });
+  const rows = await selectRefundSums(sql, { livemode, sender, paymentIds });
   return new Map(rows.map((row) => [row.payment_id, row]));
 }
 
-/**
- * Returns the alarm for a refund that waits for an operator; nothing if it waits for another
- * sender's refund of the same payment.
- */
+/** A refund that waits for another sender's refund of its payment raises no alarm. */
 function unexplained(
   { clock }: RelayerState,
   request: OpenRequest,

@@ -49,14 +49,12 @@ export interface SentPayments {
  * payment can go through another sender meanwhile.
  * @throws SenderLost if another worker has the sender.
  */
-export async function sendPayments(
-  relayer: RelayerState,
-  sender: HeldSender,
-): Promise<SentPayments> {
+export async function sendPayments(sender: HeldSender): Promise<SentPayments> {
+  const { relayer } = sender;
   const { chain, db, livemode } = relayer;
   const { stored, refused } = await db.transaction(async (tx) => {
     const [nonce, batched, authorized] = await Promise.all([
-      lockHeldSender(tx, relayer, sender),
+      lockHeldSender(tx, sender),
       claimPayments(tx, { livemode, authorized: false, limit: MAX_BATCH_PAYMENTS }),
       claimPayments(tx, { livemode, authorized: true, limit: MAX_ALONE }),
     ]);
@@ -71,14 +69,14 @@ export async function sendPayments(
         .map((group) => planBatch(relayer, group)),
       ...sendable(relayer, authorized, broken).map((request) => planPayment(relayer, request)),
     ];
-    const stored = await signAndStore(tx, { relayer, sender, nonce }, plans);
+    const stored = await signAndStore(tx, { sender, nonce }, plans);
     return { stored, refused };
   });
   if (refused.length > 0) relayer.wakeups.send('chain-outcomes', 'payment');
   failpoint('settlement.signed_committed');
   sender.add(stored);
   const payments = stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
-  return { payments, sent: sendStored(relayer, sender, stored) };
+  return { payments, sent: sendStored(sender, stored) };
 }
 
 /** Requests sent alone at once: nodes keep only some transactions of one sender. */
@@ -104,22 +102,23 @@ function sendable(
  * @returns how many requests were sent or decided.
  * @throws SenderLost, RpcUnavailable
  */
-export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): Promise<number> {
+export async function sendUnbatched(sender: HeldSender): Promise<number> {
+  const { relayer } = sender;
   const { chain, db, wakeups, livemode } = relayer;
   const kinds = kindsOf(sender.role, chain.config);
   const except = stillDeferred(relayer);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_ALONE });
   if (requests.length === 0) return 0;
   // They are independent, so a distant node is queried about all of them at once.
-  const all = await Promise.all(requests.map((request) => prepareOne(relayer, sender, request)));
+  const all = await Promise.all(requests.map((request) => prepareOne(sender, request)));
   const prepared = all.flat();
 
-  const done = await inSender(relayer, sender, async (tx, nonce) => {
+  const done = await inSender(sender, async (tx, nonce) => {
     const ids = new Set(await lockQueued(tx, idsOf(prepared)));
     const now = relayer.clock.now();
     const mine = prepared.filter(({ request }) => ids.has(request.id) && hasTimeLeft(request, now));
     const planned = mine.flatMap(({ next }) => (next.status === 'ready' ? [next.planned] : []));
-    const ordered = await inOrder(tx, { relayer, sender }, planned);
+    const ordered = await inOrder(tx, sender, planned);
     for (const request of ordered.waiting) deferRequest(relayer, request);
     const decided = await writeDecided(tx, relayer, mine);
     await postpone(tx, idsOf(mine, 'postponed'));
@@ -127,13 +126,13 @@ export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): 
       ({ intent: subject, ...details }) => ({ kind: 'sale_not_settled', subject, details }),
     );
     await relayer.raise(tx, [...ended, ...ordered.alarms]);
-    const stored = await signAndStore(tx, { relayer, sender, nonce }, ordered.ready);
+    const stored = await signAndStore(tx, { sender, nonce }, ordered.ready);
     return { stored, decided };
   });
   if (done.stored.length > 0) failpoint('settlement.signed_committed');
   for (const kind of new Set(done.decided)) wakeups.send('chain-outcomes', kind);
   sender.add(done.stored);
-  await sendStored(relayer, sender, done.stored);
+  await sendStored(sender, done.stored);
   return done.stored.length + done.decided.length;
 }
 
@@ -177,11 +176,8 @@ const DEFER_MS = 2_000;
  * the chain's state, is given up. Any other fault, even a bug, says nothing about the money, so it
  * decides nothing, and the others continue.
  */
-async function prepareOne(
-  relayer: RelayerState,
-  sender: HeldSender,
-  request: OpenRequest,
-): Promise<Work[]> {
+async function prepareOne(sender: HeldSender, request: OpenRequest): Promise<Work[]> {
+  const { relayer } = sender;
   const { owedUntil = null } = request;
   if (owedUntil !== null && owedUntil <= relayer.clock.now()) {
     return [{ request, next: { status: 'ended' } }];
@@ -189,7 +185,7 @@ async function prepareOne(
   const broken = request.owed ? [] : whatIsBroken(relayer, request);
   if (broken.length > 0) return broken;
   try {
-    const next = await prepare(relayer, sender, request);
+    const next = await prepare(sender, request);
     if (next.status === 'blocked') deferRequest(relayer, request, next.retryMs);
     return [{ request, next }];
   } catch (error) {
@@ -237,15 +233,12 @@ function stillDeferred(relayer: RelayerState): bigint[] {
   return [...relayer.deferred.keys()];
 }
 
-async function prepare(
-  relayer: RelayerState,
-  sender: HeldSender,
-  request: OpenRequest,
-): Promise<Prepared> {
-  if (request.kind === 'refund') return prepareRefund(relayer, sender, request);
+async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepared> {
+  const { relayer } = sender;
+  if (request.kind === 'refund') return prepareRefund(sender, request);
   const payment = request.kind === 'payment' ? planPayment(relayer, request) : null;
   const call = payment?.call ?? callOf(request, relayer.chain.config);
-  const estimate = await estimateGas(relayer, sender, call);
+  const estimate = await estimateGas(sender, call);
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
   const { gasLimit } = estimate;
   const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };

@@ -21,10 +21,7 @@ const MAX_OPEN_PER_SENDER = 16;
 /** Pause after a query that found nothing to send alone. */
 const UNBATCHED_MS = 50;
 
-/**
- * Sends payments at once while a sender is idle; otherwise after the batching delay (see {@link
- * batchDueAt}).
- */
+/** Sends payments: at once while a sender is idle, otherwise by {@link batchDueAt}. */
 export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   const name = 'relayer sender';
   let last: LastBatch = NO_BATCH;
@@ -33,7 +30,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   let waitsForSender = false;
   const follow = async (sender: HeldSender, payments: SentPayments, at: number) => {
     try {
-      await dropIfUncertain(relayer, sender, () => payments.sent);
+      await dropIfUncertain(sender, () => payments.sent);
       last = { ...last, tookMs: performance.now() - at };
     } catch (error) {
       onError(name, error);
@@ -54,7 +51,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
       const dueAt = unmined(sender.open) === 0 ? at : batchDueAt(last, relayer.rhythm, at);
       const waitMs = Math.max(dueAt, last.at + settleEveryMs) - at;
       if (waitMs > 0) return waitMs;
-      const stored = await dropIfUncertain(relayer, sender, () => sendPayments(relayer, sender));
+      const stored = await dropIfUncertain(sender, () => sendPayments(sender));
       const { payments } = stored;
       last = { at, payments, delayMs: at - last.at, tookMs: last.tookMs };
       if (payments > 0) sending.set(sender, follow(sender, stored, at));
@@ -93,15 +90,12 @@ async function sendOthers(relayer: RelayerState): Promise<number> {
   let count = 0;
   for (const role of SENDER_ROLES) {
     const sender = pickSender(relayer, role);
-    if (sender !== null)
-      count += await dropIfUncertain(relayer, sender, () => sendUnbatched(relayer, sender));
+    if (sender !== null) count += await dropIfUncertain(sender, () => sendUnbatched(sender));
   }
   return count;
 }
 
-/**
- * Returns the held sender with the fewest open transactions; `null` if all are full or unusable.
- */
+/** Returns the sender with the fewest open transactions; `null` if none can take work. */
 function pickSender(
   relayer: RelayerState,
   role: SenderRole,
@@ -121,16 +115,12 @@ function pickSender(
  * Forgets the sender after a database fault, because it is unknown if the work was committed. It is
  * then read again from its rows.
  */
-async function dropIfUncertain<T>(
-  relayer: RelayerState,
-  sender: HeldSender,
-  work: () => Promise<T>,
-): Promise<T> {
+async function dropIfUncertain<T>(sender: HeldSender, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const isCertain = error instanceof RpcUnavailable || error instanceof RpcRefusal;
-    if (!isCertain) relayer.letGo(sender.sender);
+    if (!isCertain) sender.relayer.letGo(sender.sender);
     throw error;
   }
 }
@@ -171,9 +161,7 @@ export function batchDueAt(last: LastBatch, rhythm: BlockRhythm, now: number): n
   return Math.max(soon, Math.min(latest, last.at + fullAfterMs(last)));
 }
 
-/**
- * Returns when half a batch is expected, so that payments of a growing load are not left behind.
- */
+/** When half a batch is expected, so that payments of a growing load are not left behind. */
 function fullAfterMs({ payments, delayMs }: LastBatch): number {
   if (payments === 0 || delayMs <= 0) return Number.POSITIVE_INFINITY;
   return ((MAX_BATCH_PAYMENTS * 0.75) / payments) * delayMs;

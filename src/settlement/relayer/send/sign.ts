@@ -5,7 +5,7 @@ import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import { feesNow } from '#settlement/relayer/machine/chain-view.ts';
 import { bumpFees } from '#settlement/relayer/machine/fees.ts';
-import type { Held, HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { Held, HeldSender } from '#settlement/relayer/machine/memory.ts';
 import {
   type Attempt,
   fromRows,
@@ -36,45 +36,43 @@ import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement
  */
 export async function signAndStore(
   tx: Tx,
-  { relayer, sender, nonce }: LockedSender,
+  { sender, nonce }: LockedSender,
   planned: readonly Planned[],
 ): Promise<OpenTransaction[]> {
   if (planned.length === 0) return [];
-  const fees = present(relayer.fees, 'fees: no block was seen yet');
+  const fees = present(sender.relayer.fees, 'fees: no block was seen yet');
   const calls = planned.map((plan, index) => ({ ...plan, nonce: nonce + BigInt(index) }));
   const nextNonce = nonce + BigInt(planned.length);
-  return storeCalls(tx, { relayer, sender, nextNonce }, { calls, offer: { cancels: false, fees } });
+  return storeCalls(tx, { sender, nextNonce }, calls, { cancels: false, fees });
 }
 
 /** Stores cancellations for earlier nonces of the sender at which nothing is stored. */
 export async function storeCancellations(
   tx: Tx,
-  { relayer, sender, nonce: nextNonce }: LockedSender,
+  { sender, nonce: nextNonce }: LockedSender,
   nonces: readonly bigint[],
 ): Promise<void> {
   if (nonces.length === 0) return;
   const call = { to: sender.address, data: '0x' } as const;
   const same = { kind: 'cancellation', call, gasLimit: CANCELLATION_GAS_LIMIT, requests: [] };
-  const offer = { cancels: true, fees: feesNow(relayer) };
   const calls = nonces.map((nonce) => ({ ...same, nonce }));
-  await storeCalls(tx, { relayer, sender, nextNonce }, { calls, offer });
+  const offer = { cancels: true, fees: feesNow(sender.relayer) };
+  await storeCalls(tx, { sender, nextNonce }, calls, offer);
 }
 
 async function storeCalls(
   tx: Tx,
-  { relayer, sender, nextNonce }: Omit<LockedSender, 'nonce'> & { readonly nextNonce: bigint },
-  {
-    calls,
-    offer,
-  }: { readonly calls: readonly (Planned & { readonly nonce: bigint })[]; readonly offer: Offer },
+  { sender, nextNonce }: { readonly sender: HeldSender; readonly nextNonce: bigint },
+  calls: readonly (Planned & { readonly nonce: bigint })[],
+  offer: Offer,
 ): Promise<OpenTransaction[]> {
-  const { clock, livemode } = relayer;
+  const { clock, livemode } = sender.relayer;
   const transactions = await Promise.all(
     calls.map(async ({ kind, call, gasLimit, requests, nonce, validUntil = null }) => {
       const signed = { nonce, target: call.to, input: call.data, gasLimit };
       const attempts = sender.signsElsewhere
         ? []
-        : [await sign(relayer, { sender, transaction: signed, offer })];
+        : [await sign({ sender, transaction: signed, offer })];
       const signedAtMs = performance.now();
       return { kind, ...signed, validUntil, signedAtMs, attempts, requests };
     }),
@@ -97,17 +95,14 @@ interface Signing {
 }
 
 /** Signs an offer for a nonce. The bytes must be stored before they are sent. */
-async function sign(
-  { chain }: RelayerState,
-  { sender, transaction, offer }: Signing,
-): Promise<Attempt> {
+async function sign({ sender, transaction, offer }: Signing): Promise<Attempt> {
   const { nonce, target, input, gasLimit } = transaction;
   const { cancels, fees } = offer;
   // A call to one's own address only uses the nonce.
   const call = cancels
     ? { to: sender.address, data: '0x' as const, gas: CANCELLATION_GAS_LIMIT }
     : { to: target, data: input, gas: gasLimit };
-  const { chainId } = chain.config;
+  const { chainId } = sender.relayer.chain.config;
   const place = { type: 'eip1559', chainId, nonce: Number(nonce), value: 0n } as const;
   const raw = await sender.account.signTransaction({ ...place, ...call, ...fees });
   return { hash: keccak256(raw), raw, cancels, fees };
@@ -119,25 +114,23 @@ async function sign(
  * transactions stay as they are, their payments wait, and the next check asks again.
  */
 async function signElsewhere(
-  relayer: RelayerState,
   sender: HeldSender,
   transactions: readonly OpenTransaction[],
 ): Promise<void> {
   const asked = transactions.map(async (transaction) => {
     const { wanted: offer } = transaction;
-    if (offer !== null) await askFor(relayer, { sender, transaction, offer });
+    if (offer !== null) await askFor({ sender, transaction, offer });
   });
   await Promise.all(asked);
 }
 
 /** Broadcasts stored bytes; for an external signer, once it has returned them. */
 export async function sendStored(
-  relayer: RelayerState,
   sender: HeldSender,
   stored: readonly OpenTransaction[],
 ): Promise<void> {
-  await signElsewhere(relayer, sender, stored);
-  await broadcast(relayer, sender, stored);
+  await signElsewhere(sender, stored);
+  await broadcast(sender, stored);
   if (stored.length > 0) failpoint('settlement.broadcast_sent');
 }
 
@@ -146,16 +139,13 @@ export async function sendStored(
  * and receipts. The returned bytes are broadcast. While one request is in progress, the sender
  * makes no other.
  */
-export function askElsewhere(
-  relayer: RelayerState,
-  sender: HeldSender,
-  transactions: readonly OpenTransaction[],
-): void {
+export function askElsewhere(sender: HeldSender, transactions: readonly OpenTransaction[]): void {
+  const { relayer } = sender;
   const waiting = transactions.filter(({ wanted }) => wanted !== null);
   if (waiting.length === 0 || sender.isSignerAsked) return;
   sender.see({ isSignerAsked: true });
-  signElsewhere(relayer, sender, waiting)
-    .then(() => broadcast(relayer, sender, waiting))
+  signElsewhere(sender, waiting)
+    .then(() => broadcast(sender, waiting))
     .catch((error) => {
       const fields = { sender: sender.sender, error: describeError(error) };
       relayer.log.warn('a signature from a signer was not stored', fields);
@@ -171,34 +161,34 @@ type Asked = Held & { readonly offer: Offer };
 
 /** Replaces a signing request. @returns `false` if it was replaced already. */
 function endQuestion(
-  relayer: RelayerState,
   { sender, transaction, offer }: Asked,
   write: (tx: Tx) => Promise<void>,
 ): Promise<boolean> {
-  return inSender(relayer, sender, async (tx) => {
+  return inSender(sender, async (tx) => {
     const isAsked = await endUnsigned(tx, transaction.id, offer);
     if (isAsked) await write(tx);
     return isAsked;
   });
 }
 
-async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
+async function askFor(asked: Asked): Promise<void> {
   const { sender, transaction, offer } = asked;
   let attempt: Attempt;
   try {
-    attempt = await sign(relayer, asked);
+    attempt = await sign(asked);
   } catch (error) {
-    return noteNoSignature(relayer, asked, error);
+    return noteNoSignature(asked, error);
   }
   failpoint('settlement.signature_given');
-  const isStored = await endQuestion(relayer, asked, (tx) =>
-    insertAttempt(tx, transaction.id, attempt, relayer.clock.now()),
+  const isStored = await endQuestion(asked, (tx) =>
+    insertAttempt(tx, transaction.id, attempt, sender.relayer.clock.now()),
   );
   if (isStored) sender.observe(transaction, { kind: 'signature_stored', attempt, offer });
 }
 
-async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unknown) {
+async function noteNoSignature(asked: Asked, error: unknown) {
   const { sender, transaction, offer } = asked;
+  const { relayer } = sender;
   const { maxFeePerGasCeiling } = relayer.chain.config;
   const why = describeError(error);
   const fields = { sender: sender.sender, nonce: transaction.nonce, error: why };
@@ -214,7 +204,7 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
   if (isOutbid && fees !== null) {
     const higher = { cancels: offer.cancels, fees };
     // A cancellation may have replaced it. Then its jobs are in another transaction.
-    const isStored = await endQuestion(relayer, asked, (tx) =>
+    const isStored = await endQuestion(asked, (tx) =>
       upsertUnsigned(tx, transaction.id, higher, relayer.clock.now()),
     );
     const observation = { kind: 'offer_stored', offer: higher, isRequeued: false } as const;
@@ -223,7 +213,7 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
   }
   const subject = `sender ${sender.sender}`;
   const alarm = { kind: 'signer_refused', subject, details: { error: why } };
-  await inSender(relayer, sender, (tx) => relayer.raise(tx, [alarm]));
+  await inSender(sender, (tx) => relayer.raise(tx, [alarm]));
 }
 
 /**
@@ -235,17 +225,14 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
  * applies if the key was moved back into this process while a signer's response was still missing.
  * @returns what the transaction must observe.
  */
-export async function storeOffer(
-  relayer: RelayerState,
-  asked: Asked,
-  requeued: boolean,
-): Promise<Observation> {
+export async function storeOffer(asked: Asked, requeued: boolean): Promise<Observation> {
   const { sender, transaction, offer } = asked;
+  const { relayer } = sender;
   const now = relayer.clock.now();
   const carried = requeued ? jobsOf(transaction) : [];
   const isAsked = sender.signsElsewhere || transaction.wanted !== null;
-  const attempt = isAsked ? null : await sign(relayer, asked);
-  await inSender(relayer, sender, async (tx) => {
+  const attempt = isAsked ? null : await sign(asked);
+  await inSender(sender, async (tx) => {
     if (attempt === null) await upsertUnsigned(tx, transaction.id, offer, now);
     else await insertAttempt(tx, transaction.id, attempt, now);
     await requeue(tx, carried);

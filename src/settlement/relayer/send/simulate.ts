@@ -45,28 +45,24 @@ type Estimate =
  * Estimates at the known head, so that a lagging node does not answer from an older state. A
  * refusal is checked again at the newest block, where what was missing may exist.
  */
-export async function estimateGas(
-  relayer: RelayerState,
-  sender: HeldSender,
-  call: TargetCall,
-): Promise<Estimate> {
+export async function estimateGas(sender: HeldSender, call: TargetCall): Promise<Estimate> {
+  const { relayer } = sender;
   const { answeredAt, spread } = relayer;
   const isFresh = answeredAt !== null && performance.now() - answeredAt < FRESH_MS;
   const height = await heightAfter(relayer, isFresh ? 0 : 1);
-  const first = await estimateAt(relayer, sender, call, height);
+  const first = await estimateAt(sender, call, height);
   if (first.ok) return first;
   const newest = await heightAfter(relayer, spread > 0n ? SPREAD_LOOKS : 1);
-  return newest > height ? estimateAt(relayer, sender, call, newest) : first;
+  return newest > height ? estimateAt(sender, call, newest) : first;
 }
 
 async function estimateAt(
-  { chain }: RelayerState,
-  { address: from }: HeldSender,
+  { relayer, address: from }: HeldSender,
   { to, data }: TargetCall,
   height: bigint,
 ): Promise<Estimate> {
   const params = [{ from, to, data }, quantity(height)];
-  const [answer] = await chain.rpc.batch([{ method: 'eth_estimateGas', params }]);
+  const [answer] = await relayer.chain.rpc.batch([{ method: 'eth_estimateGas', params }]);
   if (answer?.ok === true) {
     return { ok: true, gasLimit: singleGasLimit(BigInt(answer.result as Hex)) };
   }
@@ -81,10 +77,7 @@ export type Prepared =
   | { readonly status: 'blocked'; readonly retryMs: number }
   /** A booked sale that the chain would refuse now. It is tried again after a pause. */
   | { readonly status: 'postponed' }
-  /**
-   * A booked sale that the chain would refuse, and whose time has passed: an operator must resolve
-   * it.
-   */
+  /** A booked sale whose time has passed: an operator must resolve it. */
   | { readonly status: 'ended' }
   /** It waits for an operator, because the fault is not temporary. */
   | { readonly status: 'stuck'; readonly alarm: Alarm }

@@ -53,8 +53,8 @@ describe('a worker beside others', () => {
       payload: { to: payer.address, amount: '1' },
     });
     await takeOver();
-    await assert.rejects(sendPaymentsNow(worker, sender()), SenderLost);
-    await assert.rejects(sendUnbatched(worker, sender()), SenderLost);
+    await assert.rejects(sendPaymentsNow(sender()), SenderLost);
+    await assert.rejects(sendUnbatched(sender()), SenderLost);
     assert.equal(await count('chain_transactions'), 0);
     assert.equal(await count(`chain_requests where status = 'queued'`), 2);
     await database.db.query('delete from chain_requests where subject_id = any($1)', [
@@ -76,7 +76,7 @@ describe('a worker beside others', () => {
       ),
     );
     for (const send of [sendPaymentsNow, sendUnbatched]) {
-      const sent = send(worker, sender());
+      const sent = send(sender());
       const waits = waitingForLocks(database.db, 1).then(() => 'waits');
       assert.equal(await Promise.race([sent, waits]), 0);
     }
@@ -86,7 +86,7 @@ describe('a worker beside others', () => {
 
   it('with an outdated fencing token writes no result, and its successor does', async () => {
     const payment = await world.pay({ payer });
-    assert.equal(await sendPaymentsNow(worker, sender()), 1);
+    assert.equal(await sendPaymentsNow(sender()), 1);
     await world.network.mine();
     const head = present(await world.network.chain.block('latest'), 'head');
     await takeOver();

@@ -16,11 +16,8 @@ const TWICE_MS = 30_000;
  * Returns the transaction that has used a nonce of the sender; `null` until two addresses show it,
  * or one shows it twice, half a minute apart. A missing receipt for ours proves nothing.
  */
-export async function showUsedNonce(
-  relayer: RelayerState,
-  sender: Pick<HeldSender, 'sender' | 'address'>,
-  nonce: bigint,
-): Promise<Sighting | null> {
+async function showUsedNonce(sender: HeldSender, nonce: bigint): Promise<Sighting | null> {
+  const { relayer } = sender;
   const head = relayer.head?.number ?? (await relayer.chain.newest()).number;
   const wanted = { address: sender.address, nonce, head };
   const nodes = independentProviders(relayer.chain.rpc.inOrder());
@@ -51,20 +48,20 @@ function isShown(one: Sighting, all: readonly Sighting[]): boolean {
  * @returns true if nodes have shown what used the nonces; then the sender is stopped.
  */
 export async function stopIfShown(
-  relayer: RelayerState,
   sender: HeldSender,
   { nextNonce, chainNonce }: { readonly nextNonce: bigint; readonly chainNonce: bigint },
 ): Promise<boolean> {
-  const shown = await showUsedNonce(relayer, sender, nextNonce);
+  const { relayer } = sender;
+  const shown = await showUsedNonce(sender, nextNonce);
   const fields = { sender: sender.sender, chainNonce, nextNonce };
   if (shown === null) {
     relayer.log.error('the chain has used nonces of a sender that the database lacks', fields);
     const details = { chainNonce, nextNonce };
     const alarm = { kind: 'nonce_ahead', subject: `sender ${sender.sender}`, details };
-    await inSender(relayer, sender, (tx) => relayer.raise(tx, [alarm]));
+    await inSender(sender, (tx) => relayer.raise(tx, [alarm]));
     return false;
   }
-  await stopForForeignKey(relayer, sender, { ...shown, nextNonce: chainNonce });
+  await stopForForeignKey(sender, { ...shown, nextNonce: chainNonce });
   return true;
 }
 
@@ -73,20 +70,16 @@ export async function stopIfShown(
  * its jobs go to other senders. That is safe because of the contract's replay guard: if the foreign
  * transaction has settled a job, its event is the answer.
  */
-export async function lookAtNonce(
-  relayer: RelayerState,
-  sender: HeldSender,
-  transaction: OpenTransaction,
-): Promise<void> {
+export async function lookAtNonce(sender: HeldSender, transaction: OpenTransaction): Promise<void> {
   const { id, nonce, attempts } = transaction;
-  const shown = await showUsedNonce(relayer, sender, nonce);
+  const shown = await showUsedNonce(sender, nonce);
   if (shown === null || attempts.some(({ hash }) => hash === shown.hash)) return;
-  await stopForForeignKey(relayer, sender, { ...shown, nextNonce: nonce + 1n }, async (tx) => {
+  await stopForForeignKey(sender, { ...shown, nextNonce: nonce + 1n }, async (tx) => {
     await markForeign(tx, id);
     await requeue(tx, jobsOf(transaction));
   });
   sender.observe(transaction, { kind: 'foreign' });
-  relayer.wakeSenders();
+  sender.relayer.wakeSenders();
 }
 
 /**
@@ -95,15 +88,14 @@ export async function lookAtNonce(
  * commit.
  */
 async function stopForForeignKey(
-  relayer: RelayerState,
   sender: HeldSender,
   { hash, nonce, nextNonce }: Sighting & { readonly nextNonce: bigint },
   also: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<void> {
-  const { sender: number, address } = sender;
+  const { relayer, sender: number, address } = sender;
   const details = { address, nonce, tx_hash: hash };
   const alarm = { kind: 'foreign_key_used', subject: `sender ${number}`, details };
-  await inSender(relayer, sender, async (tx) => {
+  await inSender(sender, async (tx) => {
     await also(tx);
     await stopSender(tx, { livemode: relayer.livemode, address, nextNonce }, relayer.clock.now());
     await relayer.raise(tx, [alarm]);
@@ -131,7 +123,7 @@ export async function watchIdleNonces(
   await relayer.chain.rpc.confirmChain();
   const lasting = ahead.map(({ sender }) => sender);
   for (const { sender, ...nonces } of await findAhead(relayer, lasting)) {
-    await stopIfShown(relayer, sender, nonces);
+    await stopIfShown(sender, nonces);
   }
 }
 

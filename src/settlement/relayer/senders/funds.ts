@@ -93,7 +93,7 @@ export async function checkBalances(
     const isStarved = balance < needed;
     sender.see({ isStarved, paymentsLeft });
     const low = isLow(paymentsLeft, lowBalance);
-    const fields = low ? { ...told, daysLeft: await daysOf(relayer, sender) } : told;
+    const fields = low ? { ...told, daysLeft: await daysOf(sender) } : told;
     if (isStarved && !wasStarved)
       log.error('a sender cannot pay for gas: fund its address', fields);
     else if (low) log.warn('a sender is running low on gas funds', fields);
@@ -101,7 +101,10 @@ export async function checkBalances(
 }
 
 /** Returns how long the balance lasts if last week's payments are shared evenly. */
-async function daysOf({ db, chain }: RelayerState, sender: HeldSender): Promise<number | null> {
+async function daysOf({
+  relayer: { db, chain },
+  paymentsLeft,
+}: HeldSender): Promise<number | null> {
   const senders = await countSendersAtWork(db, chain.config.livemode);
-  return daysLeftOf(sender.paymentsLeft, (await weeklyRate(db, chain)) / Math.max(1, senders));
+  return daysLeftOf(paymentsLeft, (await weeklyRate(db, chain)) / Math.max(1, senders));
 }

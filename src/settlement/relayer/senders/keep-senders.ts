@@ -64,10 +64,7 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
   });
 }
 
-/**
- * Keeps this worker's leases and its fair share of the senders: with two workers, half. Call it
- * several times per lease.
- */
+/** Keeps this worker's leases and its fair share of the senders. Call it often per lease. */
 export async function keepSenders(relayer: RelayerState): Promise<void> {
   const { db, owner, livemode, leaseMs, configured } = relayer;
   if (!db.watch.signs(livemode)) {
@@ -107,10 +104,7 @@ async function renew(relayer: RelayerState): Promise<void> {
   }
 }
 
-/**
- * Makes senders beyond the share take no new work, and releases them once nothing of theirs is in
- * progress.
- */
+/** Senders beyond the share take no new work, and are released once they are idle. */
 async function release(relayer: RelayerState, share: number): Promise<void> {
   const held = [...relayer.senders.values()];
   held.forEach((sender, index) => {
@@ -127,9 +121,10 @@ async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   const known = relayer.configured.find((one) => one.address === row.address);
   const own = present(known, 'configured sender');
   const { sender: number, role, fencing_token: fencingToken, stopped: isStopped } = row;
-  const sender = createSender(relayer, { ...own, sender: number, role, fencingToken, isStopped });
-  if (!(await catchUpNonce(relayer, sender, row.next_nonce))) return;
-  const open = await loadOpen(relayer, sender);
+  const leased = { relayer, sender: number, role, fencingToken, isStopped };
+  const sender = createSender({ ...own, ...leased });
+  if (!(await catchUpNonce(sender, row.next_nonce))) return;
+  const open = await loadOpen(sender);
   const asking = open.filter(({ requests }) => requests.length > 0);
   if (!asking.every(({ target }) => isKnown(relayer.chain.config, target))) {
     const what = 'a sender has transactions for a contract that the settings omit';
@@ -137,8 +132,8 @@ async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
     return;
   }
   relayer.hold(sender);
-  askElsewhere(relayer, sender, open);
-  await broadcast(relayer, sender, open);
+  askElsewhere(sender, open);
+  await broadcast(sender, open);
   if (sender.open.size === 0) return;
   relayer.log.info('resumed unfinished transactions', { sender: number, count: sender.open.size });
 }

@@ -28,7 +28,7 @@ async function mine(worker: RelayerState): Promise<void> {
 
 async function settle(worker: RelayerState, sender: number): Promise<void> {
   await world.pay({ payer, settleWithinS: 600 });
-  assert.equal(await sendPaymentsNow(worker, senderOf(worker, sender)), 1);
+  assert.equal(await sendPaymentsNow(senderOf(worker, sender)), 1);
   await mine(worker);
 }
 

@@ -35,34 +35,30 @@ import type { Hex } from '#settlement/requests.ts';
  * sent again, and empty nonces are filled, because nothing after them could be mined otherwise.
  * @returns true if the sender can be used.
  */
-export async function catchUpNonce(
-  relayer: RelayerState,
-  sender: HeldSender,
-  nextNonce: bigint,
-): Promise<boolean> {
+export async function catchUpNonce(sender: HeldSender, nextNonce: bigint): Promise<boolean> {
+  const { relayer } = sender;
   if (sender.isStopped) return true;
   const at = relayer.head?.number ?? 'latest';
   const [reported = nextNonce] = await relayer.chain.nonces([sender.address], at);
-  const chainNonce = await surestNonce(relayer, sender, { reported, known: nextNonce });
-  if (chainNonce > nextNonce) return stopIfShown(relayer, sender, { nextNonce, chainNonce });
-  if (chainNonce < nextNonce) await fillGap(relayer, sender, chainNonce, nextNonce);
+  const chainNonce = await surestNonce(sender, { reported, known: nextNonce });
+  if (chainNonce > nextNonce) return stopIfShown(sender, { nextNonce, chainNonce });
+  if (chainNonce < nextNonce) await fillGap(sender, { from: chainNonce, to: nextNonce });
   return true;
 }
 
 /** Stores a cancellation transaction for each empty nonce from `from` up to `to`. */
 export async function fillGap(
-  relayer: RelayerState,
-  sender: HeldSender,
-  from: bigint,
-  to: bigint,
+  held: HeldSender,
+  { from, to }: { readonly from: bigint; readonly to: bigint },
 ): Promise<void> {
-  const gap = { livemode: relayer.livemode, sender: sender.sender, from, to };
-  await inSender(relayer, sender, async (tx, nonce) => {
+  const { relayer, sender } = held;
+  const gap = { livemode: relayer.livemode, sender, from, to };
+  await inSender(held, async (tx, nonce) => {
     const reopened = await reopenFromNonce(tx, gap);
     const missing = await selectMissingNonces(tx, gap);
-    await storeCancellations(tx, { relayer, sender, nonce }, missing);
+    await storeCancellations(tx, { sender: held, nonce }, missing);
     if (reopened + missing.length === 0) return;
-    const fields = { sender: sender.sender, from, reopened, filled: missing.length };
+    const fields = { sender, from, reopened, filled: missing.length };
     relayer.log.warn('the chain lacks transactions of a sender: sending them again', fields);
   });
 }
@@ -74,14 +70,13 @@ export async function fillGap(
  * @throws RpcUnavailable if no address of this chain answers.
  */
 export async function surestNonce(
-  { chain }: RelayerState,
-  sender: HeldSender,
+  { relayer: { chain }, address }: HeldSender,
   { reported, known }: { readonly reported: bigint; readonly known: bigint },
 ): Promise<bigint> {
   if (reported >= known) return reported;
   await chain.rpc.confirmChain();
-  const call = { method: 'eth_getTransactionCount', params: [sender.address, 'latest'] };
-  const asked = chain.rpc.inOrder().map((address) => address.ask([call], { urgent: false }));
+  const call = { method: 'eth_getTransactionCount', params: [address, 'latest'] };
+  const asked = chain.rpc.inOrder().map((node) => node.ask([call], { urgent: false }));
   const nonces = (await Promise.all(asked)).flat().flatMap((reply) => {
     return reply.status === 'answered' ? [BigInt(reply.result as Hex)] : [];
   });
@@ -102,7 +97,7 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
   for (const sender of relayer.senders.values()) {
     const ours = stored.filter((row) => row.sender === sender.sender);
     if (ours.every(({ nonce }) => sender.open.has(nonce))) continue;
-    await loadOpen(relayer, sender);
+    await loadOpen(sender);
     relayer.log.info('reloaded the open transactions of a sender', { sender: sender.sender });
   }
 }
@@ -111,10 +106,8 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
  * Reads the sender's open transactions from their rows; those already known stay unchanged.
  * @returns all that are open, in nonce order.
  */
-export async function loadOpen(
-  relayer: RelayerState,
-  sender: HeldSender,
-): Promise<OpenTransaction[]> {
+export async function loadOpen(sender: HeldSender): Promise<OpenTransaction[]> {
+  const { relayer } = sender;
   const of = { livemode: relayer.livemode, sender: sender.sender };
   const rows = await selectOpenTransactions(relayer.db, of);
   for (const row of rows) {
@@ -122,19 +115,16 @@ export async function loadOpen(
     const loaded = toOpen(row, !maySendAgain(row, relayer.head));
     if (loaded.phase !== 'stuck') sender.add([loaded]);
     // The old bytes are barred first, so that a fault in between cannot leave them to be sent.
-    else sender.add([await barOldBytes(relayer, sender, loaded)]);
+    else sender.add([await barOldBytes(sender, loaded)]);
   }
   return inNonceOrder(sender);
 }
 
 /** Cancels bytes that must never be sent again, and queues their jobs again. */
-async function barOldBytes(
-  relayer: RelayerState,
-  sender: HeldSender,
-  loaded: OpenTransaction,
-): Promise<OpenTransaction> {
+async function barOldBytes(sender: HeldSender, loaded: OpenTransaction): Promise<OpenTransaction> {
+  const { relayer } = sender;
   const offer = cancellation(loaded, nowOf(relayer));
-  const stored = await storeOffer(relayer, { sender, transaction: loaded, offer }, true);
+  const stored = await storeOffer({ sender, transaction: loaded, offer }, true);
   const { transaction } = step(loaded, stored, nowOf(relayer));
   assert(transaction.phase !== 'done', 'a loaded transaction is done');
   return transaction;
