@@ -80,7 +80,30 @@ export function importsOf(source: Source): string[] {
   ];
 }
 
-/** Returns the target of an import, or `null` if it is outside of `src`. */
+/** Returns the literal targets of `import('…')`: the parts of the web apps that load later. */
+export function lazyImportsOf({ name, text }: Source): string[] {
+  const { module } = parseSync(name, text);
+  return module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+    const [, target] = /^'([^']+)'$/.exec(text.slice(start, end)) ?? [];
+    return target === undefined ? [] : [target];
+  });
+}
+
+/** Returns the imports that remain when the types are stripped. */
+export function runtimeImportsOf(source: Source): string[] {
+  const { staticImports, staticExports } = parseSync(source.name, source.text).module;
+  const imported = staticImports
+    .filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
+    .map(({ moduleRequest }) => moduleRequest.value);
+  const exported = staticExports.flatMap(({ entries }) =>
+    entries.flatMap(({ isType, moduleRequest }) =>
+      moduleRequest && !isType ? [moduleRequest.value] : [],
+    ),
+  );
+  return [...imported, ...exported, ...lazyImportsOf(source)];
+}
+
+/** Returns the target of an import, or `null` if it is a package. */
 export function pathOf(source: Source, target: string): string | null {
   if (target.startsWith('#')) return `src/${target.slice(1)}`;
   return target.startsWith('.') ? path.join(path.dirname(source.name), target) : null;

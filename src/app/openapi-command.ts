@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { goModelsOf } from '#app/go-types.ts';
 import { withMovesTable } from '#app/moves-table.ts';
@@ -9,15 +10,14 @@ import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
 /**
  * Writes the OpenAPI documents, the TypeScript and Go types generated from them, and the table of
  * routes in SECURITY.md. With `--check` it writes only those that are not committed, and exits with
- * 1 if a committed one is stale.
+ * 1 if a committed one is stale. `--types <folder>` names the folder of the types of all APIs but
+ * the merchant's, one file each, and one of the types that they share.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Folder of the types that the web apps share; each app's own types are in folders below it. */
-const WEB_TYPES = 'web/data/types';
 /** The promises of a release, committed so that a change shows in the diff. */
 const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go', 'SECURITY.md'];
 
-async function freshFiles(): Promise<Map<string, string>> {
+async function freshFiles(typesFolder: string): Promise<Map<string, string>> {
   const routes = declaredRoutes();
   const documents = Object.entries(surfaceDocuments(routes));
   const security = await readFile(path.join(ROOT, 'SECURITY.md'), 'utf8');
@@ -32,12 +32,16 @@ async function freshFiles(): Promise<Map<string, string>> {
     ['sdk/src/types.ts', typescriptOf(ownDocument, merchant)],
     ['go/models.go', goModelsOf(ownDocument, merchant)],
     ['SECURITY.md', withMovesTable(security, routes)],
-    ...[...modules].map(([name, text]) => [`${WEB_TYPES}/${name}.ts`, text] as const),
+    ...[...modules].map(([name, text]) => [`${typesFolder}/${name}.ts`, text] as const),
   ]);
 }
 
-const isCheck = process.argv.includes('--check');
-for (const [name, fresh] of await freshFiles()) {
+const { values } = parseArgs({
+  options: { check: { type: 'boolean' }, types: { type: 'string' } },
+});
+if (values.types === undefined) throw new Error('--types <folder> is missing');
+const isCheck = values.check === true;
+for (const [name, fresh] of await freshFiles(values.types)) {
   const file = path.join(ROOT, name);
   if ((await readFile(file, 'utf8').catch(() => null)) === fresh) continue;
   if (isCheck && COMMITTED.includes(name)) {

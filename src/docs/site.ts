@@ -10,7 +10,7 @@ import { errorsPage, type PageSource, referencePages } from '#docs/reference-pag
 const ROOT = path.join(import.meta.dirname, '../..');
 const GUIDES = path.join(ROOT, 'docs/guides');
 const ASSETS = path.join(import.meta.dirname, 'assets');
-const TOKENS = path.join(ROOT, 'web/ui/tokens.css');
+const TOKENS = path.join(import.meta.dirname, '../core/design-tokens.css');
 const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 
 /** Guides in the order of the contents; others follow by name. */

@@ -2,10 +2,16 @@ import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Build, ensureBuild, runBuild } from '#files/build-cache.ts';
 
+/** The files and folders that the web apps are built from. */
+export const WEB_SOURCES = [
+  ...['web', 'texts', 'src/texts', 'src/core', 'src/prices/lines.ts'],
+  'reader/src/printing/escpos.ts',
+];
+
 const APPS: Build = {
   name: 'tapline-web',
   what: 'the web apps',
-  sources: ['web', 'texts', 'src/texts'],
+  sources: WEB_SOURCES,
   // Tests, types and documentation do not affect the build.
   ignored: /\.test\.tsx?$|\.md$|(^|\/)testing\/|^web\/data\/types\//,
   command: 'src/web/build-command.ts',

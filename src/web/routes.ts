@@ -274,7 +274,7 @@ function addAlone(app: FastifyInstance, file: WebFile): void {
 }
 
 /** The output of `npm run walletconnect`. */
-const LIBRARY = path.join(import.meta.dirname, '../../web/walletconnect/dist/walletconnect.js');
+const LIBRARY = path.join(import.meta.dirname, 'walletconnect/dist/walletconnect.js');
 
 /** The pages that can use a wallet on another device. */
 const PAGES: ReadonlySet<string> = new Set(['pay', 'tag']);

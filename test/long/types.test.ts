@@ -16,7 +16,6 @@ import { installTool, type Tool } from '#testing/tools.ts';
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
-const MAKE = path.join(ROOT, 'src/app/openapi-command.ts');
 const TSC = path.join(ROOT, 'node_modules/.bin/tsc');
 /** A document and the types generated from it. */
 const PAIRS = [
@@ -45,7 +44,7 @@ let tool: Tool;
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-types-'));
   tool = await installTool('openapi-typescript', folder);
-  await run(process.execPath, [MAKE, '--check']);
+  await run('npm', ['run', '--silent', 'openapi', '--', '--check'], { cwd: ROOT });
 });
 
 after(() => rm(folder, { recursive: true, force: true }));

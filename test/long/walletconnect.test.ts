@@ -17,7 +17,7 @@ import type { WalletData } from './walletconnect/wallet.ts';
 
 /**
  * A wallet on another device pays through WalletConnect: the unmodified library of
- * web/walletconnect on both sides, and our own relay between them. The company's relay is never
+ * src/web/walletconnect on both sides, and our own relay between them. The company's relay is never
  * contacted.
  */
 

@@ -1,11 +1,11 @@
 import '../ui/base.css';
 import '../receipt/receipt.css';
 import './contract.css';
-import { type Provider, watchWallets } from '../pay/ethereum.ts';
-import { WALLET_APPS } from '../pay/wallet-apps.ts';
+import type { Hex } from '../data/bytes.ts';
+import { type Provider, watchWallets } from '../data/injected-wallets.ts';
+import { WALLET_APPS } from '../data/wallet-apps.ts';
+import { element } from '../ui/elements.ts';
 import { textNodes } from '../ui/text/nodes.ts';
-import type { Hex } from '../wallet/bytes.ts';
-import { element } from './elements.ts';
 import { type Deps, type Facts, showContract } from './sections.ts';
 import { NoContract } from './state.ts';
 import { connectTo, OtherChain } from './wallet.ts';

@@ -1,7 +1,7 @@
-import type { Provider } from '../pay/ethereum.ts';
-import type { Hex } from '../wallet/bytes.ts';
-import { call } from './calls.ts';
-import { element, fact, hexFact, timeWords, usdcWords } from './elements.ts';
+import type { Hex } from '../data/bytes.ts';
+import { call } from '../data/contract-calls.ts';
+import type { Provider } from '../data/injected-wallets.ts';
+import { element, fact, hexFact, timeWords, usdcWords } from '../ui/elements.ts';
 import {
   type Announcement,
   type ContractState,

@@ -1,5 +1,4 @@
-import type { Provider } from '../pay/ethereum.ts';
-import type { Hex } from '../wallet/bytes.ts';
+import type { Hex } from '../data/bytes.ts';
 import {
   addressOf,
   call,
@@ -12,7 +11,8 @@ import {
   timelockOf,
   topic,
   wordsOf,
-} from './calls.ts';
+} from '../data/contract-calls.ts';
+import type { Provider } from '../data/injected-wallets.ts';
 
 /** Reads the contract's state through the node of the user's wallet. */
 

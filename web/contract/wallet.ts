@@ -1,5 +1,5 @@
-import type { Provider } from '../pay/ethereum.ts';
-import type { Hex } from '../wallet/bytes.ts';
+import type { Hex } from '../data/bytes.ts';
+import type { Provider } from '../data/injected-wallets.ts';
 
 /** Connects to the user's own wallet (EIP-1193), which signs, sends and queries its own node. */
 

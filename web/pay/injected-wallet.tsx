@@ -1,16 +1,10 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import type { Provider } from '../data/injected-wallets.ts';
 import { Button } from '../ui/button.tsx';
 import { formatUsdc } from '../ui/money.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
-import {
-  type Connected,
-  connect,
-  lookAt,
-  type Needs,
-  type Provider,
-  signWith,
-} from './ethereum.ts';
+import { type Connected, connect, lookAt, type Needs, signWith } from './ethereum.ts';
 import { type PayLink, totalOf } from './link.ts';
 import type { Step } from './machine.ts';
 import type { Payment } from './use-payment.ts';

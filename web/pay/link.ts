@@ -1,11 +1,11 @@
 import { type Answer, type Api, createApi } from '../data/api.ts';
+import type { Hex } from '../data/bytes.ts';
 import type {
   PayLink as LinkOfService,
   PaymentAuthorization,
   PayOutcome,
   TagPayment,
 } from '../data/types/pay.ts';
-import type { Hex } from '../wallet/bytes.ts';
 
 /**
  * The payment to make, from a pay link or from a till's tag, which does not reveal the settlement

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { fromHex, type Hex, toHex } from '../wallet/bytes.ts';
+import { fromHex, type Hex, toHex } from '../data/bytes.ts';
 import type { Pin } from '../wallet/contracts.ts';
 import { type PayLink, type TypedData, totalOf } from './link.ts';
 

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type Provider, watchWallets } from '../data/injected-wallets.ts';
 import { Amount } from '../ui/amount.tsx';
 import { Button, buttonClass } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -12,8 +13,6 @@ import { Status } from '../ui/status.tsx';
 import { Sum } from '../ui/sum.tsx';
 import { t } from '../ui/text/t.ts';
 import { useKept } from '../wallet/wallet-storage.ts';
-import type { Provider } from './ethereum.ts';
-import { watchWallets } from './ethereum.ts';
 import { InjectedWallet } from './injected-wallet.tsx';
 import { type PayApi, type PayLink, payApi, totalOf } from './link.ts';
 import type { Step } from './machine.ts';

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useReducer, useRef } from 'react';
 import type { Answer } from '../data/api.ts';
+import type { Hex } from '../data/bytes.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
-import type { Hex } from '../wallet/bytes.ts';
 import { Refused } from './ethereum.ts';
 import { type PayApi, type PayLink, type Signed, totalOf } from './link.ts';
 import { next, type PayEvent, START, type Step } from './machine.ts';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import { WALLET_APPS } from '../data/wallet-apps.ts';
 import { t } from '../ui/text/t.ts';
-import { WALLET_APPS } from './wallet-apps.ts';
 
 /** Links that open this payment in the browser of a wallet app. */
 export function WalletAppLinks(): ReactNode {

@@ -1,5 +1,5 @@
+import type { Hex } from '../data/bytes.ts';
 import { fromRoot } from '../data/root-path.ts';
-import type { Hex } from '../wallet/bytes.ts';
 import { Refused } from './ethereum.ts';
 import type { Message } from './message.ts';
 
@@ -21,7 +21,7 @@ interface Session {
   readonly namespaces: Readonly<Record<string, { readonly accounts: readonly string[] }>>;
 }
 
-/** The part of the library's client that we use (web/walletconnect). */
+/** The part of the library's client that we use (src/web/walletconnect). */
 export interface RelayClient {
   connect(asked: {
     readonly optionalNamespaces: Readonly<Record<string, object>>;

@@ -1,5 +1,5 @@
-import { call, lensOf, wordsOf } from '../contract/calls.ts';
 import { type AskNode, nodeAt } from '../data/chain-node.ts';
+import { call, lensOf, wordsOf } from '../data/contract-calls.ts';
 
 /** Assets that a contract holds and owes at one block, in atoms. */
 export interface Holdings {

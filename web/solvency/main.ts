@@ -1,6 +1,6 @@
 import '../ui/base.css';
 import '../receipt/receipt.css';
-import { usdcWords } from '../contract/elements.ts';
+import { usdcWords } from '../ui/elements.ts';
 import { addUp, type Contract, type Holdings, type Verdict } from './holdings.ts';
 
 /** The page works without this script, which only queries the chains and sums up. */

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { keepApp } from '../data/installable.ts';
 import { Button } from '../ui/button.tsx';
-import { keepApp } from '../ui/installable.ts';
 import { firstPartOf, partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
 import { replacePlace } from './place.ts';

@@ -1,7 +1,7 @@
 import { getAddress, isAddress, keccak256 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
-import type { Hex } from './bytes.ts';
+import type { Hex } from '../data/bytes.ts';
 
 /** Everything that needs elliptic-curve code, loaded when the user signs. */
 

@@ -1,5 +1,5 @@
+import type { Hex } from '../data/bytes.ts';
 import { textLocale } from '../ui/text/t.ts';
-import type { Hex } from './bytes.ts';
 import type { ChainFacts } from './signing.ts';
 
 /**

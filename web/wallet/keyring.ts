@@ -1,5 +1,5 @@
+import type { Hex } from '../data/bytes.ts';
 import type { Account } from './account.ts';
-import type { Hex } from './bytes.ts';
 import { type Opener, openVault, type Vault } from './vault.ts';
 
 /**

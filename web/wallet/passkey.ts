@@ -1,5 +1,5 @@
+import { fromBase64, randomBytes, toBase64 } from '../data/bytes.ts';
 import { hasName } from '../data/passkey.ts';
-import { fromBase64, randomBytes, toBase64 } from './bytes.ts';
 
 /** Why a passkey could not unlock the wallet or protect its key. */
 export class PasskeyError extends Error {

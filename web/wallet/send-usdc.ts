@@ -1,8 +1,8 @@
 import { valueIn } from '../data/api.ts';
+import { type Hex, randomBytes, toHex } from '../data/bytes.ts';
 import type { Wallet } from '../data/payer.ts';
 import { t } from '../ui/text/t.ts';
 import type { Account } from './account.ts';
-import { type Hex, randomBytes, toHex } from './bytes.ts';
 import {
   type ChainTruth,
   chainNode,

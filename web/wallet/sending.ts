@@ -1,9 +1,9 @@
+import type { Hex } from '../data/bytes.ts';
 import type { CreateTransferBody, PayerApi, Wallet } from '../data/payer.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { formatUsdc } from '../ui/money.ts';
 import { t } from '../ui/text/t.ts';
 import { type TypedSum, writeSum } from '../ui/typed-sum.ts';
-import type { Hex } from './bytes.ts';
 import { type ChainNode, countSent, isRefusal, readReceipt, sendRaw } from './chain.ts';
 import type { ChainFacts } from './signing.ts';
 

@@ -1,4 +1,4 @@
-import { fromBase64, fromHex, type Hex, randomBytes, toBase64, toHex } from './bytes.ts';
+import { fromBase64, fromHex, type Hex, randomBytes, toBase64, toHex } from '../data/bytes.ts';
 import { askPasskey, createPasskey } from './passkey.ts';
 
 /**

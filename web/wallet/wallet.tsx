@@ -1,6 +1,6 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { keepApp } from '../ui/installable.ts';
+import { keepApp } from '../data/installable.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
 import { CONTRACTS, ContractsNotice } from './screens/contracts-notice.tsx';
@@ -17,7 +17,7 @@ import {
   StaticPassToasts,
   TakeBackPage,
   WalletLock,
-} from './screens/lazy.ts';
+} from './screens/lazy-pages.ts';
 import { RingSheet } from './screens/ring-sheet.tsx';
 import { SignInScreen } from './screens/unlock.tsx';
 import { Welcome } from './screens/welcome.tsx';

@@ -49,7 +49,7 @@ function keptInMemory() {
 const ROOT = path.join(import.meta.dirname, '../../..');
 const { uri, relayUrl, projectId, key, says } = workerData as WalletData;
 const account = privateKeyToAccount(key);
-const { SignClient } = createRequire(path.join(ROOT, 'web/walletconnect/package.json'))(
+const { SignClient } = createRequire(path.join(ROOT, 'src/web/walletconnect/package.json'))(
   '@walletconnect/sign-client',
 ) as { SignClient: { init(options: object): Promise<WalletClient> } };
 const client = await SignClient.init({

@@ -1,12 +1,26 @@
+import type { ReactNode } from 'react';
 import type { Payment } from '../../data/types/dashboard.ts';
+import { shortAddress } from '../../ui/address.ts';
+import { Identicon } from '../../ui/identicon.tsx';
 import { paidPrice, paidTip } from '../../ui/quoted-price.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { Customer } from './customer.tsx';
 import { SaleSum } from './sale-sum.tsx';
 import { TerminalName } from './terminal-names.tsx';
+
+/**
+ * Shows the payer's wallet, recognizable by a generated picture and by both ends of the address.
+ */
+function Customer({ wallet }: { readonly wallet: string }): ReactNode {
+  return (
+    <span className="customer" title={wallet} translate="no">
+      <Identicon address={wallet} />
+      <span className="id">{shortAddress(wallet)}</span>
+    </span>
+  );
+}
 
 export const paymentColumns = (): readonly Column<Payment>[] => [
   {

@@ -2,11 +2,11 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
 import { Timeline } from '../../desk/timeline.tsx';
+import { courseOf, deliverySteps, type Step } from '../../desk/timeline-steps.ts';
 import { CodeWords } from '../../ui/code-words.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { pathOf } from './object-link.tsx';
-import { courseOf, deliverySteps, type Step } from './timeline-steps.ts';
 
 /** Polling interval, short enough to follow a tap until it settles. */
 const WATCH_MS = 2_000;

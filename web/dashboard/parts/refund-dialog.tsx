@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { type RefundPart, refundFields } from '../../data/refund-part.ts';
+import { readRefund, refundLeft, usdcLeft } from '../../data/refund-sum.ts';
 import type { Payment, Refund } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
@@ -11,7 +12,6 @@ import { Notice } from '../../ui/notice.tsx';
 import { formatMoney, sumRules } from '../../ui/price.ts';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
-import { readRefund, refundLeft, usdcLeft } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { given } from '../../ui/text/fixed.ts';
 import { rich } from '../../ui/text/rich.ts';

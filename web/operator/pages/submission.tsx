@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import { countryName } from '../../dashboard/parts/countries.ts';
 import { fromRoot } from '../../data/root-path.ts';
 import type { ReadSubmissionResponse } from '../../data/types/operator.ts';
+import { countryName } from '../../desk/countries.ts';
 import { useDesk } from '../../desk/desk-context.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';

@@ -1,12 +1,12 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import { courseOf } from '../../dashboard/parts/timeline-steps.ts';
 import { ApiFailure } from '../../data/api.ts';
 import type { ReadAnyPaymentResponse } from '../../data/types/operator.ts';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Timeline } from '../../desk/timeline.tsx';
+import { courseOf } from '../../desk/timeline-steps.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';

@@ -1,5 +1,22 @@
 /** Commands for chips of the HaLo family and their answers, independent of the transport. */
 
+/** A card of the HaLo family: a digest is written to it, and the signature is read from it. */
+export interface Chip {
+  /** Uncompressed, in 130 hex digits. */
+  readonly publicKey: string;
+  /**
+   * @param proof Proof of the chip's PIN, if it needs one.
+   * @returns the signature in DER, or the reason why there is none.
+   * @throws the driver's error if the card is removed.
+   */
+  sign(digest: Uint8Array, signal: AbortSignal, proof?: Uint8Array): Promise<Uint8Array>;
+  /**
+   * Set if the chip is read through the phone's dialog: the user must click and hold the card
+   * again.
+   */
+  readonly afterClick?: true;
+}
+
 /** Number of the key on a chip that the manufacturer reserves for payments. */
 const KEY = 1;
 const CODE = { sign: 0x01, listKeys: 0x02, signWithPin: 0xa1 } as const;

@@ -1,5 +1,5 @@
 import type { Credential } from '../../data/device.ts';
-import type { Chip } from './nfc.ts';
+import type { Chip } from './chip-commands.ts';
 
 const NFC_ID = /^nfc_[\x21-\x7e]{1,196}$/;
 /** A pass id and a code that changes every 30 seconds. */

@@ -1,4 +1,4 @@
-import { signCommand } from './chip-commands.ts';
+import { type Chip, signCommand } from './chip-commands.ts';
 import { type Read, readText } from './credential.ts';
 
 /** The part of Web NFC that we use (https://w3c.github.io/web-nfc/). */
@@ -31,23 +31,6 @@ interface NdefReadingEvent extends Event {
 
 /** The browser's own driver, or the virtual counter's. */
 export type NdefDriver = new () => NdefReader;
-
-/** A card of the HaLo family: a digest is written to it, and the signature is read from it. */
-export interface Chip {
-  /** Uncompressed, in 130 hex digits. */
-  readonly publicKey: string;
-  /**
-   * @param proof Proof of the chip's PIN, if it needs one.
-   * @returns the signature in DER, or the reason why there is none.
-   * @throws the driver's error if the card is removed.
-   */
-  sign(digest: Uint8Array, signal: AbortSignal, proof?: Uint8Array): Promise<Uint8Array>;
-  /**
-   * Set if the chip is read through the phone's dialog: the user must click and hold the card
-   * again.
-   */
-  readonly afterClick?: true;
-}
 
 const PUBLIC_KEY = /^04[0-9a-f]{128}$/i;
 /** Length prefix of each key in a key list. */

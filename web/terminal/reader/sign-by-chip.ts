@@ -5,8 +5,7 @@ import { refusalText } from '../../data/refusal-text.ts';
 import { type Limit, within } from '../../data/run-within.ts';
 import { formatAtoms } from '../../ui/money.ts';
 import { t } from '../../ui/text/t.ts';
-import { proofOf, refusalIn } from './chip-commands.ts';
-import type { Chip } from './nfc.ts';
+import { type Chip, proofOf, refusalIn } from './chip-commands.ts';
 
 /**
  * Signs payments with a chip. Loaded when such a chip is presented, because it needs the curve and

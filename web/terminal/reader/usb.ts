@@ -1,8 +1,8 @@
 import type { Credential, DeviceApi, TapToProve } from '../../data/device.ts';
 import { setPolicyCookie } from '../policy-cookie.ts';
 import { keepUsbReader, type UsbReader } from '../till-storage.ts';
+import type { Chip } from './chip-commands.ts';
 import type { Read, Unread } from './credential.ts';
-import type { Chip } from './nfc.ts';
 
 /** Port of the local program `tapline-reader`, which makes no other connections. */
 export const USB_PORT = 4244;

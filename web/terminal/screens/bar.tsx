@@ -8,7 +8,7 @@ import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { goTo, usePlace } from '../place.ts';
 import { WORDS } from '../words.ts';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 
 const PAGES = [
   { name: 'till.bar.till', place: '' },

@@ -16,7 +16,7 @@ import { chargeWords } from '../charge.ts';
 import { createOfCart } from '../charge-cart.ts';
 import { quantityText } from '../quantity-text.ts';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 import { TillIcon } from './till-icon.tsx';
 
 interface LineProps {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 
 /** The longest name that the service accepts. */
 const LONGEST = 40;

@@ -11,7 +11,7 @@ import { tillCurrency } from '../currency.ts';
 import { goTo } from '../place.ts';
 import { CartPart } from './cart-part.tsx';
 import { NotOpened } from './not-opened.tsx';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 import './catalogue.css';
 
 interface Loaded {

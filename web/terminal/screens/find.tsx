@@ -11,8 +11,8 @@ import { readSum, sumIn } from '../../ui/typed-sum.ts';
 import { goTo } from '../place.ts';
 import { hasCamera } from '../reader/camera.ts';
 import { PaymentPage } from './history.tsx';
-import { ScanDialog } from './lazy.ts';
-import type { TillContext } from './shift.tsx';
+import { ScanDialog } from './lazy-parts.ts';
+import type { TillContext } from './till-context.ts';
 
 function isNumber(text: string): boolean {
   return /^[2-9a-z]{5}-\d+$/i.test(text);

@@ -15,7 +15,7 @@ import { goTo } from '../place.ts';
 import { FindLink } from './find-link.tsx';
 import { ReceiptButton } from './receipt-part.tsx';
 import { RefundPart } from './refund.tsx';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 import { usePayments } from './use-payments.ts';
 import './history.css';
 import { named } from '#core/isolates.ts';

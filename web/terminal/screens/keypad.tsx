@@ -16,9 +16,9 @@ import { nextPart, remaining } from '../split.ts';
 import { WORDS } from '../words.ts';
 import { CatalogueLink } from './catalogue-link.tsx';
 import { FindLink } from './find-link.tsx';
-import { SplitDialog } from './lazy.ts';
+import { SplitDialog } from './lazy-parts.ts';
 import { NotOpened } from './not-opened.tsx';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 import { TillIcon } from './till-icon.tsx';
 
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '0', 'Delete'] as const;

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { LockScreen as Lock } from '../../ui/lock-screen.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 
 export interface LockProps extends TillContext {
   readonly onPairAgain: () => void;

@@ -19,7 +19,7 @@ import { asksCustomer } from '../machine.ts';
 import type { Canceling, Creating, Following, Result, Tapping } from '../phases.ts';
 import { cashierDecline, endHint, formatLeft, OUTCOME_LOOKS, WORDS } from '../words.ts';
 import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 import { useLeft } from './waiting.tsx';
 
 /** Shown while the service does something that charges nobody. */

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { takesPasses } from '../machine.ts';
 import type { Phase } from '../phases.ts';
-import { TipScreen } from './lazy.ts';
+import { TipScreen } from './lazy-parts.ts';
 import { CheckingScreen, ResultScreen, WorkingScreen } from './outcome.tsx';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 import { WaitingScreen } from './waiting.tsx';
 import './payment.css';
 

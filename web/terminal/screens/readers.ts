@@ -5,30 +5,16 @@ import { takesPasses } from '../machine.ts';
 import type { Open, Phase } from '../phases.ts';
 import { goTo } from '../place.ts';
 import { needsClick, readChipAfterClick } from '../reader/chip-after-click.ts';
+import type { Chip } from '../reader/chip-commands.ts';
 import { type Read, readText, type Unread } from '../reader/credential.ts';
 import { readKeyboard } from '../reader/keyboard.ts';
-import { type Chip, readNfc } from '../reader/nfc.ts';
+import { readNfc } from '../reader/nfc.ts';
 import type { UsbState } from '../reader/usb.ts';
 import type { TillRunner } from '../till.ts';
 import { keptSettings, keptUsbReader } from '../till-storage.ts';
 import { strayWords, unreadWords } from '../words.ts';
-import { type Asked, type ChipAsks, useChipAsks } from './chip-prompts.tsx';
-import type { TillContext } from './shift.tsx';
-
-export interface Readers {
-  /** Called with the result of a reader, the camera or the menu of test passes. */
-  readonly onRead: (read: Read) => void;
-  /** The last item since this payment began that was not a pass. A new object for each read. */
-  readonly unread: Unread | null;
-  /** State of the USB reader on this computer, if one was added. */
-  readonly usb: UsbState;
-  /** True while a chip signs and the card must not be moved. */
-  readonly signing: boolean;
-  /** What the signing card needs from its holder. */
-  readonly asked: Asked | null;
-  /** Must be called from a click. Opens the browser's dialog for a card, if one is needed. */
-  readonly holdCard: () => void;
-}
+import { type ChipAsks, useChipAsks } from './chip-prompts.tsx';
+import type { Readers, TillContext } from './till-context.ts';
 
 /** Returns the payment that waits for a pass now, or `null`, also on a locked till. */
 function waiting(runner: TillRunner): string | null {

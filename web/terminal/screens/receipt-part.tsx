@@ -10,7 +10,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { keptSettings } from '../till-storage.ts';
-import { Qr } from './lazy.ts';
+import { Qr } from './lazy-parts.ts';
 
 interface ReceiptProps {
   readonly api: DeviceApi;

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Payment, Refund } from '../../data/device.ts';
 import type { RefundPart as Part } from '../../data/refund-part.ts';
+import { type RefundLeft, readRefund, refundLeft } from '../../data/refund-sum.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -11,14 +12,13 @@ import { Notice } from '../../ui/notice.tsx';
 import { formatMoney, sumRules } from '../../ui/price.ts';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
-import { type RefundLeft, readRefund, refundLeft } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t, textLanguage } from '../../ui/text/t.ts';
 import { writeSum } from '../../ui/typed-sum.ts';
 import { keepRefund, keptRefund, type PendingRefund } from '../till-storage.ts';
 import { WORDS } from '../words.ts';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 
 const RETRY_MS = 2_000;
 /** Refusals after which the refund may still be in progress. */

@@ -12,7 +12,7 @@ import { hasCamera } from '../reader/camera.ts';
 import { hasNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
 import { PrinterCard } from './printer.tsx';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 import { UsbReaderCard } from './usb-reader.tsx';
 
 function ThisDevice({ device }: TillContext): ReactNode {

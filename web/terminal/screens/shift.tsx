@@ -4,7 +4,7 @@ import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../awake.ts';
 import { ignoreSecondClicks } from '../double-click.ts';
 import { replacePlace, usePlace } from '../place.ts';
-import { TillRunner, type TillView } from '../till.ts';
+import { TillRunner } from '../till.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../till-storage.ts';
 import { Bar } from './bar.tsx';
 import { KeypadScreen } from './keypad.tsx';
@@ -18,24 +18,13 @@ import {
   SettingsScreen,
   StartScreen,
   TotalsScreen,
-} from './lazy.ts';
-import { type Readers, useReaders } from './readers.ts';
+} from './lazy-screens.ts';
+import { useReaders } from './readers.ts';
+import type { TillContext } from './till-context.ts';
 import { useDisplay } from './use-display.ts';
 
 /** After a payment that started on the catalog page, the till returns to it. */
 const CATALOGUE = 'catalogue';
-
-/** The context of every screen of a paired till. */
-export interface TillContext {
-  readonly api: DeviceApi;
-  readonly runner: TillRunner;
-  readonly view: TillView;
-  /** `null` until the service has identified the terminal. */
-  readonly device: Device | null;
-  readonly settings: Settings;
-  readonly readers: Readers;
-  readonly change: (part: Partial<Settings>) => void;
-}
 
 export interface ShiftProps {
   readonly pairing: Pairing;

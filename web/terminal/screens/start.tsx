@@ -4,7 +4,7 @@ import { t } from '../../ui/text/t.ts';
 import { askForCamera } from '../reader/camera.ts';
 import { hasNfc, readNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 
 /** Asks for all browser permissions at once, so that no prompt appears while a customer waits. */
 export function StartScreen(context: TillContext): ReactNode {

@@ -6,7 +6,7 @@ import { t } from '../../ui/text/t.ts';
 import { TipChoice } from '../../ui/tip-choice.tsx';
 import { tipPercentages } from '../machine.ts';
 import type { Open } from '../phases.ts';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 
 /** Asks for a tip before the pass is presented, with the till turned to the customer. */
 export function TipScreen({

@@ -12,7 +12,7 @@ import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time, ZoneNote } from '../../ui/time.tsx';
 import { replacePlace } from '../place.ts';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 
 type Figures = Totals['total'];
 

@@ -6,7 +6,7 @@ import {
   shownOf,
   takesTip,
 } from '../display.ts';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 
 /** Sends the till's state to the customer display, if that is switched on. */
 export function useDisplay({

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { Payment } from '../../data/device.ts';
 import { paymentsSince } from '../payments.ts';
-import type { TillContext } from './shift.tsx';
+import type { TillContext } from './till-context.ts';
 
 export interface ShiftPayments {
   /** `null` while loading. */

@@ -18,8 +18,8 @@ import { type Read, readText } from '../reader/credential.ts';
 import { hasNfc } from '../reader/nfc.ts';
 import { cashierDecline, formatLeft, remarkWords, unreadWords, WORDS } from '../words.ts';
 import { ChipAsksPart } from './chip-prompts.tsx';
-import { Counter, Qr, ScanDialog } from './lazy.ts';
-import type { TillContext } from './shift.tsx';
+import { Counter, Qr, ScanDialog } from './lazy-parts.ts';
+import type { TillContext } from './till-context.ts';
 import { TillIcon } from './till-icon.tsx';
 
 type WaitingProps = TillContext & { readonly phase: Open };

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import type { Hex } from '../../data/bytes.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -6,7 +7,6 @@ import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import type { Hex } from '../bytes.ts';
 import { takeKey } from '../keyring.ts';
 import { useHere } from '../wallet-context.tsx';
 import { keep } from '../wallet-storage.ts';

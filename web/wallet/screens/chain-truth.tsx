@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from 'react';
+import type { Hex } from '../../data/bytes.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
-import type { Hex } from '../bytes.ts';
 import { type ChainNode, type ChainTruth, OtherChain, readableCoin, readChain } from '../chain.ts';
 import type { ChainFacts } from '../signing.ts';
 import { ProblemNotice } from './problem-notice.tsx';

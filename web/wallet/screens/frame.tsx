@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
+import { useOnline } from '../../data/use-online.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
-import { useOnline } from '../../ui/use-online.ts';
 import type { Network } from '../wallet-storage.ts';
 
 export interface WalletPage {

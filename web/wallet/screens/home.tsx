@@ -17,7 +17,7 @@ import { useHere } from '../wallet-context.tsx';
 import { BackupNotice } from './backup-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
-import { AllowSheet, PassCodeSheet, ReceiveSheet, SendSheet } from './lazy.ts';
+import { AllowSheet, PassCodeSheet, ReceiveSheet, SendSheet } from './lazy-pages.ts';
 import { Problem, Waiting } from './loading.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';

@@ -1,10 +1,10 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import type { Hex } from '../../data/bytes.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { Hex } from '../bytes.ts';
 import {
   type ChainNode,
   type ChainTruth,

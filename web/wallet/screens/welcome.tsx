@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import type { Hex } from '../../data/bytes.ts';
 import { askToLast } from '../../data/persistent-storage.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -6,7 +7,6 @@ import { TextField } from '../../ui/field.tsx';
 import { LanguageChoice } from '../../ui/language-choice.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { Hex } from '../bytes.ts';
 import { holdKey } from '../keyring.ts';
 import { heldWallet } from '../last-wallet-cookie.ts';
 import { wayBack } from '../return-to-payment.ts';

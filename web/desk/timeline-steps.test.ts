@@ -1,4 +1,4 @@
-import '../../testing/texts.ts';
+import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Payment, PaymentIntent, Timeline } from '../../data/types/dashboard.ts';

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { fromHex, type Hex, toHex } from '../wallet/bytes.ts';
+import { fromHex, type Hex, toHex } from './bytes.ts';
 
 /**
  * Encodes calls of the settlement contract and splits answers into 32-byte words, without an ABI

@@ -1,4 +1,4 @@
-import { textLocale } from '../../ui/text/t.ts';
+import { textLocale } from '../ui/text/t.ts';
 
 /** Every country with an ISO 3166-1 code, as the service accepts it. */
 const CODES =

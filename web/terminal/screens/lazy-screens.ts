@@ -1,7 +1,8 @@
 import { partOf } from '../../ui/lazy-part.ts';
+import { Qr, ScanDialog, SplitDialog, TipScreen } from './lazy-parts.ts';
 
 /**
- * Parts that an idle till does not show load later, so that it opens sooner. The service worker
+ * Screens that an idle till does not show load later, so that it opens sooner. The service worker
  * caches these files, so they also open offline.
  */
 export const StartScreen = partOf(async () => (await import('./start.tsx')).StartScreen);
@@ -13,14 +14,9 @@ export const FindScreen = partOf(async () => (await import('./find.tsx')).FindSc
 export const SettingsScreen = partOf(async () => (await import('./settings.tsx')).SettingsScreen);
 export const TotalsScreen = partOf(async () => (await import('./totals.tsx')).TotalsScreen);
 export const LockScreen = partOf(async () => (await import('./lock.tsx')).LockScreen);
-export const SplitDialog = partOf(async () => (await import('./split.tsx')).SplitDialog);
-export const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
 export const PaymentScreen = partOf(async () => (await import('./payment.tsx')).PaymentScreen);
-export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScreen);
-export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
-export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** All parts in the order in which they load: those of a payment first. */
+/** All screens and parts in the order in which they load: those of a payment first. */
 const ALL = [
   PaymentScreen,
   Qr,
@@ -36,9 +32,9 @@ const ALL = [
 ];
 
 /**
- * Loads all parts. A payment may begin at any moment, possibly without a network. So its parts are
- * fetched as soon as the service worker can cache them or, without one, from the first touch on. A
- * part that fails to load is fetched again when it is shown.
+ * Loads all of them. A payment may begin at any moment, possibly without a network. So its parts
+ * are fetched as soon as the service worker can cache them or, without one, from the first touch
+ * on. A part that fails to load is fetched again when it is shown.
  */
 export function loadParts(end: AbortSignal): void {
   const load = () => {

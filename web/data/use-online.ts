@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { isReachable } from '../data/api.ts';
+import { isReachable } from './api.ts';
 
 /** Polling interval that detects a returning connection that the browser did not report. */
 const ASK_EVERY_MS = 3_000;

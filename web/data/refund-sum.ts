@@ -1,9 +1,9 @@
-import type { RefundPart } from '../data/refund-part.ts';
-import { nearestCent } from './money.ts';
-import { formatMoney, sumRules } from './price.ts';
-import { type PaidQuoted, paidPrice, sharePrice } from './quoted-price.ts';
-import { t } from './text/t.ts';
-import { readSum, type TypedSum } from './typed-sum.ts';
+import { nearestCent } from '../ui/money.ts';
+import { formatMoney, sumRules } from '../ui/price.ts';
+import { type PaidQuoted, paidPrice, sharePrice } from '../ui/quoted-price.ts';
+import { t } from '../ui/text/t.ts';
+import { readSum, type TypedSum } from '../ui/typed-sum.ts';
+import type { RefundPart } from './refund-part.ts';
 
 /** The smallest remainder, in atoms: a smaller one is shown as `< 0.01`, which cannot be typed. */
 const LEAST_REST = 10_000n;

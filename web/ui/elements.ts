@@ -1,4 +1,4 @@
-import { textNodes } from '../ui/text/nodes.ts';
+import { textNodes } from './text/nodes.ts';
 
 /** Creates an element for pages without a framework. Text is inserted as text, never as markup. */
 export function element(

@@ -1,4 +1,4 @@
-import '../../testing/texts.ts';
+import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countriesByName, countryName } from './countries.ts';

@@ -1,10 +1,10 @@
 import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refundFields } from '../data/refund-part.ts';
-import { roundAtoms } from './money.ts';
+import { roundAtoms } from '../ui/money.ts';
+import { writeSum } from '../ui/typed-sum.ts';
+import { refundFields } from './refund-part.ts';
 import { type RefundSum, readRefund, refundLeft, usdcLeft } from './refund-sum.ts';
-import { writeSum } from './typed-sum.ts';
 
 /** Returns what is left of a sale in USDC. */
 const inUsdc = (left: bigint) => ({ left, currency: null, isWhole: false });

@@ -1,4 +1,4 @@
-import { fromRoot } from '../data/root-path.ts';
+import { fromRoot } from './root-path.ts';
 
 /**
  * Caches the app on the device. Reports when a newer version is cached, which is used from the next

@@ -1,7 +1,7 @@
-import { declineText } from '../../data/refusal-text.ts';
 import type { Payment, PaymentIntent, Timeline } from '../../data/types/dashboard.ts';
-import type { Tone } from '../../ui/status.tsx';
-import { t } from '../../ui/text/t.ts';
+import { declineText } from '../data/refusal-text.ts';
+import type { Tone } from '../ui/status.tsx';
+import { t } from '../ui/text/t.ts';
 
 /** One step in the timeline of a payment. `link` is the id of an object that it created. */
 export interface Step {

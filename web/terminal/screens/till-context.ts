@@ -1,0 +1,34 @@
+import type { Device, DeviceApi } from '../../data/device.ts';
+import type { Read, Unread } from '../reader/credential.ts';
+import type { UsbState } from '../reader/usb.ts';
+import type { TillRunner, TillView } from '../till.ts';
+import type { Settings } from '../till-storage.ts';
+import type { Asked } from './chip-prompts.tsx';
+
+/** The context of every screen of a paired till. */
+export interface TillContext {
+  readonly api: DeviceApi;
+  readonly runner: TillRunner;
+  readonly view: TillView;
+  /** `null` until the service has identified the terminal. */
+  readonly device: Device | null;
+  readonly settings: Settings;
+  readonly readers: Readers;
+  readonly change: (part: Partial<Settings>) => void;
+}
+
+/** The readers of a paired till, and the state of the chip that signs. */
+export interface Readers {
+  /** Called with the result of a reader, the camera or the menu of test passes. */
+  readonly onRead: (read: Read) => void;
+  /** The last item since this payment began that was not a pass. A new object for each read. */
+  readonly unread: Unread | null;
+  /** State of the USB reader on this computer, if one was added. */
+  readonly usb: UsbState;
+  /** True while a chip signs and the card must not be moved. */
+  readonly signing: boolean;
+  /** What the signing card needs from its holder. */
+  readonly asked: Asked | null;
+  /** Must be called from a click. Opens the browser's dialog for a card, if one is needed. */
+  readonly holdCard: () => void;
+}
