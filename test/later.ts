@@ -49,7 +49,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/wallet/ring.browser.test.ts',
     'web/wallet/rings.browser.test.ts',
     'web/wallet/send.browser.test.ts',
-    'web/wallet/take-back.browser.test.ts',
+    'web/wallet/revoke-approvals.browser.test.ts',
   ]),
   ...because(
     'one step more at which processes die; `payment`, `recovery` and `facilitator` have some',

@@ -25,7 +25,7 @@ const MOVED = [
   'web/ui/*.{ts,tsx}',
   'web/data/*.ts',
   'web/wallet/words.ts',
-  'web/wallet/screens/opener.tsx',
+  'web/wallet/screens/unlock-method.tsx',
   'src/apis/pay/receipt-{html,lines,text}.ts',
   'src/apis/pay/refund-receipt.ts',
 ];

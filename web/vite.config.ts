@@ -24,7 +24,7 @@ const TEXT =
 
 /** Modules that a till always needs. */
 const TILL = new RegExp(
-  'web/(terminal/(charge|currency|machine|phases|place|split|till-storage|words|' +
+  'web/(terminal/(charge|currency|machine|phases|page-path|split|till-storage|words|' +
     'screens/(catalogue-link|find-link|not-opened|till-icon))|ui/money-text|' +
     String.raw`data/device)\.tsx?$`,
 );
@@ -38,7 +38,7 @@ const READERS =
  * chunk.
  */
 const DESK = new RegExp(
-  'web/(desk/(action-button|answers|desk-context|factor-context|factor-provider|filters|gate|' +
+  'web/(desk/(action-button|desk-context|error-texts|factor-context|factor-provider|filters|gate|' +
     'list|load-together|loaded|page-icon|reads|send|sheet)|' +
     'data/(people|routes)|ui/(empty-drawing|history-entry|numbers|restore-scroll|' +
     String.raw`shell))\.tsx?$`,

@@ -31,7 +31,7 @@ import { createOperations } from '#app/api-operations.ts';
 import type { ApiDeps } from '#app/api-shared.ts';
 import { addBrandFiles } from '#app/brand-files.ts';
 import { addChainRelay } from '#app/chain-relay.ts';
-import { operatorDoor } from '#app/operator-door.ts';
+import { operatorDoor } from '#app/operator-access.ts';
 import { peopleSurfaces, settingsOfRealms } from '#app/people-surfaces.ts';
 import { addSandboxLinks } from '#app/sandbox-links.ts';
 import { type SurfaceRoutes, surfaceDocuments } from '#app/surface-documents.ts';

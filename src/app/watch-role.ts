@@ -3,7 +3,7 @@ import { webUrlOf } from '#core/web-url.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { selectOperatorMailboxes } from '#ops/audit-anchor-queries.ts';
-import { mailMovements, mailProposal } from '#payouts/foreign-mails.ts';
+import { mailMovements, mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { queueMail } from '#people/mail.ts';
 import type { Config } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';

@@ -2,7 +2,7 @@ import { pushNetwork } from '#app/api-shared.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { announceExports } from '#books/schedule.ts';
 import type { CellSettings } from '#cells/peers.ts';
-import { startSendingEnds } from '#cells/send-ends.ts';
+import { startSendingEnds } from '#cells/send-revocations.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { ProcessContext } from '#db/process-context.ts';
@@ -21,7 +21,7 @@ import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-chan
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { payOutPeriods } from '#payouts/automatic-payout.ts';
 import { followAllWallets, mailingOf } from '#payouts/follow-wallets.ts';
-import { mailProposal } from '#payouts/foreign-mails.ts';
+import { mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { dropExpired } from '#people/drop-expired.ts';
 import { notifyOwners } from '#people/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#people/mail.ts';

@@ -5,7 +5,7 @@ import { addCellRoutes } from '#apis/cells/cell-routes.ts';
 import { createAskHome } from '#cells/ask-home.ts';
 import { checkPeers } from '#cells/check-peers.ts';
 import { CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
-import { startSendingEnds } from '#cells/send-ends.ts';
+import { startSendingEnds } from '#cells/send-revocations.ts';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { atoms } from '#core/money.ts';

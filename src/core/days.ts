@@ -11,6 +11,11 @@ function startOf(day: string): Date {
   return new Date(`${day}T00:00:00.000Z`);
 }
 
+/** Returns 00:00 UTC of the day, from which daily limits count. */
+export function startOfUtcDay(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
+}
+
 export function isDay(text: string): boolean {
   const at = startOf(text);
   return !Number.isNaN(at.getTime()) && at.toISOString().slice(0, 10) === text;

@@ -13,7 +13,7 @@ import {
 } from '#fiscal/fiscal-queries.ts';
 import { signRequest } from '#fiscal/request.ts';
 import { parseEndpointUrl } from '#webhooks/endpoint-url.ts';
-import { MAX_BODY_BYTES, type Reply } from '#webhooks/exchange.ts';
+import { MAX_BODY_BYTES, type Reply } from '#webhooks/http-exchange.ts';
 import { nextAttemptAt, parseRetryAfter } from '#webhooks/schedule.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 

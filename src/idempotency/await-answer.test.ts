@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { answerWith } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
-import { createWaitingRoom } from '#db/waiting-room.ts';
+import { createLongPolls } from '#db/long-polls.ts';
 import { type Awaited, awaitAnswer } from '#idempotency/await-answer.ts';
 import { selectKey, updateWaiting } from '#idempotency/key-queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
@@ -49,8 +49,8 @@ async function finish(id: string, wake = true): Promise<void> {
   if (wake) store.wakeups.send('job', id);
 }
 
-function room(pollMs = LONG) {
-  return createWaitingRoom<Job>({
+function polls(pollMs = LONG) {
+  return createLongPolls<Job>({
     wakeups: store.wakeups,
     topic: 'job',
     pollMs,
@@ -66,7 +66,7 @@ async function wait(
   options: Partial<Awaited<Job>> = {},
 ): Promise<unknown> {
   const answer = await awaitAnswer(store, {
-    room: room(),
+    polls: polls(),
     resource: id,
     isDone: (job) => job.status === 'done',
     waitMs: LONG,
@@ -92,7 +92,7 @@ test('the response is the one that the worker stored with the outcome', async ()
 
 test('a woken request reads the stored response, and not the object again', async () => {
   const begun = await begin();
-  const shared = room();
+  const shared = polls();
   const looked = Promise.withResolvers<void>();
   let reads = 0;
   const read = async (key: string) => {
@@ -101,7 +101,7 @@ test('a woken request reads the stored response, and not the object again', asyn
     looked.resolve();
     return job;
   };
-  const waiting = wait(begun, { room: { ...shared, read } });
+  const waiting = wait(begun, { polls: { ...shared, read } });
   await looked.promise;
   await finish(begun.id);
   assert.deepEqual(await waiting, { id: begun.id, status: 'done', by: 'worker' });
@@ -116,7 +116,7 @@ test('work that was done before the wait began is answered at once', async () =>
 
 test('a wake-up that got lost costs one poll', async () => {
   const begun = await begin();
-  const waiting = wait(begun, { room: room(20) });
+  const waiting = wait(begun, { polls: polls(20) });
   await sleep(10);
   await finish(begun.id, false);
   assert.deepEqual(await waiting, { id: begun.id, status: 'done', by: 'worker' });
@@ -136,8 +136,8 @@ test('a final response that arrives at the last moment wins over the interim one
   let done: Promise<void> | undefined;
   const answer = await wait(begun, {
     waitMs: 0,
-    room: {
-      ...room(),
+    polls: {
+      ...polls(),
       read: async () => {
         done = finish(begun.id);
         await done;
@@ -169,12 +169,12 @@ test('without a key the object itself is the response', async () => {
 test('if the database becomes unreachable, no caller is told that nothing was done', async () => {
   const begun = await begin();
   const away = {
-    ...room(),
+    ...polls(),
     until: async () => {
       throw new DatabaseUnavailable('away');
     },
   };
-  await assert.rejects(wait(begun, { room: away }), CommitUnknown);
+  await assert.rejects(wait(begun, { polls: away }), CommitUnknown);
 });
 
 test('after a restore of the database the outcome is unknown, which is not a bug', async () => {
@@ -186,7 +186,7 @@ test('after a restore of the database the outcome is unknown, which is not a bug
     store.db.watch.meet({ system: 'another', timeline: '000000FF', position: 1n, checkpoint });
     assert.equal(store.db.watch.changes, changes + 1);
   };
-  const waiting = wait(begun, { room: room(20) });
+  const waiting = wait(begun, { polls: polls(20) });
   await sleep(10);
   await lose();
   await assert.rejects(waiting, CommitUnknown);

@@ -6,7 +6,7 @@ import { perProcess } from '#core/per-process.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Sql } from '#db/database.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
-import type { WaitingRoom } from '#db/waiting-room.ts';
+import type { LongPolls } from '#db/long-polls.ts';
 import { type KeyRow, selectKey, selectKeys, updateCompleted } from '#idempotency/key-queries.ts';
 import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
 
@@ -42,7 +42,7 @@ export function readKey(
 /** A request whose work continues in a worker, and the object of that work. */
 export interface Awaited<T> {
   /** Long-poll registry of the object, by its id. */
-  readonly room: WaitingRoom<T>;
+  readonly polls: LongPolls<T>;
   readonly resource: string;
   /** True if the work is done in this state. */
   readonly isDone: (object: T) => boolean;
@@ -111,7 +111,7 @@ function lostMeanwhile(): CommitUnknown {
  * request: the work may continue, so no caller may be told that nothing was done.
  */
 export async function awaitAnswer<T>(ctx: Waiting, awaited: Awaited<T>): Promise<Answer> {
-  const { room, resource, waitMs, request, gone } = awaited;
+  const { polls, resource, waitMs, request, gone } = awaited;
   const { changes } = ctx.db.watch;
   const answerNow = async (object: T) => {
     const answer = awaited.answer(object);
@@ -120,7 +120,7 @@ export async function awaitAnswer<T>(ctx: Waiting, awaited: Awaited<T>): Promise
     return store(ctx, request, { answer, resource, changes });
   };
   const read = async () => {
-    const object = await room.read(resource);
+    const object = await polls.read(resource);
     if (object === undefined && isLost(ctx, changes)) throw lostMeanwhile();
     return present(object, 'object of a request');
   };
@@ -135,7 +135,7 @@ export async function awaitAnswer<T>(ctx: Waiting, awaited: Awaited<T>): Promise
   };
   try {
     const limits = gone === undefined ? { waitMs } : { waitMs, gone };
-    return (await room.until(resource, limits, look)) ?? (await answerNow(await read()));
+    return (await polls.until(resource, limits, look)) ?? (await answerNow(await read()));
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;
     throw new CommitUnknown('the database became unreachable before the response was ready', {

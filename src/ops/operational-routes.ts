@@ -9,8 +9,8 @@ import { checkFraming } from '#http/framing.ts';
 import { limitByAddress, PROBES } from '#http/page-limit.ts';
 import { checkReadiness } from '#ops/health.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
+import { CUSTOM } from '#settlement/chain-profiles.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { CUSTOM } from '#settlement/profiles.ts';
 
 /** The address that serves /metrics, and who may read it. */
 export interface MetricsAccess {

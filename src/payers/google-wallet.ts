@@ -1,6 +1,6 @@
 import { sign } from 'node:crypto';
+import { CODE_DIGITS, STEP_MS } from '#payers/check-rotating-code.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
-import { CODE_DIGITS, STEP_MS } from '#payers/rotating-code.ts';
 
 /** A service account that may issue passes of this issuer. */
 export interface GoogleSigner {

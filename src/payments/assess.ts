@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import { startOfUtcDay } from '#core/days.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import type { Atoms } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
@@ -62,10 +63,6 @@ export type Assessment =
   | { readonly kind: 'settle' }
   | { readonly kind: 'ask_payer'; readonly rule: RiskRule | 'CARD_AFTER_RECOVERY' }
   | { readonly kind: 'decline'; readonly decline: Decline; readonly rule?: RiskRule };
-
-function startOfUtcDay(now: Date): Date {
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
-}
 
 /** A payer and a payment to assess. */
 export interface Candidate {

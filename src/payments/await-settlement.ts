@@ -2,7 +2,7 @@ import { type Answer, answerWith } from '#core/answer.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { intentRoom } from '#payments/intent-waiting-room.ts';
+import { intentPolls } from '#payments/intent-long-polls.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
@@ -22,7 +22,7 @@ export async function awaitSettled(
   intentId: string,
   gone?: AbortSignal,
 ): Promise<PaymentIntent | null> {
-  const intent = await intentRoom(ctx).wait(intentId, {
+  const intent = await intentPolls(ctx).wait(intentId, {
     accept: (seen) => seen === undefined || isSettled(seen),
     waitMs: ctx.settings.settlementWaitMs ?? SETTLEMENT_WAIT_MS,
     ...(gone === undefined ? {} : { gone }),
@@ -44,7 +44,7 @@ export function answerWhenSettled(
 ): Promise<Answer> {
   const { intentId, idempotency, gone } = request;
   return awaitAnswer(ctx, {
-    room: intentRoom(ctx),
+    polls: intentPolls(ctx),
     resource: intentId,
     isDone: isSettled,
     waitMs: ctx.settings.settlementWaitMs ?? SETTLEMENT_WAIT_MS,

@@ -1,5 +1,5 @@
 import type { Json } from '#core/canonical-json.ts';
-import { toMinorUnits } from '#core/exchange.ts';
+import { toMinorUnits } from '#core/currency-conversion.ts';
 import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
 import { type PaidQuote, renderPaidQuote } from '#prices/quote.ts';
 

@@ -6,9 +6,9 @@ import type { Tx } from '#db/database.ts';
 import { type Done, decideKeyed } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey } from '#idempotency/key-queries.ts';
 import { noteStaticTaps, type StaticTap } from '#payers/payer-queries.ts';
-import { serviceUnavailable } from '#payments/ask-chain.ts';
 import { type Assessment, assessPayment } from '#payments/assess.ts';
 import type { Attempt } from '#payments/attempt.ts';
+import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import { type Found, kindOf, verify, writeConsumed } from '#payments/credential.ts';
 import type { Verified } from '#payments/credentials/kind.ts';
 import {
@@ -34,7 +34,7 @@ import {
 } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
-import { settlementOf } from '#payments/settlement-of.ts';
+import { settlementOf } from '#payments/settlement-job.ts';
 import { checkTip } from '#payments/tip.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { requestPayments } from '#settlement/requests.ts';

@@ -10,7 +10,7 @@ import { takeKeys } from '#idempotency/key-queries.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
 import { type Checked, type PaymentFacts, readActivities } from '#payments/assess.ts';
 import { credentialKey, type Found, kindOf, lockCredentials } from '#payments/credential.ts';
-import { type CheckShare, readShares } from '#payments/hour-share.ts';
+import { type CheckShare, readShares } from '#payments/hourly-share.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
 import type { PayRequest, PayTerms } from '#payments/pay-request.ts';
 import type { PaymentIntent, Step } from '#payments/payment-intent.ts';

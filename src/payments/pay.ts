@@ -3,15 +3,15 @@ import { failpoint } from '#core/failpoints.ts';
 import { perProcess } from '#core/per-process.ts';
 import { activeTraceparent, isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
-import { announce } from '#payments/announce.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { askChain, notNow } from '#payments/ask-chain.ts';
 import { answerWhenSettled } from '#payments/await-settlement.ts';
-import { createLookAhead, type Outlook } from '#payments/look-ahead.ts';
+import { askChain, notNow } from '#payments/check-on-chain.ts';
 import { type Paid, payBatch } from '#payments/pay-batch.ts';
 import type { BatchTerms, PayItem } from '#payments/pay-context.ts';
 import type { AskHome, PayRequest } from '#payments/pay-request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { createLookAhead, type Outlook } from '#payments/read-before-lock.ts';
+import { announce } from '#payments/wake-waiting-requests.ts';
 import { checkSettles } from '#settlement/readiness.ts';
 
 /** Batches in flight: while one commits, another is decided. More would wait for the same locks. */

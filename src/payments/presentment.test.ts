@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { addSeconds, FakeClock } from '#core/clock.ts';
-import { toMinorUnits } from '#core/exchange.ts';
+import { toMinorUnits } from '#core/currency-conversion.ts';
 import { derivedOrderId } from '#core/ids.ts';
 import { createIntent } from '#payments/create.ts';
 import type { CreateRequest } from '#payments/create-request.ts';

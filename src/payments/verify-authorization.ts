@@ -1,7 +1,7 @@
 import { hashTypedData } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';
-import { serviceUnavailable } from '#payments/ask-chain.ts';
+import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { countSignatureFailure, type PayTerms } from '#payments/pay-link-queries.ts';
 import { messageOf, termsAfter } from '#payments/pay-message.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { mailOwnProposal, mailProposal, mailWalletChanged } from '#payouts/foreign-mails.ts';
+import { mailOwnProposal, mailProposal, mailWalletChanged } from '#payouts/foreign-wallet-mails.ts';
 import {
   advanceWalletBlock,
   type KnownWalletRow,

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { minorDigits } from '#core/currencies.ts';
-import { toAtoms } from '#core/exchange.ts';
+import { toAtoms } from '#core/currency-conversion.ts';
 import { type Atoms, atoms, MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
 

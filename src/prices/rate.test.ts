@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { addMs, addSeconds } from '#core/clock.ts';
 import { minorDigits } from '#core/currencies.ts';
-import { readRate } from '#core/exchange.ts';
+import { readRate } from '#core/currency-conversion.ts';
 import {
   afterAnswer,
   compareFeeds,

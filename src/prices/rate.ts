@@ -1,5 +1,5 @@
 import { minorDigits } from '#core/currencies.ts';
-import { RATE_DECIMALS } from '#core/exchange.ts';
+import { RATE_DECIMALS } from '#core/currency-conversion.ts';
 
 /** Decimals of the feeds' numbers (units of a currency per dollar), which are held as integers. */
 const FEED_DECIMALS = 20;

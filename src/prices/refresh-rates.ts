@@ -1,5 +1,5 @@
 import { addMs } from '#core/clock.ts';
-import { readRate } from '#core/exchange.ts';
+import { readRate } from '#core/currency-conversion.ts';
 import type { Log } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';

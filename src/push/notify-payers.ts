@@ -8,7 +8,7 @@ import {
   updateRefused,
 } from '#push/push-queries.ts';
 import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
-import type { Reply } from '#webhooks/exchange.ts';
+import type { Reply } from '#webhooks/http-exchange.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
 /** Access to push services, and the function that reports their refusals. */

@@ -8,7 +8,7 @@ import {
   type LostPaymentRow,
   selectLostPayments,
 } from '#recovery/lost-queries.ts';
-import type { RecoveryDeps } from '#recovery/run.ts';
+import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';

@@ -6,7 +6,7 @@ import {
   type LostTransferRow,
   selectLostTransfers,
 } from '#recovery/lost-queries.ts';
-import type { RecoveryDeps } from '#recovery/run.ts';
+import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { rebuildRefund } from '#refunds/rebuild.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { ScannedRange } from '#settlement/chain/chain-scan.ts';

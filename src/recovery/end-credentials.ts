@@ -1,6 +1,6 @@
 import type { Tx } from '#db/database.ts';
+import { stepAt } from '#payers/check-rotating-code.ts';
 import { noteCopiesInDoubt } from '#payers/pass-copy-queries.ts';
-import { stepAt } from '#payers/rotating-code.ts';
 import { newestTotpStep } from '#people/second-factor.ts';
 
 /** The number of credentials ended per kind, for `admin -- after-restore`. */

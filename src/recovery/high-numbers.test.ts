@@ -5,7 +5,7 @@ import { FakeClock } from '#core/clock.ts';
 import { foreignSettlements } from '#ops/admin-foreign.ts';
 import { bookPayments } from '#recovery/book-payments.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
-import type { RecoveryDeps } from '#recovery/run.ts';
+import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { withdrawCall } from '#settlement/contract/contract-calls.ts';
 import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
 import { selectUnknownHere } from '#settlement/network-recovery-queries.ts';

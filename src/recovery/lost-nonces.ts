@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs } from '#core/clock.ts';
-import { inRun, type RecoveryDeps } from '#recovery/run.ts';
+import { inRun, type RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { type RecoveryRun, showLoss } from '#settlement/network-recovery-queries.ts';
 import { raiseNextNonce, selectSenders } from '#settlement/senders.ts';

@@ -5,7 +5,7 @@ import { bookPayments } from '#recovery/book-payments.ts';
 import { bookRegistrations } from '#recovery/book-registrations.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
 import { type After, countAwaitingPayment } from '#recovery/lost-queries.ts';
-import { inRun, type RecoveryDeps } from '#recovery/run.ts';
+import { inRun, type RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { type ScannedRange, scanEvents } from '#settlement/chain/chain-scan.ts';
 import { shownBlock } from '#settlement/chain/final-block.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';

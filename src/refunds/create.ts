@@ -3,14 +3,15 @@ import { takeManagerCode } from '#accounts/manager-code.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
+import { startOfUtcDay } from '#core/days.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, refundId, refundReference } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import { type Atoms, add, atoms } from '#core/money.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
-import type { WaitingRoom } from '#db/waiting-room.ts';
-import { createWaitingRoom } from '#db/waiting-room.ts';
+import type { LongPolls } from '#db/long-polls.ts';
+import { createLongPolls } from '#db/long-polls.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
@@ -20,7 +21,8 @@ import type { ApiContext } from '#payments/api-context.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
-import { checkAccountRules, REFUND_FAILURES, type Refund, startOfUtcDay } from '#refunds/refund.ts';
+import { REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
+import { checkAccountRules } from '#refunds/refund-limits.ts';
 import {
   insertRefund,
   reserve,
@@ -290,7 +292,7 @@ export async function createRefund(
   ctx.wakeups.send('chain-requests', networkOf(tenant.livemode));
   return awaitAnswer(ctx, {
     // A separate registry per request: refunds are too few for shared reads to pay off.
-    room: createRefundRoom(ctx),
+    polls: createRefundPolls(ctx),
     resource: done.refund.id,
     isDone: (refund) => refund.status !== 'pending',
     waitMs: ctx.readiness.of(tenant.livemode).settles ? RECEIPT_WAIT_MS : 0,
@@ -303,11 +305,11 @@ export async function createRefund(
  * Long-poll registry of requests that wait for a refund: keyed by its id, notified by the topic
  * `refund`.
  */
-function createRefundRoom(ctx: {
+function createRefundPolls(ctx: {
   readonly db: Database;
   readonly wakeups: Wakeups;
-}): WaitingRoom<Refund> {
-  return createWaitingRoom({
+}): LongPolls<Refund> {
+  return createLongPolls({
     wakeups: ctx.wakeups,
     topic: 'refund',
     read: async (ids) => {

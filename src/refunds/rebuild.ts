@@ -13,7 +13,8 @@ import { lockPayment, selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
-import { type Refund, refundable } from '#refunds/refund.ts';
+import type { Refund } from '#refunds/refund.ts';
+import { refundable } from '#refunds/refund-limits.ts';
 import {
   book,
   insertRefund,

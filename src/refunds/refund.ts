@@ -1,7 +1,5 @@
-import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import { type Atoms, atoms, subtract } from '#core/money.ts';
-import type { Payment } from '#payments/payment.ts';
+import type { Atoms } from '#core/money.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
@@ -51,48 +49,3 @@ export type RefundState =
   | { readonly status: 'failed'; readonly failure: RefundFailure; readonly txHash: string | null };
 
 export type Refund = RefundFacts & RefundState;
-
-/** Returns what is neither refunded nor reserved by a pending refund. */
-export function refundable(payment: Payment): Atoms {
-  return subtract(payment.amount, payment.amountReserved);
-}
-
-/** Returns the amount of a new refund. `asked` is `null` for everything that is left. */
-export function decideAmount(payment: Payment, asked: number | null): Atoms | Refusal {
-  const left = refundable(payment);
-  if (left === 0n) {
-    return refuse(
-      'payment_already_refunded',
-      'Nothing is left to refund: the payment is refunded, or pending refunds hold the rest.',
-      'payment',
-    );
-  }
-  const amount = asked === null ? left : atoms(asked);
-  if (amount <= left) return amount;
-  return refuse(
-    'amount_too_large',
-    `amount is ${amount}, but only ${left} atoms of this payment are left to refund.`,
-    'amount',
-  );
-}
-
-/**
- * Returns why the account's rules end a new refund as `failed` at once. (These are not errors of
- * the request.)
- */
-export function checkAccountRules(
-  payment: Payment,
-  refund: { readonly amount: Atoms; readonly now: Date },
-  account: { readonly refundedToday: bigint; readonly dailyLimit: bigint },
-): RefundFailure | null {
-  if (refund.now >= payment.refundableUntil) return 'refund_window_expired';
-  if (account.refundedToday + refund.amount > account.dailyLimit) {
-    return 'refund_daily_limit_exceeded';
-  }
-  return null;
-}
-
-/** 00:00 UTC of the day, from which daily limits count. */
-export function startOfUtcDay(now: Date): Date {
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
-}

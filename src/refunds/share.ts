@@ -2,7 +2,7 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import type { Payment } from '#payments/payment.ts';
 import type { PaidQuote, PastQuote } from '#prices/quote.ts';
-import { decideAmount, refundable } from '#refunds/refund.ts';
+import { decideAmount, refundable } from '#refunds/refund-limits.ts';
 
 /**
  * Refunds of a sale that was priced in the shop's currency. They return a share of the paid atoms,

@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { getAddress } from 'viem';
 import { StartError } from '#core/start-error.ts';
 import { readConfig } from '#settings/config.ts';
-import { describeProfile, PROFILE_NAMES, profileFor, profileNamed } from '#settlement/profiles.ts';
+import {
+  describeProfile,
+  PROFILE_NAMES,
+  profileFor,
+  profileNamed,
+} from '#settlement/chain-profiles.ts';
 
 const KEY = `0x${'1f'.repeat(32)}`;
 const ADDRESS = `0x${'ab'.repeat(20)}`;

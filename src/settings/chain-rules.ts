@@ -1,7 +1,7 @@
 import { StartError } from '#core/start-error.ts';
+import { PROFILE_NAMES, profileFor } from '#settlement/chain-profiles.ts';
 import { type Depth, MAX_WAIT_MS } from '#settlement/confirmations.ts';
 import { type CountsRule, NETWORK_DEFAULTS, type NetworkRules } from '#settlement/networks.ts';
-import { PROFILE_NAMES, profileFor } from '#settlement/profiles.ts';
 
 /**
  * Settings that apply to any chain, without their prefix `CHAIN_<NETWORK>_`. They do not make a

@@ -1,6 +1,6 @@
 import type { Network } from '#core/mode.ts';
+import { type ChainProfile, CUSTOM } from '#settlement/chain-profiles.ts';
 import type { Contracts } from '#settlement/contract-versions.ts';
-import { type ChainProfile, CUSTOM } from '#settlement/profiles.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 

@@ -28,7 +28,7 @@ import {
 import type { SigningKey } from '#settlement/signer.ts';
 import { readAgreed, type Sight } from '#watch/agreed-events.ts';
 import { carryOut, checkCoin } from '#watch/carry-out.ts';
-import { judge, placeOf } from '#watch/judge.ts';
+import { judge, placeOf } from '#watch/judge-findings.ts';
 import {
   insertSteps,
   type NewStep,

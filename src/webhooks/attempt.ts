@@ -7,7 +7,7 @@ import { decrypt } from '#core/secrets.ts';
 import { isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { renderEventForVersion } from '#events/versions.ts';
 import type { EndpointRow } from '#webhooks/endpoint.ts';
-import type { Reply } from '#webhooks/exchange.ts';
+import type { Reply } from '#webhooks/http-exchange.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
 import { parseRetryAfter } from '#webhooks/schedule.ts';
 import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';

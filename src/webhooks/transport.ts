@@ -2,7 +2,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector, Pool } from 'undici';
 import { type AddressPolicy, canonicalAddress } from '#webhooks/address-check.ts';
 import { hostOf } from '#webhooks/endpoint-url.ts';
-import { DELIVERY_LIMIT_MS, Exchange, type Reply } from '#webhooks/exchange.ts';
+import { DELIVERY_LIMIT_MS, Exchange, type Reply } from '#webhooks/http-exchange.ts';
 import type { Resolver } from '#webhooks/resolver.ts';
 import { MAX_IN_FLIGHT } from '#webhooks/schedule.ts';
 import { skipContinue } from '#webhooks/skip-continue.ts';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { PROFILE_NAMES, type ProfileName } from '#settlement/profiles.ts';
+import { PROFILE_NAMES, type ProfileName } from '#settlement/chain-profiles.ts';
 import { type ChaosOptions, runChaos } from '#testing/chaos/chaos.ts';
 import type { Strike } from '#testing/chaos/chaos-schedule.ts';
 

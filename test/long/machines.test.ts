@@ -24,7 +24,13 @@ import {
   type Undo,
 } from './machines/outside.ts';
 import { restoreToMoment } from './machines/restore.ts';
-import { type GuideMachine, OUTSIDE, openRoom, type Room, whyNoMachines } from './machines/room.ts';
+import {
+  type GuideMachine,
+  OUTSIDE,
+  openPolls,
+  type Room,
+  whyNoMachines,
+} from './machines/room.ts';
 import {
   asOwn,
   backUp,
@@ -90,7 +96,7 @@ before(async () => {
   const monitoring = ['prometheus', 'prometheus-alertmanager', 'prometheus-node-exporter'];
   why = await whyNoMachines([...packages.split(/[\s\\]+/), ...monitoring]);
   if (why !== null) return;
-  room = await openRoom();
+  room = await openPolls();
   const own = await openChaosGround({ providers: 'none', delays: DELAYS });
   await own.database.stop();
   const port = await openWayToPrimary(undo);

@@ -18,7 +18,7 @@ const PAY = [
   'src/payments/unsettled.test.ts',
 ];
 const REFUND = [
-  'src/refunds/refund.test.ts',
+  'src/refunds/refund-limits.test.ts',
   'src/refunds/create.test.ts',
   'src/refunds/apply-outcomes.test.ts',
 ];
@@ -128,7 +128,7 @@ const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
   'src/recovery/lost-queries.ts': RECOVERY,
   'src/recovery/read-chain.ts': RECOVERY,
   'src/recovery/recover.ts': RECOVERY,
-  'src/recovery/run.ts': RECOVERY,
+  'src/recovery/recovery-lease.ts': RECOVERY,
 };
 
 const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
@@ -144,7 +144,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/payments/cancel.test.ts',
     'src/payments/expire.test.ts',
     'src/payments/pay.test.ts',
-    'src/payments/give-up.test.ts',
+    'src/payments/cancel-after-data-loss.test.ts',
     'src/payments/rebuilt.test.ts',
     'src/payments/create.test.ts',
     'src/payments/pay-batch.test.ts',
@@ -165,7 +165,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/refunds/create.ts': [...REFUND, 'src/payments/unsettled.test.ts'],
   'src/refunds/refund-queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
-  'src/refunds/refund.ts': REFUND,
+  'src/refunds/refund-limits.ts': REFUND,
   'src/refunds/apply-outcomes.ts': REFUND,
   'src/settlement/relayer/rows/kinds.ts': OUTCOMES,
   'src/settlement/relayer/follow/finish.ts': [
@@ -294,7 +294,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/settlement/foreign-settlement-queries.ts': [
     'src/settlement/reconciliation/reconcile.test.ts',
   ],
-  'src/payers/rotating-code.ts': ['src/apis/payer/rotating-codes.test.ts'],
+  'src/payers/check-rotating-code.ts': ['src/apis/payer/rotating-codes.test.ts'],
   'src/accounts/manager-code.ts': ['src/apis/device/device-routes.test.ts'],
 };
 

@@ -92,14 +92,14 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a rotating code pays as often as it is shown',
-    file: 'src/payers/rotating-code.ts',
+    file: 'src/payers/check-rotating-code.ts',
     by: 'src/apis/payer/rotating-codes.test.ts',
     from: "if (step <= Number(row.last_step)) return { decline: 'pass_code_used', after: row };",
     to: '',
   },
   {
     name: 'rotating codes of the lost time pay on',
-    file: 'src/payers/rotating-code.ts',
+    file: 'src/payers/check-rotating-code.ts',
     by: 'src/apis/payer/rotating-codes.test.ts',
     from: "if (step <= Number(row.lost_step)) return { decline: 'pass_code_expired', after: row };",
     to: '',

@@ -13,9 +13,9 @@ import { Page } from '../ui/shell.tsx';
 import './dashboard.css';
 import { partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
+import { MerchantPlace } from './chosen-account.tsx';
 import { Frame } from './frame.tsx';
 import { ROUTES } from './pages.ts';
-import { MerchantPlace } from './place.tsx';
 
 const people = createPeopleApi('dashboard');
 

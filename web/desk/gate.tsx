@@ -7,8 +7,8 @@ import { firstPartOf, partOf } from '../ui/lazy-part.ts';
 import { Notice } from '../ui/notice.tsx';
 import './desk.css';
 import { t } from '../ui/text/t.ts';
-import { type Trouble, wordsOf } from './answers.ts';
 import { type Desk, DeskContext } from './desk-context.ts';
+import { type Trouble, wordsOf } from './error-texts.ts';
 import { FactorProvider } from './factor-provider.tsx';
 import { Sheet } from './sheet.tsx';
 

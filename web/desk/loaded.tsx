@@ -7,7 +7,7 @@ import { EmptyState } from '../ui/empty-state.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton, type SkeletonShape } from '../ui/skeleton.tsx';
 import { t } from '../ui/text/t.ts';
-import { wordsOf } from './answers.ts';
+import { wordsOf } from './error-texts.ts';
 
 export interface LoadedProps<Value> {
   readonly query: UseQueryResult<Value>;

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import type { Answer } from '../data/api.ts';
-import { fieldOf, isRefusedAs, type Trouble, wordsOf } from './answers.ts';
+import { fieldOf, isRefusedAs, type Trouble, wordsOf } from './error-texts.ts';
 import { useFactor } from './factor-context.ts';
 
 /** The state of a form's change. */

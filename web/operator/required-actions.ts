@@ -5,7 +5,7 @@ import type {
   ListVerificationQueueResponse,
   ReadQueuesResponse,
 } from '../data/types/operator.ts';
-import { type Difference, networkName, type ReadUpTo } from './differences.ts';
+import { type Difference, networkName, type ReadUpTo } from './ledger-differences.ts';
 import type { Network } from './networks.ts';
 import { proposalWords } from './parts/proposal-words.ts';
 

@@ -2,7 +2,7 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { t } from '../ui/text/t.ts';
 import { unlock } from '../wallet/keyring.ts';
-import { OpenerField, openerOf } from '../wallet/screens/opener.tsx';
+import { OpenerField, openerOf } from '../wallet/screens/unlock-method.tsx';
 import { type Vault, WrongOpener } from '../wallet/vault.ts';
 import { problemOf } from '../wallet/words.ts';
 import { payWords, type WayProps } from './injected-wallet.tsx';

@@ -23,7 +23,7 @@ const OwnWallet = partOf(async () => (await import('./own-wallet.tsx')).OwnWalle
 const TipChoice = partOf(async () => (await import('../ui/tip-choice.tsx')).TipChoice);
 const WalletAppLinks = partOf(async () => (await import('./wallet-app-links.tsx')).WalletAppLinks);
 const WalletConnectWay = partOf(
-  async () => (await import('./walletconnect-way.tsx')).WalletConnectWay,
+  async () => (await import('./walletconnect-button.tsx')).WalletConnectWay,
 );
 const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
 

@@ -3,7 +3,7 @@ import { keepApp } from '../data/installable.ts';
 import { Button } from '../ui/button.tsx';
 import { firstPartOf, partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
-import { replacePlace } from './place.ts';
+import { replacePlace } from './page-path.ts';
 import { keptPairing } from './till-storage.ts';
 import { WORDS } from './words.ts';
 

@@ -38,7 +38,7 @@ const DRAWN_IN_A_LOOP: ReadonlySet<string> = new Set([
 /** Fields that accept amounts among other things and parse them with `search-text.ts`. */
 const SEARCHES: Readonly<Record<string, string>> = {
   'dashboard/pages/payments.tsx': 'Search',
-  // Loads `look-up.ts`, which parses the text, with the first search.
+  // Loads `search-by-id.ts`, which parses the text, with the first search.
   'dashboard/parts/go-to.tsx': 'Go to',
 };
 /**
@@ -131,7 +131,7 @@ test('every field that takes a percentage is listed, and each listed one is draw
 });
 
 test('a field that takes a sum among other things reads it by the same rule', () => {
-  const lookUp = readFileSync(path.join(WEB, 'dashboard/parts/look-up.ts'), 'utf8');
+  const lookUp = readFileSync(path.join(WEB, 'dashboard/parts/search-by-id.ts'), 'utf8');
   assert.match(lookUp, /searchProblem\(q\)/);
   const searching = filesWith(/(search-text|look-up)\.ts/);
   assert.deepEqual(searching, Object.keys(SEARCHES).sort());

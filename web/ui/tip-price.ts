@@ -1,4 +1,4 @@
-import { toAtoms, toMinorUnits } from '#core/exchange.ts';
+import { toAtoms, toMinorUnits } from '#core/currency-conversion.ts';
 import type { Price } from './price.ts';
 import type { Quoted } from './quoted-price.ts';
 

@@ -10,7 +10,7 @@ import { silentLog } from '#core/log.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
-import { mailProposal } from '#payouts/foreign-mails.ts';
+import { mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { ownerChanges } from '#people/owner-change-queries.ts';

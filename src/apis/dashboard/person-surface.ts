@@ -1,5 +1,5 @@
 import { consentRefusal } from '#apis/dashboard/consent.ts';
-import { consenting } from '#apis/dashboard/consenting.ts';
+import { consenting } from '#apis/dashboard/record-consent.ts';
 import {
   authorizePerson,
   identify,

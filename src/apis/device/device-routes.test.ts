@@ -5,7 +5,7 @@ import { createManagerCode } from '#accounts/manager-code.ts';
 import { newSecret } from '#core/secrets.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
-import { intentRoom, terminalRoom } from '#payments/intent-waiting-room.ts';
+import { intentPolls, terminalPolls } from '#payments/intent-long-polls.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import {
@@ -418,10 +418,10 @@ describe('on any node', () => {
     const [here, there] = [await connectWakeups(store.db), await connectWakeups(db)];
     const now = new Date();
     const work = await addTerminal(store.db, store.merchant, now);
-    const room = terminalRoom({ db, wakeups: there, clock: store.clock });
+    const polls = terminalPolls({ db, wakeups: there, clock: store.clock });
     const client = new AbortController();
     const wait = (terminalId: string) =>
-      room.wait(terminalId, {
+      polls.wait(terminalId, {
         accept: (intent) => intent !== undefined,
         waitMs: 20_000,
         gone: client.signal,
@@ -454,7 +454,7 @@ describe('on any node', () => {
   test('a payment at one node ends the wait at another', async () => {
     const db = openDatabase({ url: store.database.url, maxConnections: 2 });
     const [here, there] = [await connectWakeups(store.db), await connectWakeups(db)];
-    const intents = intentRoom({ db, wakeups: there });
+    const intents = intentPolls({ db, wakeups: there });
     const intentId = await addIntent(store);
     const waiting = intents.wait(intentId, {
       accept: (intent) => intent?.status === 'succeeded',

@@ -30,8 +30,8 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { cancelIntent } from '#payments/cancel.ts';
 import { createIntent } from '#payments/create.ts';
 import { readTapped } from '#payments/credential.ts';
+import { intentPolls, terminalPolls } from '#payments/intent-long-polls.ts';
 import { updatePickedUp } from '#payments/intent-queries.ts';
-import { intentRoom, terminalRoom } from '#payments/intent-waiting-room.ts';
 import { payIntent } from '#payments/pay.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
@@ -75,7 +75,7 @@ function nextRoute(ctx: ApiContext) {
       const refusal = inactive(caller);
       if (refusal !== null) return refusal;
       const waitMs = (query.wait ?? 0) * 1000;
-      const intent = await terminalRoom(ctx).wait(caller.terminalId, {
+      const intent = await terminalPolls(ctx).wait(caller.terminalId, {
         accept: (found) => found !== undefined,
         waitMs,
         gone: whenGone(),
@@ -111,7 +111,7 @@ function watchRoute(ctx: ApiContext) {
       const { terminalId, tenant } = caller;
       const isOwn = (intent: PaymentIntent) =>
         intent.terminalId === terminalId && intent.tenant.accountId === tenant.accountId;
-      const intent = await intentRoom(ctx).wait(params.id ?? '', {
+      const intent = await intentPolls(ctx).wait(params.id ?? '', {
         accept: (seen) =>
           seen === undefined || !isOwn(seen) || asOf(seen, ctx.clock.now()).status !== query.status,
         waitMs: (query.wait ?? 0) * 1000,

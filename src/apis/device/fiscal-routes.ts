@@ -6,7 +6,7 @@ import { defineRoute } from '#http/route.ts';
 import { nullable, objectType, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
-import { MAX_BODY_BYTES } from '#webhooks/exchange.ts';
+import { MAX_BODY_BYTES } from '#webhooks/http-exchange.ts';
 
 const TAG = 'Terminal protocol';
 /** A till sends them one after the other, and asks again. */

@@ -4,7 +4,7 @@ import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { selectShopSettings } from '#accounts/shop-settings.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { toMinorUnits } from '#core/exchange.ts';
+import { toMinorUnits } from '#core/currency-conversion.ts';
 import { networkOf } from '#core/mode.ts';
 import { add, toJsonAtoms, ZERO } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';

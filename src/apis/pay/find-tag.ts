@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { numberedId, numberOfId } from '#core/ids.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { terminalRoom } from '#payments/intent-waiting-room.ts';
+import { terminalPolls } from '#payments/intent-long-polls.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -59,7 +59,7 @@ export async function awaitTagPayment(
   const { address, waitMs, gone } = waiting;
   const takesPayments = terminal.status === 'active' && terminal.account_status === 'active';
   const accept = (found: PaymentIntent | undefined) => takesPayments && found !== undefined;
-  const intent = await terminalRoom(ctx).wait(terminal.id, { accept, waitMs, gone });
+  const intent = await terminalPolls(ctx).wait(terminal.id, { accept, waitMs, gone });
   if (intent === undefined || !takesPayments) return null;
   const { livemode } = terminal;
   const number = numberOfId(ctx.keys.id, 'paymentIntent', { livemode, id: intent.id });

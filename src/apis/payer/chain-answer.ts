@@ -1,5 +1,5 @@
+import { requestPolls } from '#apis/payer/payer-long-polls.ts';
 import { PayerRequestSchema } from '#apis/payer/schema.ts';
-import { requestRoom } from '#apis/payer/waiting-rooms.ts';
 import { type Answer, answerWith, type Refusal, resourceMissing } from '#core/answer.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
@@ -16,7 +16,7 @@ export async function answerWhenDone(
   ctx: ApiContext,
   asked: { readonly id: string; readonly payer: PayerRow; readonly gone: AbortSignal },
 ): Promise<Answer | Refusal> {
-  const request = await requestRoom(ctx).wait(asked.id, {
+  const request = await requestPolls(ctx).wait(asked.id, {
     accept: (seen) => seen?.status !== 'pending',
     waitMs: CHAIN_WAIT_MS,
     gone: asked.gone,

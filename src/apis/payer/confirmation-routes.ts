@@ -1,7 +1,7 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { confirmationPolls } from '#apis/payer/payer-long-polls.ts';
 import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/schema.ts';
-import { confirmationRoom } from '#apis/payer/waiting-rooms.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
@@ -91,7 +91,7 @@ function listRoute(ctx: ApiContext) {
         const now = ctx.clock.now();
         return intents.filter((intent) => asOf(intent, now).status === 'requires_action');
       };
-      const found = await confirmationRoom(ctx).wait(payer.id, {
+      const found = await confirmationPolls(ctx).wait(payer.id, {
         accept: (intents) => !sameIds(stillAsked(intents), known),
         waitMs: (query.wait ?? 0) * 1000,
         gone: whenGone(),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
+import { codeOf, stepAt } from '#payers/check-rotating-code.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
 import { notifyWallets } from '#payers/notify-wallets.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
-import { codeOf, stepAt } from '#payers/rotating-code.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { type GoogleServer, startGoogleServer } from '#testing/google-server.ts';
 import {

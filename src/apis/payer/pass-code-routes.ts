@@ -4,9 +4,9 @@ import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Timestamp } from '#http/schema.ts';
+import { CODE_DIGITS, createRotatingKey, STEP_MS } from '#payers/check-rotating-code.ts';
 import { createPassCode } from '#payers/create-pass-code.ts';
 import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
-import { CODE_DIGITS, createRotatingKey, STEP_MS } from '#payers/rotating-code.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 const PassCodeSchema = Type.Object(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Secret } from 'otpauth';
 import { FakeClock } from '#core/clock.ts';
-import { codeOf, rotatingValue, STEP_MS, stepAt } from '#payers/rotating-code.ts';
+import { codeOf, rotatingValue, STEP_MS, stepAt } from '#payers/check-rotating-code.ts';
 import type { PreflightResult } from '#payments/assess.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testing/api-client.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { codeOf, rotatingValue, stepAt, testRotatingKey } from '#payers/rotating-code.ts';
+import { codeOf, rotatingValue, stepAt, testRotatingKey } from '#payers/check-rotating-code.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 const RotatingCodeSchema = Type.Object(

@@ -1,7 +1,7 @@
 import { assert } from '#core/assert.ts';
 import { cellOfId } from '#core/ids.ts';
+import { judgeCode, openRotatingKey, rotatingValue } from '#payers/check-rotating-code.ts';
 import type { PassRow } from '#payers/payer-queries.ts';
-import { judgeCode, openRotatingKey, rotatingValue } from '#payers/rotating-code.ts';
 import {
   lockRotatingKeys,
   type RotatingKeyRow,

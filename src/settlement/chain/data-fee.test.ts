@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { dataFees } from '#settlement/chain/data-fee.ts';
-import { profileNamed } from '#settlement/profiles.ts';
+import { profileNamed } from '#settlement/chain-profiles.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 const ORACLE = '0x420000000000000000000000000000000000000F';

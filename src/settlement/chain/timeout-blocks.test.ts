@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
-import { CUSTOM, profileNamed } from '#settlement/profiles.ts';
+import { CUSTOM, profileNamed } from '#settlement/chain-profiles.ts';
 
 const of = (intervalMs: number | null, blocks: number, profile = CUSTOM) =>
   blocksLasting({ minBlockMs: 1_000, profile }, { blocks, intervalMs });

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { silentLog } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
+import { profileOfChain } from '#settlement/chain-profiles.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
-import { profileOfChain } from '#settlement/profiles.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { renameToken, takePermit } from '#testing/token-without-permit.ts';
 

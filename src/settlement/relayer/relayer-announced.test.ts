@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CUSTOM } from '#settlement/profiles.ts';
+import { CUSTOM } from '#settlement/chain-profiles.ts';
 import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import type { Behavior } from '#testing/provider-behaviors.ts';

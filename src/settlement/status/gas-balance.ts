@@ -3,8 +3,8 @@ import type { Sql } from '#db/database.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { dataFees } from '#settlement/chain/data-fee.ts';
 import { isWellFormed } from '#settlement/chain/node-answers.ts';
+import { independentProviders } from '#settlement/chain/provider-quorum.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
-import { independentProviders } from '#settlement/chain/second-provider.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import {
   lowerTips,

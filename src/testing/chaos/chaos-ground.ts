@@ -8,7 +8,7 @@ import type { ContractDelays } from '#sandbox/deploy.ts';
 import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
 import { isRunning, signalProcess, waitUntil } from '#sandbox/processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
-import type { ProfileName } from '#settlement/profiles.ts';
+import type { ProfileName } from '#settlement/chain-profiles.ts';
 import { type ChaosChain, openChaosChain, type Providers } from '#testing/chaos/chaos-chain.ts';
 import { ENDED_MS, persistently } from '#testing/chaos/chaos-restart.ts';
 

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { walletKey } from '#sandbox/wallets.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
-import type { ProfileName } from '#settlement/profiles.ts';
+import type { ProfileName } from '#settlement/chain-profiles.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import type { ChaosChain } from '#testing/chaos/chaos-chain.ts';
 import { startClients } from '#testing/chaos/chaos-clients.ts';

@@ -220,7 +220,7 @@ async function openNetwork(): Promise<void> {
   );
 }
 
-export async function openRoom(): Promise<Room> {
+export async function openPolls(): Promise<Room> {
   await clean();
   const folder = await mkdtemp(FOLDER);
   const machines: GuideMachine[] = [];

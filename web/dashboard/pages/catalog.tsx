@@ -18,7 +18,7 @@ import type { Account } from '../parts/account-settings.ts';
 import { CatalogDialog } from '../parts/catalog-dialog.tsx';
 import { CatalogIcon } from '../parts/catalog-icon.tsx';
 import { Swatch } from '../parts/color-choice.tsx';
-import { type CatalogItem, type Step, useMoves } from '../parts/use-moves.ts';
+import { type CatalogItem, type Step, useMoves } from '../parts/use-move-item.ts';
 import '../parts/shop.css';
 
 /** The open dialog: for a new item (`null`), or for one of the list. */

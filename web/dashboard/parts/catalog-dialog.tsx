@@ -16,7 +16,7 @@ import type { Account } from './account-settings.ts';
 import { positionAt } from './catalog-order.ts';
 import { ColorChoice } from './color-choice.tsx';
 import { TaxFields, usualRate } from './tax-fields.tsx';
-import type { CatalogItem } from './use-moves.ts';
+import type { CatalogItem } from './use-move-item.ts';
 
 export interface CatalogDialogProps {
   readonly account: Account;

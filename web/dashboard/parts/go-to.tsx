@@ -5,7 +5,7 @@ import { partOf } from '../../ui/lazy-part.ts';
 import { t } from '../../ui/text/t.ts';
 import { type Mode, useMerchant } from '../merchant.ts';
 import { pages } from '../pages.ts';
-import type { Result } from './look-up.ts';
+import type { Result } from './search-by-id.ts';
 
 /** Focuses the search on Ctrl+K, or on a slash typed outside a field. */
 function useShortcut(focus: () => void): void {
@@ -31,7 +31,7 @@ function reach(field: HTMLElement | null): void {
 }
 
 /** Loads its code and texts with the first search. */
-const LookUp = partOf(async () => (await import('./look-up.ts')).LookUp);
+const LookUp = partOf(async () => (await import('./search-by-id.ts')).LookUp);
 
 interface Asked {
   readonly q: string;

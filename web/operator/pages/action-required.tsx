@@ -8,7 +8,7 @@ import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useReconciled } from '../differences.ts';
+import { useReconciled } from '../ledger-differences.ts';
 import { useNetworks } from '../networks.ts';
 import { useRead } from '../operator.ts';
 import { MeasuredAt } from '../parts/measured-at.tsx';

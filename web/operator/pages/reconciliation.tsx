@@ -15,7 +15,7 @@ import {
   type ReadUpTo,
   useDifferences,
   useReconciled,
-} from '../differences.ts';
+} from '../ledger-differences.ts';
 import { useOperator } from '../operator.ts';
 import { Details } from '../parts/details.tsx';
 import { MeasuredAt } from '../parts/measured-at.tsx';

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { VerifyAuditLogResponse } from '../../data/types/operator.ts';
-import { wordsOf } from '../../desk/answers.ts';
+import { wordsOf } from '../../desk/error-texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Notice } from '../../ui/notice.tsx';

@@ -6,7 +6,7 @@ import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
-import { goTo, usePlace } from '../place.ts';
+import { goTo, usePlace } from '../page-path.ts';
 import { WORDS } from '../words.ts';
 import type { TillContext } from './till-context.ts';
 

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { buttonClass } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { Cart } from '../cart.ts';
-import { goTo } from '../place.ts';
+import { goTo } from '../page-path.ts';
 
 /** Links to the catalog, and shows how many lines the cart has. */
 export function CatalogueLink({ cart }: { readonly cart: Cart | null }): ReactNode {

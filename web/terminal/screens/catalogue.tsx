@@ -8,7 +8,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { t } from '../../ui/text/t.ts';
 import { addItem } from '../cart.ts';
 import { tillCurrency } from '../currency.ts';
-import { goTo } from '../place.ts';
+import { goTo } from '../page-path.ts';
 import { CartPart } from './cart-part.tsx';
 import { NotOpened } from './not-opened.tsx';
 import type { TillContext } from './till-context.ts';

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { buttonClass } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
-import { goTo } from '../place.ts';
+import { goTo } from '../page-path.ts';
 
 /** Links to the search, which finds a sale from any of the shop's tills by its receipt. */
 export function FindLink(): ReactNode {

@@ -8,7 +8,7 @@ import { sumRules } from '../../ui/price.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { readSum, sumIn } from '../../ui/typed-sum.ts';
-import { goTo } from '../place.ts';
+import { goTo } from '../page-path.ts';
 import { hasCamera } from '../reader/camera.ts';
 import { PaymentPage } from './history.tsx';
 import { ScanDialog } from './lazy-parts.ts';

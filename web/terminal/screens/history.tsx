@@ -11,7 +11,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { Time, ZoneNote } from '../../ui/time.tsx';
-import { goTo } from '../place.ts';
+import { goTo } from '../page-path.ts';
 import { FindLink } from './find-link.tsx';
 import { ReceiptButton } from './receipt-part.tsx';
 import { RefundPart } from './refund.tsx';

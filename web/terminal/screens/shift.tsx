@@ -3,7 +3,7 @@ import { createDeviceApi, type Device, type DeviceApi } from '../../data/device.
 import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../awake.ts';
 import { ignoreSecondClicks } from '../double-click.ts';
-import { replacePlace, usePlace } from '../place.ts';
+import { replacePlace, usePlace } from '../page-path.ts';
 import { TillRunner } from '../till.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../till-storage.ts';
 import { Bar } from './bar.tsx';

@@ -11,7 +11,7 @@ import { Fact, FactList, Facts } from '../../ui/table.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time, ZoneNote } from '../../ui/time.tsx';
-import { replacePlace } from '../place.ts';
+import { replacePlace } from '../page-path.ts';
 import type { TillContext } from './till-context.ts';
 
 type Figures = Totals['total'];

@@ -23,7 +23,7 @@ import {
 import { useApproval } from '../use-approval.ts';
 import { useHere } from '../wallet-context.tsx';
 import { ApprovalNotice } from './approval-notice.tsx';
-import { OpenerField, openerOf } from './opener.tsx';
+import { OpenerField, openerOf } from './unlock-method.tsx';
 
 const FIELDS: readonly (readonly [TermField, TextKey])[] = [
   ['perPayment', 'wallet.per_payment'],

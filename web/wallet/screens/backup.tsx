@@ -11,7 +11,7 @@ import { takeKey } from '../keyring.ts';
 import { useHere } from '../wallet-context.tsx';
 import { keep } from '../wallet-storage.ts';
 import { problemOf } from '../words.ts';
-import { OpenerField, openerOf } from './opener.tsx';
+import { OpenerField, openerOf } from './unlock-method.tsx';
 
 /**
  * How many characters at the end of the key the user types, to prove that it is stored elsewhere.

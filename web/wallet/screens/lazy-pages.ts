@@ -18,7 +18,7 @@ export const AgentsPage = partOf(async () => (await import('./agents.tsx')).Agen
 export const PassesPage = partOf(async () => (await import('./passes.tsx')).PassesPage, waiting);
 export const CardsPage = partOf(async () => (await import('./cards.tsx')).CardsPage, waiting);
 export const TakeBackPage = partOf(
-  async () => (await import('./take-back.tsx')).TakeBackPage,
+  async () => (await import('./revoke-approvals.tsx')).TakeBackPage,
   waiting,
 );
 // Every page uses it, so it loads first; later, it would load the texts of all other parts.

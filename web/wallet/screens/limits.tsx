@@ -20,8 +20,8 @@ import { ApprovalNotice } from './approval-notice.tsx';
 import { CONTRACTS } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { Problem, Waiting } from './loading.tsx';
-import { OpenerField, openerOf } from './opener.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
+import { OpenerField, openerOf } from './unlock-method.tsx';
 import { useChange } from './use-change.ts';
 
 /** Signs a permit for zero: nothing can be taken afterwards, regardless of the policy. */

@@ -6,8 +6,8 @@ import type { SealedPin } from '../../ui/pin.ts';
 import { t } from '../../ui/text/t.ts';
 import type { Vault } from '../vault.ts';
 import { keep } from '../wallet-storage.ts';
-import { OpenerField } from './opener.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
+import { OpenerField } from './unlock-method.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 export interface WalletLockProps {

@@ -11,7 +11,7 @@ import { useHere } from '../wallet-context.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
 import { PassFileButtons } from './pass-files.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
-import { RotatingCode } from './rotating-code.tsx';
+import { RotatingCode } from './rotating-code-view.tsx';
 import { useChange } from './use-change.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);

@@ -17,8 +17,8 @@ import { type Sending, sendable } from '../sending.ts';
 import { useHere } from '../wallet-context.tsx';
 import { useKept } from '../wallet-storage.ts';
 import { problemOf } from '../words.ts';
-import { OpenerField } from './opener.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
+import { OpenerField } from './unlock-method.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 /** Splits the address into groups of four characters, so that it can be compared piece by piece. */

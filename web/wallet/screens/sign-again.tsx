@@ -5,8 +5,8 @@ import { t } from '../../ui/text/t.ts';
 import { signAgain } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
 import type { Network } from '../wallet-storage.ts';
-import { OpenerField } from './opener.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
+import { OpenerField } from './unlock-method.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 export interface SignAgainProps {

@@ -17,8 +17,8 @@ import {
 } from '../chain.ts';
 import type { ChainFacts } from '../signing.ts';
 import type { Vault } from '../vault.ts';
-import { OpenerField } from './opener.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
+import { OpenerField } from './unlock-method.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 /** The nonce of a wallet that has never sent a transaction. */

@@ -7,8 +7,8 @@ import { useKept } from '../wallet-storage.ts';
 import { ContractsNotice } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
-import { OpenerField } from './opener.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
+import { OpenerField } from './unlock-method.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
 /** Shown if the wallet is here but has no session. One signature starts a session for a day. */

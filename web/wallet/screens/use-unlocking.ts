@@ -3,7 +3,7 @@ import type { Account } from '../account.ts';
 import { unlock } from '../keyring.ts';
 import { type Vault, WrongOpener } from '../vault.ts';
 import { problemOf } from '../words.ts';
-import { openerOf } from './opener.tsx';
+import { openerOf } from './unlock-method.tsx';
 
 /** The state of a form that unlocks the wallet for an action, with its error messages. */
 export interface Unlocking {

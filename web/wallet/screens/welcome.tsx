@@ -14,7 +14,7 @@ import { signIn } from '../sign-in.ts';
 import { type Opener, sealKey } from '../vault.ts';
 import { keep } from '../wallet-storage.ts';
 import { problemOf } from '../words.ts';
-import { NewOpener } from './opener.tsx';
+import { NewOpener } from './unlock-method.tsx';
 
 /** Encrypts the key and signs in. If the service is unreachable, the wallet is still stored. */
 async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): Promise<void> {

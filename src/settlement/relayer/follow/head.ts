@@ -8,7 +8,7 @@ import {
   headsAdvice,
   subscribeHeads,
 } from '#settlement/chain/heads.ts';
-import { askSecond } from '#settlement/chain/second-provider.ts';
+import { askSecond } from '#settlement/chain/provider-quorum.ts';
 import { timeoutBlocks, usualLag } from '#settlement/relayer/machine/chain-view.ts';
 import {
   type Held,

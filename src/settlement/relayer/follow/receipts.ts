@@ -1,7 +1,7 @@
 import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { finalityOf } from '#settlement/chain/final-block.ts';
-import { askSecond, believe } from '#settlement/chain/second-provider.ts';
+import { askSecond, believe } from '#settlement/chain/provider-quorum.ts';
 import { finish } from '#settlement/relayer/follow/finish.ts';
 import { ancestorOf } from '#settlement/relayer/follow/head.ts';
 import { countingNow, type Mined } from '#settlement/relayer/follow/resolve.ts';

@@ -1,5 +1,5 @@
 import type { Receipt } from '#settlement/chain/chain.ts';
-import type { SecondWord } from '#settlement/chain/second-provider.ts';
+import type { SecondWord } from '#settlement/chain/provider-quorum.ts';
 import type { CountsRule } from '#settlement/networks.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 

@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
-import { independentProviders } from '#settlement/chain/second-provider.ts';
+import { independentProviders } from '#settlement/chain/provider-quorum.ts';
 import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
 import type { HeldSender, RelayerState, Sighting } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';

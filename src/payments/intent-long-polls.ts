@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import { perProcess } from '#core/per-process.ts';
 import type { Database } from '#db/database.ts';
-import { createWaitingRoom } from '#db/waiting-room.ts';
+import { createLongPolls } from '#db/long-polls.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { selectIntents, selectNextForTerminals } from '#payments/intent-queries.ts';
 
@@ -9,9 +9,9 @@ import { selectIntents, selectNextForTerminals } from '#payments/intent-queries.
  * Long-poll registry of requests that wait for an intent, by its id; the topic `intent` notifies
  * them.
  */
-export const intentRoom = perProcess(
+export const intentPolls = perProcess(
   ({ db, wakeups }: { readonly db: Database; readonly wakeups: Wakeups }) =>
-    createWaitingRoom({
+    createLongPolls({
       wakeups,
       topic: 'intent',
       read: async (ids) => {
@@ -25,9 +25,9 @@ export const intentRoom = perProcess(
  * Long-poll registry of terminals that wait for work: keyed by terminal id, notified by the topic
  * `terminal`.
  */
-export const terminalRoom = perProcess(
+export const terminalPolls = perProcess(
   (ctx: { readonly db: Database; readonly wakeups: Wakeups; readonly clock: Clock }) =>
-    createWaitingRoom({
+    createLongPolls({
       wakeups: ctx.wakeups,
       topic: 'terminal',
       read: async (terminalIds) => {

@@ -3,9 +3,9 @@ import { present } from '#core/assert.ts';
 import { add, ZERO } from '#core/money.ts';
 import type { PreflightResult } from '#payments/assess.ts';
 import type { Presented } from '#payments/credential.ts';
-import type { Outlook } from '#payments/look-ahead.ts';
 import type { PayRequest, Preflight } from '#payments/pay-request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { Outlook } from '#payments/read-before-lock.ts';
 import { checkTip } from '#payments/tip.ts';
 import { hourIsFull } from '#settlement/ceiling.ts';
 

@@ -4,9 +4,9 @@ import { t } from '../../ui/text/t.ts';
 import { type ChainTruth, chainNode } from '../chain.ts';
 import type { Vault } from '../vault.ts';
 import { useKept } from '../wallet-storage.ts';
-import { ChainTruthPart } from './chain-truth.tsx';
 import { PageLink } from './frame.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
+import { ChainTruthPart } from './on-chain-state.tsx';
 import { SignedEnd } from './signed-end.tsx';
 
 /**

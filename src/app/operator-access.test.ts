@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request as send } from 'node:http';
 import { after, before, test } from 'node:test';
-import { operatorDoor } from '#app/operator-door.ts';
+import { operatorDoor } from '#app/operator-access.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { sendRaw } from '#testing/http-kit.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
-import { codeOf, judgeCode, stepAt } from '#payers/rotating-code.ts';
+import { codeOf, judgeCode, stepAt } from '#payers/check-rotating-code.ts';
 import type { RotatingKeyRow } from '#payers/rotating-key-queries.ts';
 
 const KEY = Buffer.alloc(20, 1);

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
 import { t } from '../../ui/text/t.ts';
-import { codeAt, STEP_MS } from '../rotating-code.ts';
+import { codeAt, STEP_MS } from '../compute-rotating-code.ts';
 import { useHere } from '../wallet-context.tsx';
 import { keep, kept, useKept } from '../wallet-storage.ts';
 import { CountdownRing } from './countdown-ring.tsx';

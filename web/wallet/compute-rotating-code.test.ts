@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codeAt } from './rotating-code.ts';
+import { codeAt } from './compute-rotating-code.ts';
 
 test('codes are those of RFC 6238, appendix B', async () => {
   const key = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { startOfUtcDay } from '#core/days.ts';
 import { atoms } from '#core/money.ts';
 import { type Payment, toPayment } from '#payments/payment.ts';
-import { checkAccountRules, decideAmount, refundable, startOfUtcDay } from '#refunds/refund.ts';
+import { checkAccountRules, decideAmount, refundable } from '#refunds/refund-limits.ts';
 import { PAYMENT_ROW, UNTIL } from '#testing/payment-row.ts';
 
 function payment({

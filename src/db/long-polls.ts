@@ -14,7 +14,7 @@ export interface WaitOptions<T> extends WaitLimits {
 }
 
 /** A long-poll registry for rows of one kind, with thousands of waiting clients. */
-export interface WaitingRoom<T> {
+export interface LongPolls<T> {
   /** Returns the row as soon as it is accepted, or its current state after the time-out. */
   wait(key: string, options: WaitOptions<T>): Promise<T | undefined>;
   /**
@@ -30,7 +30,7 @@ export interface WaitingRoom<T> {
   read(key: string): Promise<T | undefined>;
 }
 
-export interface WaitingRoomOptions<T> {
+export interface LongPollsOptions<T> {
   readonly wakeups: Wakeups;
   /** Notifications on this topic, keyed like the rows, signal that a row may have changed. */
   readonly topic: string;
@@ -51,17 +51,17 @@ const MAX_IN_FLIGHT = 2;
 
 /** Wakes all waiting clients periodically, with a timer only while there are any. */
 function createPoll(pollMs: number) {
-  const rings = new Set<() => void>();
+  const wakes = new Set<() => void>();
   let timer: NodeJS.Timeout | undefined;
   return {
-    join: (ring: () => void) => {
-      rings.add(ring);
+    join: (wake: () => void) => {
+      wakes.add(wake);
       timer ??= setInterval(() => {
-        for (const each of rings) each();
+        for (const each of wakes) each();
       }, pollMs);
       return () => {
-        rings.delete(ring);
-        if (rings.size > 0) return;
+        wakes.delete(wake);
+        if (wakes.size > 0) return;
         clearInterval(timer);
         timer = undefined;
       };
@@ -70,31 +70,31 @@ function createPoll(pollMs: number) {
 }
 
 /** Creates a signal that is remembered until the next wait. */
-function createBell() {
-  let rung = false;
+function createSignal() {
+  let isRaised = false;
   let wake: () => void = () => {};
   return {
-    ring: () => {
-      rung = true;
+    raise: () => {
+      isRaised = true;
       wake();
     },
     /** Resolves at the next signal, or `ms` later. */
-    heard: (ms: number) =>
+    raised: (ms: number) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
         wake = () => {
           clearTimeout(timer);
           resolve();
         };
-        if (rung) wake();
+        if (isRaised) wake();
       }),
     reset: () => {
-      rung = false;
+      isRaised = false;
     },
   };
 }
 
-export function createWaitingRoom<T>(options: WaitingRoomOptions<T>): WaitingRoom<T> {
+export function createLongPolls<T>(options: LongPollsOptions<T>): LongPolls<T> {
   const { wakeups, topic } = options;
   const poll = createPoll(options.pollMs ?? POLL_MS);
   const reader = createBatcher<string, T | undefined>({
@@ -106,23 +106,23 @@ export function createWaitingRoom<T>(options: WaitingRoomOptions<T>): WaitingRoo
     maxItems: MAX_KEYS,
   });
   const read = (key: string) => reader.add(key);
-  const until: WaitingRoom<T>['until'] = async (key, { waitMs, gone }, look) => {
+  const until: LongPolls<T>['until'] = async (key, { waitMs, gone }, look) => {
     const deadline = performance.now() + waitMs;
-    const bell = createBell();
+    const signal = createSignal();
     // Subscribes before the first read, so that a change in between is signaled.
-    const stops = [wakeups.on(topic, key, bell.ring), poll.join(bell.ring)];
-    gone?.addEventListener('abort', bell.ring, { once: true });
+    const stops = [wakeups.on(topic, key, signal.raise), poll.join(signal.raise)];
+    gone?.addEventListener('abort', signal.raise, { once: true });
     try {
       for (;;) {
-        bell.reset();
+        signal.reset();
         const found = await look();
         const leftMs = deadline - performance.now();
         if (found !== undefined || leftMs <= 0 || gone?.aborted) return found;
-        await bell.heard(leftMs);
+        await signal.raised(leftMs);
       }
     } finally {
       for (const stop of stops) stop();
-      gone?.removeEventListener('abort', bell.ring);
+      gone?.removeEventListener('abort', signal.raise);
     }
   };
   return {

@@ -1,5 +1,5 @@
 import { perProcess } from '#core/per-process.ts';
-import { createWaitingRoom } from '#db/waiting-room.ts';
+import { createLongPolls } from '#db/long-polls.ts';
 import { selectPayerRequests } from '#payers/request-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { payerOf } from '#payments/confirm.ts';
@@ -10,8 +10,8 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
  * Long-poll registry of payers who wait for something to confirm: keyed by payer, notified by the
  * topic `payer`.
  */
-export const confirmationRoom = perProcess(({ db, wakeups }: ApiContext) =>
-  createWaitingRoom<readonly PaymentIntent[]>({
+export const confirmationPolls = perProcess(({ db, wakeups }: ApiContext) =>
+  createLongPolls<readonly PaymentIntent[]>({
     wakeups,
     topic: 'payer',
     read: async (payerIds) => {
@@ -22,8 +22,8 @@ export const confirmationRoom = perProcess(({ db, wakeups }: ApiContext) =>
 );
 
 /** Long-poll registry of payers who wait for a job on the chain, keyed by the request's id. */
-export const requestRoom = perProcess(({ db, wakeups }: ApiContext) =>
-  createWaitingRoom({
+export const requestPolls = perProcess(({ db, wakeups }: ApiContext) =>
+  createLongPolls({
     wakeups,
     topic: 'payer-request',
     read: async (ids) => {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createWaitingRoom } from '#db/waiting-room.ts';
+import { createLongPolls } from '#db/long-polls.ts';
 import { localWakeups } from '#db/wakeups.ts';
 
 /** Opens the registry over rows that a test changes, and records the statements that read them. */
-function openRoom(pollMs?: number) {
+function openPolls(pollMs?: number) {
   const wakeups = localWakeups();
   const rows = new Map<string, string>();
   const statements: number[] = [];
-  const room = createWaitingRoom<string>({
+  const polls = createLongPolls<string>({
     wakeups,
     topic: 'row',
     read: async (keys) => {
@@ -28,21 +28,21 @@ function openRoom(pollMs?: number) {
     rows.set(key, value);
     wakeups.send('row', key);
   };
-  return { room, rows, statements, set };
+  return { polls, rows, statements, set };
 }
 
 const isThere = (item: string | undefined) => item !== undefined;
 
 describe('a long poll', () => {
   test('responds at once if the row is already there', async () => {
-    const { room, set } = openRoom();
+    const { polls, set } = openPolls();
     set('a', 'ready');
-    assert.equal(await room.wait('a', { accept: isThere, waitMs: 10_000 }), 'ready');
+    assert.equal(await polls.wait('a', { accept: isThere, waitMs: 10_000 }), 'ready');
   });
 
   test('responds within milliseconds of the change', async () => {
-    const { room, set } = openRoom();
-    const waiting = room.wait('a', { accept: isThere, waitMs: 10_000 });
+    const { polls, set } = openPolls();
+    const waiting = polls.wait('a', { accept: isThere, waitMs: 10_000 });
     await sleep(30);
     const changed = performance.now();
     set('a', 'now');
@@ -52,8 +52,8 @@ describe('a long poll', () => {
 
   test('misses no change that happens while it reads', async () => {
     for (let i = 0; i < 50; i++) {
-      const { room, set } = openRoom();
-      const waiting = room.wait('a', { accept: isThere, waitMs: 2_000 });
+      const { polls, set } = openPolls();
+      const waiting = polls.wait('a', { accept: isThere, waitMs: 2_000 });
       await sleep(i % 4);
       set('a', 'between');
       const started = performance.now();
@@ -63,17 +63,17 @@ describe('a long poll', () => {
   });
 
   test('finds a change whose wake-up got lost', async () => {
-    const { room, rows } = openRoom(40);
-    const waiting = room.wait('a', { accept: isThere, waitMs: 10_000 });
+    const { polls, rows } = openPolls(40);
+    const waiting = polls.wait('a', { accept: isThere, waitMs: 10_000 });
     await sleep(10);
     rows.set('a', 'unannounced');
     assert.equal(await waiting, 'unannounced');
   });
 
   test('keeps waiting through changes that it does not accept', async () => {
-    const { room, set } = openRoom();
+    const { polls, set } = openPolls();
     set('a', 'one');
-    const waiting = room.wait('a', { accept: (item) => item === 'three', waitMs: 10_000 });
+    const waiting = polls.wait('a', { accept: (item) => item === 'three', waitMs: 10_000 });
     set('a', 'two');
     await sleep(20);
     set('a', 'three');
@@ -81,41 +81,41 @@ describe('a long poll', () => {
   });
 
   test('returns the current row after the time-out', async () => {
-    const { room, set } = openRoom();
+    const { polls, set } = openPolls();
     set('a', 'unchanged');
     const started = performance.now();
-    const item = await room.wait('a', { accept: () => false, waitMs: 60 });
+    const item = await polls.wait('a', { accept: () => false, waitMs: 60 });
     assert.equal(item, 'unchanged');
     assert.ok(performance.now() - started >= 55);
   });
 
   test('ends when its client has disconnected', async () => {
-    const { room } = openRoom();
+    const { polls } = openPolls();
     const client = new AbortController();
-    const waiting = room.wait('a', { accept: isThere, waitMs: 60_000, gone: client.signal });
+    const waiting = polls.wait('a', { accept: isThere, waitMs: 60_000, gone: client.signal });
     await sleep(10);
     client.abort();
     assert.equal(await waiting, undefined);
   });
 
   test('fails if the row cannot be read, and leaves no timer behind', async () => {
-    const room = createWaitingRoom<string>({
+    const polls = createLongPolls<string>({
       wakeups: localWakeups(),
       topic: 'row',
       read: async () => {
         throw new Error('the database is away');
       },
     });
-    await assert.rejects(room.wait('a', { accept: isThere, waitMs: 60_000 }), /away/);
+    await assert.rejects(polls.wait('a', { accept: isThere, waitMs: 60_000 }), /away/);
   });
 });
 
 test('two thousand waiting clients cost few statements; only one is notified', async () => {
-  const { room, set, statements } = openRoom(500);
+  const { polls, set, statements } = openPolls(500);
   const keys = Array.from({ length: 2_000 }, (_, index) => `terminal-${index}`);
   const answered: string[] = [];
   const waits = keys.map(async (key) => {
-    const item = await room.wait(key, { accept: isThere, waitMs: 2_250 });
+    const item = await polls.wait(key, { accept: isThere, waitMs: 2_250 });
     if (item !== undefined) answered.push(key);
   });
   await sleep(60);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { giveUpUnpaid } from '#payments/give-up.ts';
+import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { addIntent, addPayer, bodyOf, openStore, pay, type TestStore } from '#testing/store.ts';
 import { addPayment } from '#testing/store-payments.ts';

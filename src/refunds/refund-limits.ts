@@ -1,0 +1,46 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import { type Atoms, atoms, subtract } from '#core/money.ts';
+import type { Payment } from '#payments/payment.ts';
+import type { RefundFailure } from '#refunds/refund.ts';
+
+/** How much of a payment may be refunded, and the account's daily limit and refund window. */
+
+/** Returns what is neither refunded nor reserved by a pending refund. */
+export function refundable(payment: Payment): Atoms {
+  return subtract(payment.amount, payment.amountReserved);
+}
+
+/** Returns the amount of a new refund. `asked` is `null` for everything that is left. */
+export function decideAmount(payment: Payment, asked: number | null): Atoms | Refusal {
+  const left = refundable(payment);
+  if (left === 0n) {
+    return refuse(
+      'payment_already_refunded',
+      'Nothing is left to refund: the payment is refunded, or pending refunds hold the rest.',
+      'payment',
+    );
+  }
+  const amount = asked === null ? left : atoms(asked);
+  if (amount <= left) return amount;
+  return refuse(
+    'amount_too_large',
+    `amount is ${amount}, but only ${left} atoms of this payment are left to refund.`,
+    'amount',
+  );
+}
+
+/**
+ * Returns why the account's rules end a new refund as `failed` at once. (These are not errors of
+ * the request.)
+ */
+export function checkAccountRules(
+  payment: Payment,
+  refund: { readonly amount: Atoms; readonly now: Date },
+  account: { readonly refundedToday: bigint; readonly dailyLimit: bigint },
+): RefundFailure | null {
+  if (refund.now >= payment.refundableUntil) return 'refund_window_expired';
+  if (account.refundedToday + refund.amount > account.dailyLimit) {
+    return 'refund_daily_limit_exceeded';
+  }
+  return null;
+}
