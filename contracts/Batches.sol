@@ -11,13 +11,14 @@ import {Reason} from "./PaymentTypes.sol";
 import {Payouts} from "./Payouts.sol";
 import {SettledWord} from "./SettledWord.sol";
 
-/// @title The books of settled payments: one bit per payment and one Merkle root per batch.
-/// @notice The bit keeps a payment from settling twice. The root binds refunds to what was settled.
+/// @title The record of settled payments: one bit per payment and one Merkle root per batch.
+/// @notice The bit keeps a payment from settling twice. The root proves to a refund that its
+/// payment was settled.
 abstract contract Batches is Payouts {
-    /// @dev A batch under way: what is read once, changed in memory and written back at its end.
-    /// `account` is the Merchant slot of `merchant`, zero while none is loaded. `charges` is the sum
-    /// over the `settled` payments so far, whose leaves `leaves` points to. `room` is what the
-    /// ceiling of this hour leaves.
+    /// @dev The state of a batch while it settles: read once, changed in memory, and written back
+    /// at the end. `account` is the Merchant slot of `merchant`, zero while none is loaded.
+    /// `charges` is the sum over the `settled` payments so far, whose leaves `leaves` points to.
+    /// `room` is the amount that this hour's ceiling still allows.
     struct Batch {
         PackedLedger ledger;
         PackedCharges charges;
@@ -33,11 +34,13 @@ abstract contract Batches is Payouts {
     mapping(uint256 word => uint256 bits) private _settledNumbers;
     bytes32[RANGE_NODES] internal _nodes;
 
-    /// @param terms The packed payment's last 17 bytes: merchant (4) | amount (5) | order id (8). So
-    /// number, payer and terms put together are the preimage of the payment's leaf. One word, as a
-    /// topic for the merchant and a word each for the others would cost another 700 gas.
+    /// @param terms The packed payment's last 17 bytes: merchant (4) | amount (5) | order id (8).
+    /// So the concatenation of number, payer and terms is the preimage of the payment's leaf.
+    /// Packed into one word, because a topic for the merchant and a word for each other field would
+    /// cost another 700 gas.
     /// @param charges Four numbers of 64 bits, from the highest: the batch, acquirer fee, protocol
-    /// fee and cashback, in atoms. One word, as a word each would cost another 768 gas.
+    /// fee and cashback, in atoms. Packed into one word, because one word each would cost another
+    /// 768 gas.
     event PaymentSettled(
         uint64 indexed number, address indexed payer, bytes17 terms, uint256 charges
     );
@@ -52,7 +55,7 @@ abstract contract Batches is Payouts {
         BatchRange.fillRing(_nodes);
     }
 
-    /// @notice A node of the range over all batches (see {BatchRange}).
+    /// @notice A node of the Merkle range over all batches (see {BatchRange}).
     function rangeNode(uint256 index) external view returns (bytes32) {
         return _nodes[index];
     }
@@ -62,12 +65,12 @@ abstract contract Batches is Payouts {
         if (batch.ledger.settlingPaused()) revert SettlingIsPaused();
         batch.leaves = PaymentTree.allocate(count);
         batch.room = batch.ledger.roomAt(block.timestamp);
-        // No number lies in this word and no account belongs to merchant 0: the first payment loads
-        // both.
+        // No payment number belongs to this word, and merchant 0 does not exist, so the first
+        // payment loads both.
         batch.wordIndex = type(uint256).max;
     }
 
-    /// @dev The checks that every payment passes, however its payer agreed to it. Loads the
+    /// @dev The checks of every payment, with a policy or with an authorization. Loads the
     /// payment's bitmap word and its merchant into the batch.
     function _refusal(Batch memory batch, PaymentHead head, PaymentTail tail)
         internal
@@ -86,7 +89,7 @@ abstract contract Batches is Payouts {
         return Reason.NONE;
     }
 
-    /// @dev Enters a payment whose money has arrived.
+    /// @dev Records a payment after its money has arrived.
     function _book(
         Batch memory batch,
         PaymentHead head,
@@ -98,7 +101,7 @@ abstract contract Batches is Payouts {
             uint256 account = batch.account + (uint256(tail.amount()) << BALANCE_SHIFT);
             if (account < batch.account) revert MerchantBalanceTooHigh(tail.merchant());
             batch.account = account;
-            // Checked by {_refusal}.
+            // {_refusal} has checked the bounds.
             batch.room -= tail.amount();
             batch.word = SettledWord.with(batch.word, head.number());
             batch.charges = batch.charges + charges;
@@ -113,9 +116,9 @@ abstract contract Batches is Payouts {
         }
     }
 
-    /// @dev Writes back. A batch in which nothing settled leaves no trace and uses up no number. When
-    /// one has, a word and an account are loaded; should the last ones be untouched, then writing
-    /// them changes nothing.
+    /// @dev Writes the batch's state back. A batch in which nothing settled changes no storage and
+    /// takes no batch number. Otherwise a bitmap word and an account are loaded; writing them back
+    /// has no effect if the last payments did not change them.
     function _closeBatch(Batch memory batch) internal {
         if (batch.settled == 0) return;
         _settledNumbers[batch.wordIndex] = batch.word;
@@ -131,14 +134,16 @@ abstract contract Batches is Payouts {
         );
     }
 
-    /// @dev Writes the word before it back, unless that is empty or there was none.
+    /// @dev Loads a bitmap word, after writing back the previous one if there is one and it is not
+    /// empty.
     function _loadWord(Batch memory batch, uint256 index) private {
         if (batch.word != 0) _settledNumbers[batch.wordIndex] = batch.word;
         batch.wordIndex = index;
         batch.word = _settledNumbers[index];
     }
 
-    /// @dev Writes the account before it back, unless its merchant is unknown or there was none.
+    /// @dev Loads an account, after writing back the previous one if there is one and its merchant
+    /// is registered.
     function _loadMerchant(Batch memory batch, uint32 merchant) private {
         if (batch.account != 0) _storeAccount(uint32(batch.merchant), batch.account);
         batch.merchant = merchant;

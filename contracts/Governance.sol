@@ -8,8 +8,8 @@ import {PackedOutflow} from "./PackedOutflow.sol";
 import {HIGHEST_FEE_RATE} from "./PaymentTypes.sol";
 import {Timelock} from "./Timelock.sol";
 
-/// @notice Fee rates in basis points of the sale. The payer pays acquirer and protocol on top of
-/// the sale and gets cashback out of the protocol fee.
+/// @notice Fee rates in basis points of the sale. The payer pays the acquirer fee and the protocol
+/// fee on top of the sale, and gets cashback out of the protocol fee.
 struct Rates {
     uint16 acquirer;
     uint16 protocol;
@@ -19,12 +19,12 @@ struct Rates {
 /// @notice The first holders of each role, and the delays.
 /// @param proposers Schedule operations of the {Timelock}.
 /// @param steward Lifts pauses, restores the ceiling, and revokes roles at once.
-/// @param watchers Pause, and drop the proposals of registrars; may be empty.
+/// @param watchers Can pause, and drop the proposals of registrars; may be empty.
 /// @param governanceDelay Seconds that an operation of the {Timelock} waits.
 /// @param walletDelay Seconds between proposing and applying a merchant's new wallet.
-/// @param payoutHold Seconds after its registration in which a merchant cannot withdraw.
-/// @param hourlyCeiling The sales of one hour at most, in whole units of the token (10^6 atoms). As
-/// much may be refunded in one hour.
+/// @param payoutHold Seconds after its registration during which a merchant cannot withdraw.
+/// @param hourlyCeiling The highest sum of sales per hour, in whole units of the token (10^6
+/// atoms). The same limit applies to refunds.
 struct Setup {
     address[] proposers;
     address steward;
@@ -42,18 +42,19 @@ struct Setup {
 
 /// @title Roles, pauses, ceiling and fee rates.
 /// @notice The only admin, forever, is a {Timelock}: a call that loosens a bound waits there, and
-/// guardians can cancel it. It grants roles, sets rates (capped) and raises the ceiling. A call that
-/// tightens a bound takes effect at once. operators: settle, refund, pay withdrawals out. registrar:
-/// merchants. guardians: pausing, lowering the ceiling, holding payouts of new merchants, canceling
-/// operations and proposals. watchers, which are programs: pausing, and dropping what registrars
-/// propose. steward: lifting pauses, restoring the ceiling, revoking all roles but its own.
-/// treasurer: booked fees.
-/// @dev Every function that writes what a batch keeps in memory shares the batch's lock.
+/// guardians can cancel it. It grants roles, sets rates (capped) and raises the ceiling. A call
+/// that tightens a bound takes effect at once. Operators settle, refund and pay out withdrawals.
+/// The registrar registers merchants and proposes wallets. Guardians pause, lower the ceiling, hold
+/// the payouts of new merchants, and cancel operations and proposals. Watchers are programs: they
+/// pause, and drop proposals of registrars. The steward lifts pauses, restores the ceiling, and
+/// revokes all roles but its own. The treasurer collects fees.
+/// @dev Every function that writes state which a batch caches in memory takes the batch's lock.
 abstract contract Governance is AccessControl, ReentrancyGuardTransient {
     bytes32 public constant OPERATOR_ROLE = keccak256("OPERATOR_ROLE");
     bytes32 public constant REGISTRAR_ROLE = keccak256("REGISTRAR_ROLE");
     bytes32 public constant GUARDIAN_ROLE = keccak256("GUARDIAN_ROLE");
-    /// @notice For a program that watches: its key lies on a machine, so it can only stop.
+    /// @notice For the watchtower, a program. Its key is on a machine, so the role can only stop
+    /// things.
     bytes32 public constant WATCH_ROLE = keccak256("WATCH_ROLE");
     bytes32 public constant STEWARD_ROLE = keccak256("STEWARD_ROLE");
     bytes32 public constant TREASURER_ROLE = keccak256("TREASURER_ROLE");
@@ -64,7 +65,7 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
     PackedLedger internal _ledger;
     PackedOutflow internal _outflow;
 
-    /// @dev The highest ceiling that was there from the start or waited in the timelock.
+    /// @dev The highest ceiling that was set at deployment or has passed the timelock.
     uint24 private _approvedCeiling;
     uint16 private _guardians;
 
@@ -94,7 +95,7 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         _grantAll(OPERATOR_ROLE, setup.operators);
         _grantFirst(REGISTRAR_ROLE, setup.registrar);
         _grantAll(GUARDIAN_ROLE, setup.guardians);
-        // Without a guardian, no key could stop a thief.
+        // At least one guardian must remain, because no other key could stop a thief at once.
         if (_guardians == 0) revert LastGuardianStays();
         _grantAll(WATCH_ROLE, setup.watchers);
         _grantFirst(TREASURER_ROLE, setup.treasurer);
@@ -107,14 +108,15 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
     /// @notice The only admin of this contract.
     function timelock() public view virtual returns (Timelock);
 
-    /// @notice Stops settling. Guardian and watcher can stop; only the steward can start again.
+    /// @notice Pauses settlement. Guardians and watchers can pause; only the steward can resume.
     function pauseSettling() external nonReentrant {
         _requireGuardianOrWatcher();
         _ledger = _ledger.withSettlingPaused(true);
         emit SettlingPaused(msg.sender, true);
     }
 
-    /// @notice Stops refunds. Withdrawals have no pause: merchants can always take their money.
+    /// @notice Pauses refunds. Withdrawals cannot be paused, so merchants can always take their
+    /// money.
     function pauseRefunding() external nonReentrant {
         _requireGuardianOrWatcher();
         _outflow = _outflow.withRefundingPaused(true);
@@ -131,8 +133,8 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         emit RefundingPaused(msg.sender, false);
     }
 
-    /// @notice Cancels operations that are scheduled in the timelock. Skips those that no longer wait:
-    /// another guardian may have been quicker.
+    /// @notice Cancels operations that are scheduled in the timelock. Skips operations that are no
+    /// longer pending, because another guardian may have canceled them first.
     function cancelOperations(bytes32[] calldata ids) external onlyRole(GUARDIAN_ROLE) {
         Timelock admin = timelock();
         for (uint256 i = 0; i < ids.length; ++i) {
@@ -140,15 +142,16 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Lets less settle and be refunded per hour, at once. It binds no withdrawal.
+    /// @notice Lowers the hourly limit of sales and refunds at once. Withdrawals are not limited.
     function lowerCeiling(uint24 ceiling_) external onlyRole(GUARDIAN_ROLE) nonReentrant {
         uint24 current = _ledger.hourlyCeiling();
         if (ceiling_ >= current) revert CeilingNotLower(ceiling_, current);
         _setCeiling(ceiling_);
     }
 
-    /// @notice Undoes a {lowerCeiling} at once, wholly or in part: lowering by mistake must not stop
-    /// sales for days, and more than has waited for its delay once is never allowed this way.
+    /// @notice Reverses a {lowerCeiling} at once, completely or in part, because a ceiling lowered
+    /// by mistake must not stop sales for days. It can never exceed a ceiling that has already
+    /// passed the timelock's delay.
     function restoreCeiling(uint24 ceiling_) external onlyRole(STEWARD_ROLE) nonReentrant {
         uint24 current = _ledger.hourlyCeiling();
         if (ceiling_ <= current) revert CeilingNotHigher(ceiling_, current);
@@ -156,8 +159,8 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         _setCeiling(ceiling_);
     }
 
-    /// @notice Approves a higher ceiling. It comes into force, unless a guardian has lowered the present
-    /// one: that stays until the steward restores it, whichever account executes this.
+    /// @notice Approves a higher ceiling. It takes effect at once, unless a guardian has lowered
+    /// the current one, which then stays until the steward restores it.
     function raiseCeiling(uint24 ceiling_) external onlyRole(DEFAULT_ADMIN_ROLE) nonReentrant {
         uint24 approved = _approvedCeiling;
         if (ceiling_ <= approved) revert CeilingNotHigher(ceiling_, approved);
@@ -174,13 +177,14 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         _setRates(rates_);
     }
 
-    /// @notice Grants a role, except the admin's: the timelock is the only admin, forever.
+    /// @notice Grants any role but the admin role, because the timelock is the only admin, forever.
     function grantRole(bytes32 role, address account) public override {
         if (role == DEFAULT_ADMIN_ROLE) revert AdminStays();
         super.grantRole(role, account);
     }
 
-    /// @notice Takes a role away. The steward may at once, except its own kind's: a key was stolen.
+    /// @notice Revokes a role. The steward can do so at once, for stolen keys, except for its own
+    /// role.
     function revokeRole(bytes32 role, address account) public override {
         bool byTimelock = role == DEFAULT_ADMIN_ROLE || role == STEWARD_ROLE;
         if (byTimelock || !hasRole(STEWARD_ROLE, msg.sender)) {
@@ -190,18 +194,18 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         }
     }
 
-    /// @notice How many guardians there are. The last one stays.
+    /// @notice The number of guardians. The last one cannot be removed.
     function guardians() external view returns (uint16) {
         return _guardians;
     }
 
-    /// @notice Pause, rates, ceiling, batches and fees in one word: {SettlementLens} reads it.
+    /// @notice Pause, rates, ceiling, batches and fees in one word. {SettlementLens} decodes it.
     function ledgerWord() external view returns (PackedLedger) {
         return _ledger;
     }
 
-    /// @notice The pause of refunds and what was refunded in an hour, in one word: {SettlementLens}
-    /// reads it.
+    /// @notice The pause of refunds and the sum refunded in an hour, in one word. {SettlementLens}
+    /// decodes it.
     function outflowWord() external view returns (PackedOutflow) {
         return _outflow;
     }
@@ -227,8 +231,9 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
         if (granted && role == GUARDIAN_ROLE) ++_guardians;
     }
 
-    /// @dev Also where a guardian renounces its role, and where the timelock revokes it: without a
-    /// guardian, no key could stop a thief. The admin stays too, or nothing could ever be granted.
+    /// @dev Also called if a guardian renounces its role or the timelock revokes it. The last
+    /// guardian cannot be removed, because no other key could stop a thief at once; nor can the
+    /// admin, without which no role could ever be granted.
     function _revokeRole(bytes32 role, address account)
         internal
         virtual
@@ -246,7 +251,7 @@ abstract contract Governance is AccessControl, ReentrancyGuardTransient {
 
     function _grantFirst(bytes32 role, address account) private {
         if (account == address(0)) revert AddressInvalid(account);
-        // The same account twice is one account, where the deployer counts on two.
+        // A duplicate would be one account where the deployer expects two.
         if (!_grantRole(role, account)) revert AddressInvalid(account);
     }
 

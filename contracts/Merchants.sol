@@ -5,23 +5,24 @@ import {Governance} from "./Governance.sol";
 import {SpendingPolicies} from "./SpendingPolicies.sol";
 
 /// @title Merchants: their numbers, wallets and balances.
-/// @notice A merchant is a small number here. Its money leaves to its registered wallet or, as a
-/// refund, to a payer; no role can send it anywhere else.
+/// @notice The contract identifies merchants by small numbers. A merchant's money can only go to
+/// its registered wallet or, as a refund, to a payer; no role can send it anywhere else.
 abstract contract Merchants is Governance, SpendingPolicies {
     bytes32 private constant CONSENT_TYPEHASH =
         keccak256("MerchantConsent(bytes32 reference,address wallet,uint256 deadline)");
 
-    /// @notice Seconds after its registration in which a merchant cannot withdraw.
+    /// @notice Seconds after its registration during which a merchant cannot withdraw.
     uint48 public immutable PAYOUT_HOLD;
 
-    /// @notice The guardian can extend that to this long after the registration.
+    /// @notice The longest such hold, in seconds after the registration, that a guardian can set.
     uint48 public constant MAX_PAYOUT_HOLD = 30 days;
 
-    /// @dev The lowest bit of the balance in a Merchant slot.
+    /// @dev The position of the balance's lowest bit in a Merchant slot.
     uint256 internal constant BALANCE_SHIFT = 200;
 
-    /// @dev One slot. 56 bits of atoms are 72 billion USDC, about all there is; 32 bits of seconds
-    /// end in 2106. `changeAnnounced` stays until a change applies, also when one was canceled.
+    /// @dev One slot. 56 bits of atoms are 72 billion USDC, about the whole supply; 32 bits of
+    /// seconds end in 2106. `changeAnnounced` stays set until a change is applied, even after a
+    /// cancellation.
     struct Merchant {
         address wallet;
         uint32 heldUntil;
@@ -30,7 +31,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
     }
 
     mapping(uint32 merchant => Merchant) internal _merchants;
-    /// @dev No payment reads it, so it is not in the merchant's slot.
+    /// @dev Not in the merchant's slot, because no payment reads it.
     mapping(uint32 merchant => uint256 time) private _registeredAt;
     mapping(bytes32 merchantReference => uint32 merchant) private _merchantOf;
     uint32 private _merchantCount;
@@ -55,7 +56,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
     }
 
     /// @notice Registers a merchant and gives it the next number.
-    /// @param merchantReference keccak256 of the account's id; can be registered once.
+    /// @param merchantReference keccak256 of the account's id; can be registered only once.
     /// @param signature The wallet's consent: EIP-712 `MerchantConsent`.
     function registerMerchant(
         bytes32 merchantReference,
@@ -76,8 +77,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
         emit MerchantRegistered(merchant, merchantReference, wallet);
     }
 
-    /// @notice Lets a new merchant wait longer for its first payout, while it still waits, and never
-    /// longer than MAX_PAYOUT_HOLD after its registration.
+    /// @notice Extends the hold on a new merchant's first payout while it lasts, at most to
+    /// MAX_PAYOUT_HOLD after the registration.
     function holdPayouts(uint32 merchant, uint32 until)
         external
         onlyRole(GUARDIAN_ROLE)
@@ -92,8 +93,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
         emit PayoutsHeld(merchant, until);
     }
 
-    /// @notice A merchant's wallet, its balance, and when it can withdraw; zeros for an unknown
-    /// number.
+    /// @notice A merchant's wallet, its balance, and when it can withdraw; zeros if the number is
+    /// unknown.
     function merchantAccount(uint32 merchant)
         external
         view
@@ -103,7 +104,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
         return (account.wallet, account.balance, account.heldUntil);
     }
 
-    /// @notice The number given to a reference, zero when it is not registered.
+    /// @notice The merchant number of a reference; zero if it is not registered.
     function merchantOf(bytes32 merchantReference) external view returns (uint32 merchant) {
         return _merchantOf[merchantReference];
     }
@@ -112,7 +113,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
         return _merchantCount;
     }
 
-    /// @return account The merchant's slot as it was before.
+    /// @return account The merchant's slot before this call.
     function _debit(uint32 merchant, uint256 amount) internal returns (uint256 account) {
         if (amount == 0) revert AmountZero();
         Merchant storage slot = _merchants[merchant];
@@ -127,7 +128,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
         }
     }
 
-    /// @dev The Merchant slot as a word, for batches: zero when the merchant is not registered.
+    /// @dev The Merchant slot as a word, for batches; zero if the merchant is not registered.
     function _loadAccount(uint32 merchant) internal view returns (uint256 word) {
         Merchant storage account = _merchants[merchant];
         assembly ("memory-safe") {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice The costs of a payment on top of the sale, in atoms and in one word, from the
-/// lowest bit: cashback (64) | protocolFee (64) | acquirerFee (64); 64 bits stay free.
-/// @dev A word instead of a struct in memory: one addition sums up all three. A sale of MAX_AMOUNT
-/// under MAX_FEE_RATE keeps each below 2^35, so the charges of a batch never reach the next field.
+/// @notice The costs of a payment on top of the sale, in atoms and in one word, from the lowest
+/// bit: cashback (64) | protocolFee (64) | acquirerFee (64); 64 bits are unused.
+/// @dev A word instead of a struct in memory, so that one addition adds all three fields. A sale of
+/// MAX_AMOUNT under MAX_FEE_RATE keeps each below 2^35, so the charges of a batch never reach the
+/// next field.
 type PackedCharges is uint256;
 
 using {add as +} for PackedCharges global;
 using PackedChargesFields for PackedCharges global;
 
-/// @dev Field by field.
+/// @dev Adds each field.
 function add(PackedCharges a, PackedCharges b) pure returns (PackedCharges) {
     unchecked {
         return PackedCharges.wrap(PackedCharges.unwrap(a) + PackedCharges.unwrap(b));
@@ -46,7 +47,7 @@ library PackedChargesFields {
         return uint64(PackedCharges.unwrap(charges));
     }
 
-    /// @return The word of the event: the number of the batch in the highest 64 bits.
+    /// @return The event's word, with the batch number in the highest 64 bits.
     function withBatch(PackedCharges charges, uint256 batch) internal pure returns (uint256) {
         return (batch << BATCH_SHIFT) | PackedCharges.unwrap(charges);
     }

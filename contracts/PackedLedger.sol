@@ -3,21 +3,22 @@ pragma solidity 0.8.37;
 
 import {PackedCharges} from "./PackedCharges.sol";
 
-/// @notice Everything that each batch reads and writes besides its payments, in one word, from the
-/// lowest bit: settlingPaused (1) | free (1) | acquirerRate (10) | protocolRate (10)
+/// @notice The shared state that every batch reads and writes, in one word, from the lowest bit:
+/// settlingPaused (1) | free (1) | acquirerRate (10) | protocolRate (10)
 /// | cashbackRate (10) | hour (16) | settledInHour (44) | hourlyCeiling (24) | batches (36)
 /// | acquirerFees (52) | protocolFees (52).
-/// @dev 52 bits hold 4.5 billion USDC of uncollected fees; 36 bits hold a batch per second for 2,000
-/// years; 44 bits hold any sum below the highest ceiling. `hour` is the lowest 16 bits of the hour
-/// that `settledInHour` belongs to: the sum of an hour 7 years ago can count once, which only makes
-/// the ceiling stricter. A word instead of a struct, as solc writes a struct back field by field.
+/// @dev 52 bits hold 4.5 billion USDC of uncollected fees; 36 bits hold a batch per second for
+/// 2,000 years; 44 bits hold any sum below the highest ceiling. `hour` is the lowest 16 bits of the
+/// hour that `settledInHour` belongs to: after 7 years an old hour's sum may be counted once, which
+/// only makes the ceiling stricter. A word instead of a struct, because solc writes a struct back
+/// field by field.
 type PackedLedger is uint256;
 
 using PackedLedgerFields for PackedLedger global;
 
 /// @title Reading and writing the packed ledger.
 library PackedLedgerFields {
-    /// @dev The ceiling is kept in these: 1 USDC.
+    /// @dev The unit of the stored ceiling: 1 USDC.
     uint256 internal constant CEILING_UNIT = 1e6;
 
     uint256 private constant RATE = 0x3ff;
@@ -67,7 +68,7 @@ library PackedLedgerFields {
         return uint24(PackedLedger.unwrap(ledger) >> CEILING_SHIFT);
     }
 
-    /// @return The atoms settled in the hour that `time` lies in.
+    /// @return The atoms settled in the hour of `time`.
     function settledAt(PackedLedger ledger, uint256 time) internal pure returns (uint256) {
         uint256 word = PackedLedger.unwrap(ledger);
         if (uint16(word >> HOUR_SHIFT) != uint16(time / 1 hours)) return 0;
@@ -115,7 +116,7 @@ library PackedLedgerFields {
         );
     }
 
-    /// @return The ledger after `settled` atoms in the hour of `time`, which is all of that hour.
+    /// @return The ledger with `settled` as the hour's sum of atoms, in the hour of `time`.
     function withSettled(PackedLedger ledger, uint256 settled, uint256 time)
         internal
         pure
@@ -128,8 +129,8 @@ library PackedLedgerFields {
         );
     }
 
-    /// @return The ledger after one more batch. It earned these charges less their cashback, which
-    /// is at most the protocol fee (see {Governance}).
+    /// @return The ledger after one more batch, with its charges less the cashback, which is at
+    /// most the protocol fee (see {Governance}).
     function withBatch(PackedLedger ledger, PackedCharges charges)
         internal
         pure
@@ -141,7 +142,7 @@ library PackedLedgerFields {
             uint256 acquirerSum = ledger.acquirerFees() + acquirer;
             uint256 protocolSum = ledger.protocolFees() + protocol;
             if ((acquirerSum | protocolSum) > FEES) revert FeesTooHigh(acquirerSum, protocolSum);
-            // As the sums fit their fields, one addition each does.
+            // The sums fit their fields, so plain additions suffice.
             return PackedLedger.wrap(
                 PackedLedger.unwrap(ledger) + (acquirer << ACQUIRER_FEES_SHIFT)
                     + (protocol << PROTOCOL_FEES_SHIFT) + (1 << BATCHES_SHIFT)

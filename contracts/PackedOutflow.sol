@@ -5,9 +5,10 @@ import {PackedLedgerFields} from "./PackedLedger.sol";
 
 /// @notice The shared state that refunds read and write, in one word, from the lowest bit:
 /// refundingPaused (1) | hourlyCeiling (24) | hour (40) | paidInHour (191).
-/// @dev Not in the packed ledger, which is full. Refunds and settling have the same ceiling: it bounds
-/// the loss of merchants when an operator's key is stolen. Kept in both words, so that a refund reads
-/// one slot. Withdrawals do not count: they go to the merchant's own wallet.
+/// @dev Not in the packed ledger, which is full. Refunds and settlements have the same ceiling,
+/// which bounds the loss of merchants if an operator's key is stolen. Both words contain it, so
+/// that a refund reads one slot. Withdrawals do not count, because they go to the merchant's own
+/// wallet.
 type PackedOutflow is uint256;
 
 using PackedOutflowFields for PackedOutflow global;
@@ -30,7 +31,7 @@ library PackedOutflowFields {
         return uint24(PackedOutflow.unwrap(outflow) >> CEILING_SHIFT);
     }
 
-    /// @return The atoms refunded in the hour that `time` lies in.
+    /// @return The atoms refunded in the hour of `time`.
     function paidAt(PackedOutflow outflow, uint256 time) internal pure returns (uint256) {
         return _paidIn(PackedOutflow.unwrap(outflow), time / 1 hours);
     }
@@ -55,8 +56,9 @@ library PackedOutflowFields {
         );
     }
 
-    /// @dev No sum runs over: `amount` is below 2^64, and what was paid below the highest ceiling.
-    /// @return The outflow after `amount` atoms more in the hour of `time`.
+    /// @dev Cannot overflow: `amount` is below 2^64, and the sum refunded before is below the
+    /// highest ceiling.
+    /// @return The outflow after another `amount` atoms in the hour of `time`.
     function pay(PackedOutflow outflow, uint256 amount, uint256 time)
         internal
         pure
@@ -69,7 +71,7 @@ library PackedOutflowFields {
             uint256 paid = _paidIn(word, hour);
             uint256 sum = paid + amount;
             if (sum > ceiling) {
-                // The ceiling may have been lowered below the sum paid before.
+                // The ceiling may have been lowered below the sum already refunded.
                 revert OutflowCeilingReached(amount, paid < ceiling ? ceiling - paid : 0);
             }
             return PackedOutflow.wrap(
@@ -78,7 +80,7 @@ library PackedOutflowFields {
         }
     }
 
-    /// @dev 40 bits of hours never end.
+    /// @dev 40 bits of hours never overflow.
     function _paidIn(uint256 word, uint256 hour) private pure returns (uint256) {
         return uint40(word >> HOUR_SHIFT) == hour ? word >> PAID_SHIFT : 0;
     }

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Reason} from "./PaymentTypes.sol";
 
-/// @notice A payer's policy and what was spent under it, in one word, from the lowest bit: period
+/// @notice A payer's policy and the sum spent under it, in one word, from the lowest bit: period
 /// (32) | spent (48) | perPeriod (48) | perPayment (48) | periodSeconds (24) | expiresAt (40) |
 /// maxFeeRate (16). `period` is the index of the period that `spent` belongs to.
 type PackedPolicy is uint256;
@@ -11,10 +11,10 @@ type PackedPolicy is uint256;
 using PackedPolicyFields for PackedPolicy global;
 
 /// @title Reading and writing the packed policy.
-/// @dev A word instead of a struct: each payment reads and writes it, and unpacking a struct into
-/// memory cost 599 gas per payment.
+/// @dev A word instead of a struct, because each payment reads and writes it, and unpacking a
+/// struct into memory cost 599 gas per payment.
 library PackedPolicyFields {
-    /// @dev `expiresAt` of a revoked policy. Zero means that there never was one.
+    /// @dev `expiresAt` of a revoked policy. Zero if there never was a policy.
     uint256 internal constant REVOKED = 1;
 
     uint256 private constant SPENT_AND_PERIOD_BITS = 80;
@@ -63,14 +63,14 @@ library PackedPolicyFields {
         return difference >> SPENT_AND_PERIOD_BITS == 0;
     }
 
-    /// @return The atoms spent in the period that `time` lies in.
+    /// @return The atoms spent in the period of `time`.
     function spentAt(PackedPolicy policy, uint256 time) internal pure returns (uint48) {
         uint256 word = PackedPolicy.unwrap(policy);
         if (policy.periodSeconds() == 0) return 0;
         return uint32(word) == _periodAt(policy, time) ? uint48(word >> 32) : 0;
     }
 
-    /// @notice Whether the policy allows a sale at `time`, and the policy as it is after the sale.
+    /// @notice True if the policy allows the sale at `time`, and the policy after the sale.
     function spend(PackedPolicy policy, uint256 amount, uint256 feeRate, uint256 time)
         internal
         pure
@@ -98,7 +98,7 @@ library PackedPolicyFields {
     }
 
     /// @dev Fits 32 bits until the year 2106 at any length; periods start at the Unix epoch.
-    /// Divides by hand, as no caller comes here with a period of zero, which solc would check.
+    /// Divides in assembly, because no caller passes a period of zero, which solc would check for.
     function _periodAt(PackedPolicy policy, uint256 time) private pure returns (uint256 period) {
         uint256 length = policy.periodSeconds();
         assembly ("memory-safe") {

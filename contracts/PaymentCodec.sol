@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 /// @notice A payment in two stack words that overlap: `head` starts with its first byte, `tail` is
 /// the last 17 bytes and the bytes that follow.
-/// @dev Not a struct in memory: its fields are read so often that loading and masking them showed.
+/// @dev Not a struct in memory, because loading and masking its fields cost too much gas for how
+/// often they are read.
 type PaymentHead is uint256;
 
 type PaymentTail is uint256;
@@ -14,12 +15,12 @@ using PaymentCodec for PaymentTail global;
 /// @title The packed form of a payment: 45 bytes, big-endian, no padding.
 /// @notice number (8) | payer (20) | merchant (4) | amount (5) | order id (8)
 /// @dev Packing saves about 650 gas per payment against ABI words. The packed bytes are also the
-/// preimage of the payment's Merkle leaf; as 45 differs from the 64 bytes of an inner node, no
-/// inner node can ever be passed off as a leaf.
+/// preimage of the payment's Merkle leaf; because an inner node has 64 bytes, none can be passed
+/// off as a leaf.
 library PaymentCodec {
     uint256 internal constant SIZE = 45;
 
-    /// @dev Merkle proofs stay at 9 nodes, and a full batch stays below the 16.78 M gas that a
+    /// @dev Bounds Merkle proofs to 9 nodes, and a full batch to less than the 16.78 M gas that a
     /// transaction may use, even on a token that costs 30,000 gas per transfer.
     uint256 internal constant MAX_COUNT = 400;
 
@@ -29,7 +30,7 @@ library PaymentCodec {
     error TooManyPayments(uint256 attempted, uint256 allowed);
     error NotOnePayment(uint256 attempted);
 
-    /// @return payments How many payments `packed` holds: 1 to MAX_COUNT.
+    /// @return payments The number of payments in `packed`: 1 to MAX_COUNT.
     function count(bytes calldata packed) internal pure returns (uint256 payments) {
         unchecked {
             payments = packed.length / SIZE;
@@ -40,7 +41,7 @@ library PaymentCodec {
         }
     }
 
-    /// @dev Payment `index`; the caller has bounded it with {count}.
+    /// @dev Payment `index`, which the caller has checked against {count}.
     function read(bytes calldata packed, uint256 index)
         internal
         pure

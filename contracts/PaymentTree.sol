@@ -22,7 +22,7 @@ library PaymentTree {
     }
 
     /// @dev Overwrites the nodes. `width` is the number of leaves that were set, at least 1. Node i
-    /// of a level is written over node i of the level below, which has been read by then.
+    /// of a level overwrites node i of the level below, which has been read by then.
     function root(uint256 nodes, uint256 width) internal pure returns (bytes32 top) {
         assembly ("memory-safe") {
             for {} gt(width, 1) {} {
@@ -46,7 +46,7 @@ library PaymentTree {
         }
     }
 
-    /// @notice The node above two: their sorted keccak256.
+    /// @notice The parent of two nodes: their sorted keccak256.
     function parentOf(bytes32 a, bytes32 b) internal pure returns (bytes32 parent) {
         assembly ("memory-safe") {
             let swap := shl(5, gt(a, b))

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @notice Why a payment was not settled. Values are part of the interface: append, never reorder.
-/// @dev Constants, because solc checks the range of an enum wherever one is touched.
+/// @dev Constants, because solc checks the range of an enum at each use.
 library Reason {
     uint8 internal constant NONE = 0;
     uint8 internal constant ALREADY_SETTLED = 1;
@@ -25,7 +25,7 @@ library Reason {
 /// @dev The highest sale, 1,000,000 USDC. With MAX_FEE_RATE on top it still fits 40 bits.
 uint256 constant MAX_AMOUNT = 1e12;
 
-/// @dev Basis points in one.
+/// @dev Basis points of the whole.
 uint256 constant BASIS_POINTS = 10_000;
 
 /// @dev The highest sum of acquirer and protocol rate, in basis points.

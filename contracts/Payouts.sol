@@ -6,14 +6,16 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {WalletChanges} from "./WalletChanges.sol";
 
 /// @title Withdrawals to merchants' registered wallets.
-/// @notice There is no pause and no ceiling for them: money can only go to the merchant's own wallet.
+/// @notice They have no pause and no ceiling, because the money can only go to the merchant's own
+/// wallet.
 abstract contract Payouts is WalletChanges {
     using SafeERC20 for IERC20;
 
-    /// @dev Set while another wallet may be announced: withdrawals look no further without it.
+    /// @dev Set while another wallet may be announced. If it is not set, withdrawals need not look
+    /// for one.
     uint256 private constant CHANGE_ANNOUNCED = 1 << 192;
 
-    /// @dev A whole word for a bit: writing a part of one would read it first.
+    /// @dev A whole word for one bit, because writing a part of a word would read it first.
     mapping(uint64 number => uint256) private _withdrawn;
 
     event Withdrawn(
@@ -26,14 +28,14 @@ abstract contract Payouts is WalletChanges {
     error NumberZero();
     error WithdrawalAlreadyPaid(uint64 number);
 
-    /// @notice Pays out to the registered wallet on the merchant's order. Waits while another wallet
-    /// is announced: it may be announced because this one's key was stolen.
-    /// @param wallet Must be the registered one, so that no wallet is paid that the merchant did not
-    /// mean.
-    /// @param number Any but zero, unique per network: a second call with it pays nothing. Numbers
+    /// @notice Pays out to the registered wallet, as the merchant requested. Refused while another
+    /// wallet is announced, perhaps because this one's key was stolen.
+    /// @param wallet Must be the registered one, so that the merchant gets the payout in the wallet
+    /// it meant.
+    /// @param number Not zero, and unique per network: a second call with it pays nothing. Numbers
     /// are spread over the whole range, so each has a slot of its own.
-    /// @dev Reverts while the lock is held, and does not take it: all is written before the
-    /// transfer. This saves 240 gas.
+    /// @dev Reverts while the lock is held but does not take it, because all state is written
+    /// before the transfer. This saves 240 gas.
     function withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number)
         external
         onlyRole(OPERATOR_ROLE)
@@ -49,10 +51,10 @@ abstract contract Payouts is WalletChanges {
         _payOut(merchant, wallet, amount, number);
     }
 
-    /// @notice Pays out to the registered wallet at its own call. Once the hold on the
-    /// merchant's first payouts has ended, no role can pause or refuse this; no announced wallet
+    /// @notice Pays out to the registered wallet, which calls this itself. Once the hold on the
+    /// merchant's first payouts has ended, no role can pause or refuse it, and no announced wallet
     /// delays it.
-    /// @dev The event carries number 0. The balance itself is the replay guard.
+    /// @dev The event has number 0. The balance itself guards against replays.
     function withdrawOwn(uint32 merchant, uint64 amount) external nonReentrant {
         _takeOut(merchant, msg.sender, amount);
         _payOut(merchant, msg.sender, amount, 0);
@@ -63,7 +65,7 @@ abstract contract Payouts is WalletChanges {
         return _withdrawn[number] != 0;
     }
 
-    /// @return account The merchant's slot as it was before.
+    /// @return account The merchant's slot before this call.
     function _takeOut(uint32 merchant, address wallet, uint64 amount)
         private
         returns (uint256 account)

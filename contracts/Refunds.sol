@@ -13,10 +13,10 @@ import {PaymentTree} from "./PaymentTree.sol";
 abstract contract Refunds is Batches {
     using SafeERC20 for IERC20;
 
-    /// @dev A whole word: writing a part of one would read it first.
+    /// @dev A whole word, because writing a part of one would read it first.
     mapping(uint64 number => uint256 atoms) private _refunded;
 
-    /// @param refundReference Names the refund for readers of the event; no rule depends on it.
+    /// @param refundReference Identifies the refund in the event; no rule depends on it.
     event PaymentRefunded(
         uint64 indexed number,
         address indexed payer,
@@ -30,12 +30,12 @@ abstract contract Refunds is Batches {
     error RefundOutOfOrder(uint256 attempted, uint256 actual);
     error RefundTooHigh(uint256 attempted, uint256 allowed);
 
-    /// @notice Pays back to the payer of a settled payment out of the merchant's balance.
+    /// @notice Refunds the payer of a settled payment from the merchant's balance.
     /// @param nodeIndex The node of the range that the proof leads to.
     /// @param packed The packed payment, exactly as it was settled.
     /// @param proof The Merkle proof of the payment's leaf in the batch (see {PaymentTree}).
-    /// @param refundedBefore The atoms of this payment that were refunded so far. As every refund
-    /// raises that sum, the same call never pays twice.
+    /// @param refundedBefore The atoms of this payment refunded so far. Every refund raises that
+    /// sum, so the same call never pays twice.
     /// @param refundReference Goes into the event.
     function refund(
         uint256 nodeIndex,
@@ -72,7 +72,7 @@ abstract contract Refunds is Batches {
     {
         uint256 refunded = _refunded[number];
         if (refundedBefore != refunded) revert RefundOutOfOrder(refundedBefore, refunded);
-        // Never more than was paid, so neither runs over.
+        // At most the amount paid, so neither overflows.
         unchecked {
             uint256 refundable = paid - refunded;
             if (amount > refundable) revert RefundTooHigh(amount, refundable);

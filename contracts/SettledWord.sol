@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title The replay guard: which of 256 neighboring numbers have settled, a bit for each.
-/// @dev A payment's number names the word by its higher bits and the bit by its lowest eight.
+/// @title The replay guard: one bit for each of 256 consecutive payment numbers, set once settled.
+/// @dev The higher bits of a payment's number select the word, and the lowest eight the bit.
 library SettledWord {
     function indexOf(uint256 number) internal pure returns (uint256) {
         return number >> 8;

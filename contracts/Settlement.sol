@@ -20,7 +20,7 @@ import {WalletChanges} from "./WalletChanges.sol";
 
 /// @notice A payer's EIP-3009 ReceiveWithAuthorization for one payment.
 /// @param bindsOrder True if the nonce also binds the payment's number and order id.
-/// @param salt Chosen by the payer, so that two like authorizations differ.
+/// @param salt Chosen by the payer, so that two otherwise equal authorizations differ.
 struct Authorization {
     bool bindsOrder;
     bytes32 salt;
@@ -29,7 +29,7 @@ struct Authorization {
     bytes signature;
 }
 
-/// @dev As Circle's FiatTokenV2_2 has it: ECDSA, or ERC-1271 of any length.
+/// @dev As in Circle's FiatTokenV2_2: ECDSA, or ERC-1271 with a signature of any length.
 interface IReceiveWithAuthorization {
     function receiveWithAuthorization(
         address from,
@@ -46,15 +46,17 @@ interface IReceiveWithAuthorization {
 /// @notice Pulls sale and fees from payers, credits merchants the whole sale, and keeps one Merkle
 /// root per batch, so that a refund can only ever go back to the payer of a real payment.
 /// @dev The token must be like USDC: no callbacks, no fee on transfer, false or revert on failure.
-/// Views that only readers need are in {SettlementLens}, as the code of one contract is limited.
+/// Views that only clients need are in {SettlementLens}, because the code size of a contract is
+/// limited.
 contract Settlement is Refunds {
     using SafeERC20 for IERC20;
 
-    /// @notice The gas that each pull from a payer gets, always: a payment fails by the token's
-    /// answer and never by the transaction's gas limit. Circle's USDC needs less than 60,000.
+    /// @notice The exact gas for each transfer from a payer, so that a payment can fail by the
+    /// token's response, but never by the transaction's gas limit. Circle's USDC needs less than
+    /// 60,000.
     uint256 public constant PULL_GAS = 200_000;
 
-    /// @dev With an authorization, which the token may let a contract wallet verify.
+    /// @dev The same for an authorization, which a contract wallet may verify.
     uint256 private constant AUTHORIZED_PULL_GAS = PULL_GAS + SIGNATURE_GAS;
 
     bytes32 private constant AUTHORIZATION_TYPEHASH = keccak256(
@@ -74,7 +76,7 @@ contract Settlement is Refunds {
         Merchants(setup.payoutHold)
         WalletChanges(setup.walletDelay)
     {
-        // A call to an address without code succeeds: it would book sales that were never paid.
+        // A call to an address without code succeeds, which would book sales that were never paid.
         if (address(token).code.length == 0) revert AddressInvalid(address(token));
         // Without a proposer, no role and no rate could ever change.
         if (setup.proposers.length == 0) revert AddressInvalid(address(0));
@@ -88,12 +90,13 @@ contract Settlement is Refunds {
         return _TIMELOCK;
     }
 
-    /// @notice Settles packed payments (see {PaymentCodec}). Each one settles or fails alone; a
-    /// failed one emits {PaymentFailed}, writes nothing, and its number stays unused.
+    /// @notice Settles packed payments (see {PaymentCodec}). Each one settles or fails
+    /// independently. A failed one emits {PaymentFailed} and writes nothing, and its number stays
+    /// unused.
     /// @param validUntil The last block time at which any of them may settle: a later transaction
     /// reverts, so that no payer is charged long after the tap.
-    /// @return reasons Empty when all settled. Otherwise one byte per payment: its {Reason}, 0 when
-    /// it settled. Made for eth_call.
+    /// @return reasons Empty if all settled. Otherwise one byte per payment: its {Reason}, 0 if it
+    /// settled. For callers of eth_call.
     function settleBatch(bytes calldata payments, uint40 validUntil)
         external
         onlyRole(OPERATOR_ROLE)
@@ -115,8 +118,8 @@ contract Settlement is Refunds {
         _closeBatch(batch);
     }
 
-    /// @notice {settleBatch} for one payment. It costs less: its selector is one of the lowest, and
-    /// solc compares selectors one by one.
+    /// @notice {settleBatch} for one payment. It costs less, because its selector is one of the
+    /// lowest, and solc compares selectors one after another.
     function settlePaymentSeparately(bytes calldata packed, uint40 validUntil)
         external
         onlyRole(OPERATOR_ROLE)
@@ -133,7 +136,7 @@ contract Settlement is Refunds {
     }
 
     /// @notice Settles one packed payment with the payer's EIP-3009 authorization instead of a
-    /// policy. Its nonce must be {authorizationNonce}, its value sale and fees less cashback.
+    /// policy. Its nonce must be {authorizationNonce}, and its value sale and fees less cashback.
     /// @param validUntil As in {settleBatch}.
     function settleWithAuthorization(
         bytes calldata packed,
@@ -154,7 +157,7 @@ contract Settlement is Refunds {
         return uint8(reason);
     }
 
-    /// @notice Pays booked fees out to `to`.
+    /// @notice Pays collected fees to `to`.
     function collectFees(address to, uint64 acquirerFees, uint64 protocolFees)
         external
         onlyRole(TREASURER_ROLE)
@@ -164,14 +167,14 @@ contract Settlement is Refunds {
         TOKEN.safeTransfer(to, uint256(acquirerFees) + protocolFees);
     }
 
-    /// @notice Pays out all of a token that was sent here by mistake. Not the token that payments
-    /// are made in: all of that belongs to merchants or is booked as fees.
+    /// @notice Pays out the balance of a token that was sent here by mistake. Not possible for the
+    /// payment token, which belongs to merchants or is booked as fees.
     function sweep(IERC20 stray, address to) external onlyRole(TREASURER_ROLE) nonReentrant {
         if (address(stray) == address(TOKEN)) revert AddressInvalid(address(stray));
         if (to == address(0) || to == address(this)) revert AddressInvalid(to);
         uint256 held = TOKEN.balanceOf(address(this));
         stray.safeTransfer(to, stray.balanceOf(address(this)));
-        // A token may have a second address: it would pay out what belongs to merchants.
+        // A token may have a second address, through which the merchants' money could be paid out.
         if (TOKEN.balanceOf(address(this)) != held) revert AddressInvalid(address(stray));
     }
 
@@ -193,8 +196,8 @@ contract Settlement is Refunds {
         if (block.timestamp > validUntil) revert PaymentsTooLate(block.timestamp, validUntil);
     }
 
-    /// @dev Pulls before it books: what is pulled in is credited only when it has arrived. The lock
-    /// keeps everything else out in between, and a refused payment has written nothing.
+    /// @dev Transfers before booking, so that only money that has arrived is credited. The lock
+    /// keeps other calls out in between, and a refused payment has written nothing.
     function _settle(
         Batch memory batch,
         PaymentHead head,
@@ -216,7 +219,7 @@ contract Settlement is Refunds {
         _book(batch, head, tail, charges, leaf);
     }
 
-    /// @dev transferFrom, made by hand: the request goes to memory that is free again afterwards.
+    /// @dev transferFrom in assembly, so that the call data's memory can be reused afterwards.
     function _pull(address payer, uint256 value) private returns (uint256) {
         bytes4 selector = IERC20.transferFrom.selector;
         uint256 request;
@@ -268,11 +271,12 @@ contract Settlement is Refunds {
         return Reason.AUTHORIZATION_REFUSED;
     }
 
-    /// @dev Gives the call an exact amount of gas and survives any answer. More must be left, so that
-    /// EIP-150 lets that amount through, with what the call itself costs: with less the whole batch
-    /// reverts.
-    /// @param start Where in memory the request lies, `length` bytes of it.
-    /// @param answers True if a boolean is due; an answer other than true is then a failure.
+    /// @dev Makes a call with an exact amount of gas and tolerates any response. More gas must be
+    /// left for the call's own cost and for EIP-150, which passes on only a part; with less, the
+    /// whole batch reverts.
+    /// @param start Memory position of the call data, which has `length` bytes.
+    /// @param answers True if the function returns a boolean; any other response than true is then
+    /// a failure.
     function _callToken(uint256 start, uint256 length, uint256 pullGas, bool answers)
         private
         returns (bool succeeded)

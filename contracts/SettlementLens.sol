@@ -34,7 +34,7 @@ interface ICircleToken {
     function paused() external view returns (bool);
 }
 
-/// @notice The answer of {payerAccount}. `spent` counts the current period.
+/// @notice The result of {payerAccount}. `spent` counts the current period.
 struct PayerAccount {
     uint256 balance;
     uint256 allowance;
@@ -47,7 +47,7 @@ struct PayerAccount {
     uint16 maxFeeRate;
 }
 
-/// @notice A wallet that waits to replace another one.
+/// @notice An announced wallet change.
 struct AnnouncedWallet {
     uint32 merchant;
     address from;
@@ -56,9 +56,9 @@ struct AnnouncedWallet {
     address proposer;
 }
 
-/// @title The settlement contract's words as people and services read them.
-/// @notice Holds nothing and changes nothing. Each settlement contract makes its own in its
-/// constructor: its address is that of the contract's first creation (nonce 1).
+/// @title Decodes the settlement contract's packed words for clients.
+/// @notice Holds no money and no state. Each settlement contract creates its own lens in its
+/// constructor, at the address of its first creation (nonce 1).
 contract SettlementLens {
     ILensSource public immutable SETTLEMENT;
     IERC20 public immutable TOKEN;
@@ -68,13 +68,13 @@ contract SettlementLens {
         TOKEN = token;
     }
 
-    /// @notice The {Reason} with which each payment would fail now, each checked alone.
+    /// @notice The {Reason} with which each payment would fail now; each is checked independently.
     function preflight(bytes calldata payments) external view returns (uint8[] memory reasons) {
         uint256 count = PaymentCodec.count(payments);
         reasons = new uint8[](count);
         PackedLedger ledger = SETTLEMENT.ledgerWord();
         if (ledger.settlingPaused()) revert Governance.SettlingIsPaused();
-        // The token is paused, or blocks this contract: it refuses every transfer then.
+        // The token is paused or blocks this contract, so it refuses every transfer.
         bool stopped = _affirms(abi.encodeCall(ICircleToken.paused, ()))
             || _isBlocked(address(SETTLEMENT));
         for (uint256 i = 0; i < count; ++i) {
@@ -85,7 +85,7 @@ contract SettlementLens {
         }
     }
 
-    /// @notice All that contract and token know of a payer.
+    /// @notice The state of a payer in the contract and the token.
     function payerAccount(address payer) public view returns (PayerAccount memory) {
         PackedPolicy policy = SETTLEMENT.policyWord(payer);
         return PayerAccount({
@@ -111,7 +111,8 @@ contract SettlementLens {
         for (uint256 i = 0; i < payers.length; ++i) accounts[i] = payerAccount(payers[i]);
     }
 
-    /// @notice The costs of a sale now: fees, cashback and the atoms that leave the payer's wallet.
+    /// @notice The current costs of a sale: fees, cashback and the atoms that leave the payer's
+    /// wallet.
     function quote(uint40 amount)
         external
         view
@@ -122,21 +123,22 @@ contract SettlementLens {
         return (charges.acquirerFee(), charges.protocolFee(), charges.cashback(), pulled);
     }
 
-    /// @notice The rates in force, in basis points.
+    /// @notice The current rates, in basis points.
     function rates() external view returns (Rates memory) {
         PackedLedger ledger = SETTLEMENT.ledgerWord();
         return Rates(ledger.acquirerRate(), ledger.protocolRate(), ledger.cashbackRate());
     }
 
-    /// @notice The atoms that may settle per clock hour, and that have in this one. As hours
-    /// begin together, at most twice the ceiling settles in any 60 minutes.
+    /// @notice The atoms that may settle per clock hour, and those settled in the current one.
+    /// Hours begin at fixed times, so at most twice the ceiling settles in any 60 minutes.
     function ceiling() external view returns (uint64 perHour, uint64 settled) {
         PackedLedger ledger = SETTLEMENT.ledgerWord();
         perHour = uint64(ledger.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT);
         settled = uint64(ledger.settledAt(block.timestamp));
     }
 
-    /// @notice The atoms that may be refunded per clock hour, and that have been in this one.
+    /// @notice The atoms that may be refunded per clock hour, and those refunded in the current
+    /// one.
     function outflow() external view returns (uint64 perHour, uint64 paid) {
         PackedOutflow word = SETTLEMENT.outflowWord();
         perHour = uint64(word.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT);
@@ -149,8 +151,9 @@ contract SettlementLens {
         return (ledger.acquirerFees(), ledger.protocolFees());
     }
 
-    /// @notice The contract's balance of the token, and the sums that it owes: the balances of merchants `first` to `last`, both included, and the booked fees. Over all merchants, the
-    /// difference was sent here without a payment.
+    /// @notice The contract's balance of the token, and the sums that it owes: the balances of
+    /// merchants `first` to `last`, both included, and the booked fees. Over all merchants, the
+    /// difference is money that was sent here without a payment.
     function holdings(uint32 first, uint32 last)
         external
         view
@@ -173,12 +176,12 @@ contract SettlementLens {
         return SETTLEMENT.outflowWord().refundingPaused();
     }
 
-    /// @notice How many batches have settled; also the number of the newest one.
+    /// @notice The number of settled batches, which is also the number of the newest one.
     function batchCount() external view returns (uint40) {
         return SETTLEMENT.ledgerWord().batches();
     }
 
-    /// @notice The wallets that are announced for merchants `first` to `last`, both included.
+    /// @notice The wallets announced for merchants `first` to `last`, both included.
     function walletChanges(uint32 first, uint32 last)
         external
         view
@@ -225,7 +228,7 @@ contract SettlementLens {
         return _affirms(abi.encodeCall(ICircleToken.isBlacklisted, (account)));
     }
 
-    /// @dev A token without such a function refuses no account.
+    /// @dev A token without such a function blocks no account.
     function _affirms(bytes memory question) private view returns (bool) {
         (bool answered, bytes memory answer) = address(TOKEN).staticcall(question);
         return answered && answer.length == 32 && abi.decode(answer, (uint256)) == 1;

@@ -15,7 +15,7 @@ import {BASIS_POINTS, HIGHEST_FEE_RATE, MAX_AMOUNT} from "./PaymentTypes.sol";
 /// @param perPeriod The highest sum of sales in one period, in atoms.
 /// @param periodSeconds The period's length. Periods are aligned to the Unix epoch, so 86400 is the
 /// UTC day.
-/// @param expiresAt Unix seconds; from then on nothing is taken.
+/// @param expiresAt Unix seconds; nothing is charged from then on.
 /// @param maxFeeRate The highest sum of acquirer and protocol rate the payer accepts, in basis
 /// points.
 struct Policy {
@@ -33,7 +33,7 @@ struct Permit {
     bytes signature;
 }
 
-/// @dev As Circle's FiatTokenV2_2 has it: ECDSA, or ERC-1271 of any length.
+/// @dev As in Circle's FiatTokenV2_2: ECDSA, or ERC-1271 with a signature of any length.
 interface IPermitBytes {
     function permit(
         address owner,
@@ -46,7 +46,8 @@ interface IPermitBytes {
 
 /// @title Standing spending policies of payers.
 /// @notice An allowance alone would let an operator empty a wallet; the policy bounds what it can
-/// take. Only the payer sets it, in person or by signature. A new policy starts with nothing spent.
+/// charge. Only the payer can set it, by a call or a signature. A new policy starts with nothing
+/// spent.
 abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     bytes32 private constant POLICY_TYPEHASH = keccak256(
         "SpendingPolicy(address payer,uint48 perPayment,uint48 perPeriod,uint24 periodSeconds,"
@@ -55,17 +56,17 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     bytes32 private constant REVOCATION_TYPEHASH =
         keccak256("PolicyRevocation(address payer,uint256 nonce,uint256 deadline)");
 
-    /// @notice A period shorter than this would make the cap per period meaningless.
+    /// @notice The shortest period; a shorter one would make the cap per period meaningless.
     uint24 public constant MIN_PERIOD_SECONDS = 60;
 
-    /// @dev For a contract wallet that verifies a signature; passkeys need about 350,000 where the
-    /// chain has no precompile for them.
+    /// @dev The gas for a contract wallet that verifies a signature. Passkeys need about 350,000 on
+    /// a chain without a precompile for them.
     uint256 internal constant SIGNATURE_GAS = 500_000;
 
-    /// @notice The token that payments are made in.
+    /// @notice The payment token.
     IERC20 public immutable TOKEN;
 
-    /// @dev A struct of one word, so that its slot is computed once for reading and writing.
+    /// @dev A struct with one word, so that its slot is computed once for reading and writing.
     struct PolicySlot {
         PackedPolicy policy;
     }
@@ -94,7 +95,7 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         TOKEN = token;
     }
 
-    /// @notice Sets the caller's policy. Signed policies that were not used yet become void.
+    /// @notice Sets the caller's policy. Signed but unused policies become void.
     function setPolicy(Policy calldata policy) external nonReentrant {
         _useNonce(msg.sender);
         _setPolicy(msg.sender, policy);
@@ -111,11 +112,11 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     }
 
     /// @notice Permit and policy in one relayed transaction, so that a payer needs no gas.
-    /// @dev Either signature can be front-run, which uses up its nonce but leaves behind what it is
-    /// for. So a permit that fails is no failure as long as the allowance is there, and a policy
-    /// that is in force already needs no signature. A valid signature is used up all the same:
-    /// otherwise any caller could send it later and restart the payer's period. An invalid one uses
-    /// up no nonce: otherwise any caller could void the payer's signatures.
+    /// @dev Either signature can be front-run, which uses its nonce but has its intended effect. So
+    /// a failing permit is ignored if the allowance exists, and a policy that is already in force
+    /// needs no signature. A valid signature still uses its nonce; otherwise any caller could send
+    /// it later and restart the payer's period. An invalid one uses no nonce; otherwise any caller
+    /// could void the payer's signatures.
     function enrol(
         address payer,
         Policy calldata policy,
@@ -136,7 +137,7 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         if (allowance < needed) revert AllowanceTooLow(allowance, needed);
     }
 
-    /// @notice Ends the caller's policy at once; voids signed policies that were not used yet.
+    /// @notice Ends the caller's policy at once, and voids signed but unused policies.
     function revokePolicy() external nonReentrant {
         _useNonce(msg.sender);
         _revoke(msg.sender);
@@ -153,7 +154,8 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         _revoke(payer);
     }
 
-    /// @notice A payer's policy and what was spent under it, in one word: {SettlementLens} reads it.
+    /// @notice A payer's policy and the sum spent under it, in one word. {SettlementLens} decodes
+    /// it.
     function policyWord(address payer) external view returns (PackedPolicy) {
         return _policies[payer].policy;
     }
@@ -221,7 +223,7 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         );
     }
 
-    /// @return The cost of the dearest single sale under this policy, fees included.
+    /// @return The cost of the most expensive sale that this policy allows, including fees.
     function _highestCharge(Policy calldata policy) private pure returns (uint256) {
         uint256 rate =
             policy.maxFeeRate < HIGHEST_FEE_RATE ? policy.maxFeeRate : HIGHEST_FEE_RATE;
@@ -234,8 +236,9 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         emit PolicyRevoked(payer);
     }
 
-    /// @dev ECDSA first: an account that delegated by EIP-7702 has code and signs with its own key.
-    /// Then ERC-1271 of any length, by a static call with limited gas.
+    /// @dev Tries ECDSA first, because an account that delegates by EIP-7702 has code but signs
+    /// with its own key. Then ERC-1271 with a signature of any length, by a static call with
+    /// limited gas.
     function _requireSignature(
         address signer,
         bytes32 structHash,
@@ -266,7 +269,7 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         if (wallet.code.length == 0) return false;
         bytes memory question = abi.encodeCall(IERC1271.isValidSignature, (digest, signature));
         bytes32 answer;
-        // Copies one word of the answer: a wallet that answers at length must not cost its caller.
+        // Copies only one word of the response, so that a long one costs the caller nothing.
         assembly ("memory-safe") {
             mstore(0x00, 0)
             let length := mload(question)

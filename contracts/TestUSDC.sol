@@ -7,17 +7,17 @@ import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20P
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title A stand-in for USDC on test networks: 6 decimals, EIP-2612, EIP-3009 and a faucet.
-/// @dev In Circle's shape where that changes cost or behavior: behind a proxy, with a pause and a
-/// blocklist that each transfer looks at, with signatures as `bytes` (ECDSA, or ERC-1271 of any
-/// length), and allowances that every transfer lowers, however high they are.
-/// @notice Worth nothing. Any caller can mint. The owner can block an address, as Circle can.
+/// @dev Like Circle's token where that affects cost or behavior: behind a proxy, with a pause and a
+/// blocklist that each transfer checks, signatures as `bytes` (ECDSA, or ERC-1271 of any length),
+/// and allowances that every transfer lowers, even the highest.
+/// @notice Has no value. Any caller can mint. The owner can block an address, as Circle can.
 contract TestUSDCLogic is ERC20Permit, ERC3009 {
     bytes32 private constant PERMIT_TYPEHASH = keccak256(
         "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
     );
 
     address public owner;
-    /// @notice True while all transfers are stopped, as Circle can stop them.
+    /// @notice True while all transfers are paused, as Circle can do.
     bool public paused;
     mapping(address account => bool) public isBlacklisted;
 
@@ -36,7 +36,7 @@ contract TestUSDCLogic is ERC20Permit, ERC3009 {
 
     constructor() ERC20("", "") ERC20Permit("Test USD Coin") {}
 
-    /// @dev By the proxy's constructor.
+    /// @dev Called by the proxy's constructor.
     function initialize(address owner_) external {
         if (owner != address(0)) revert AlreadyInitialized();
         owner = owner_;
@@ -59,7 +59,7 @@ contract TestUSDCLogic is ERC20Permit, ERC3009 {
         _mint(to, amount);
     }
 
-    /// @notice Blocks an account from sending and receiving, or lets it again.
+    /// @notice Blocks an account from sending and receiving, or unblocks it.
     function setBlocked(address account, bool blocked) external onlyOwner {
         isBlacklisted[account] = blocked;
         emit BlockedSet(account, blocked);
@@ -107,7 +107,7 @@ contract TestUSDCLogic is ERC20Permit, ERC3009 {
         _approve(owner_, spender, value);
     }
 
-    /// @notice Stops all transfers, or lets them again.
+    /// @notice Pauses or resumes all transfers.
     function setPaused(bool paused_) external onlyOwner {
         paused = paused_;
         emit PausedSet(paused_);
@@ -120,7 +120,7 @@ contract TestUSDCLogic is ERC20Permit, ERC3009 {
         super._update(from, to, value);
     }
 
-    /// @dev An allowance without end is none that ends at the highest number, as Circle's.
+    /// @dev The highest allowance is not unlimited: transfers lower it, as with Circle's token.
     function _spendAllowance(address owner_, address spender, uint256 value) internal override {
         uint256 allowed = allowance(owner_, spender);
         if (allowed < value) revert ERC20InsufficientAllowance(spender, allowed, value);
@@ -130,8 +130,8 @@ contract TestUSDCLogic is ERC20Permit, ERC3009 {
     }
 }
 
-/// @title The token's address: a proxy of Circle's kind.
-/// @dev Both slots are read at each call. The logic never changes here.
+/// @title The token's address: a proxy like Circle's.
+/// @dev Each call reads both slots. The implementation never changes.
 contract TestUSDC {
     bytes32 private constant LOGIC = keccak256("tapline.test-usdc.logic");
     bytes32 private constant PROXY_ADMIN = keccak256("tapline.test-usdc.admin");

@@ -4,23 +4,23 @@ pragma solidity 0.8.37;
 import {TimelockController} from "@openzeppelin/contracts/governance/TimelockController.sol";
 
 /// @title The timelock that governs one settlement contract.
-/// @notice OpenZeppelin's, with two bounds on top: an operation lapses, and the delay stays within
-/// bounds even if an operation sets another one. Proposers schedule, anyone executes after the delay,
-/// and only the settlement contract cancels, when one of its guardians calls it. A proposer is no
-/// canceller, or a stolen proposer's key could cancel its own removal each time, forever.
-/// @dev The settlement contract makes it in its constructor: its address is that of the contract's
-/// second creation (nonce 2). It is its own admin, so its roles change by operations only.
+/// @notice OpenZeppelin's timelock with two additions: an operation expires, and the delay stays
+/// within bounds even if an operation sets another one. Proposers schedule, anyone executes after
+/// the delay, and only the settlement contract cancels, when one of its guardians calls it.
+/// Proposers cannot cancel; otherwise a stolen proposer's key could cancel its own removal forever.
+/// @dev The settlement contract creates it in its constructor, at the address of its second
+/// creation (nonce 2). It is its own admin, so its roles change by operations only.
 contract Timelock is TimelockController {
-    /// @notice An operation lapses this long after it could have been executed.
+    /// @notice The time after which an executable operation expires.
     uint256 public constant OPERATION_LIFE = 7 days;
 
-    /// @notice The delay that it was deployed with. It never becomes shorter.
+    /// @notice The delay at deployment, which is also the shortest.
     uint256 public immutable LEAST_DELAY;
 
-    /// @notice The delay never becomes longer than this, or than {LEAST_DELAY} if that is longer.
+    /// @notice The longest delay, unless {LEAST_DELAY} is longer.
     uint256 public constant MOST_DELAY = 30 days;
 
-    /// @param proposers Who may schedule operations.
+    /// @param proposers The accounts that may schedule operations.
     constructor(uint256 delay, address[] memory proposers)
         TimelockController(delay, new address[](0), new address[](1), address(0))
     {
@@ -37,7 +37,7 @@ contract Timelock is TimelockController {
     }
 
     /// @inheritdoc TimelockController
-    /// @dev A lapsed operation is as if it had never been scheduled.
+    /// @dev An expired operation counts as never scheduled.
     function getOperationState(bytes32 id) public view override returns (OperationState state) {
         state = super.getOperationState(id);
         if (state != OperationState.Ready) return state;

@@ -3,9 +3,9 @@ pragma solidity 0.8.37;
 
 import {Merchants} from "./Merchants.sol";
 
-/// @title How a merchant gets another settlement wallet.
-/// @notice A proposal waits, can be canceled meanwhile, and lapses. One call drops all proposals of a
-/// registrar, however many: a thief must not be able to outrun the watchtower with a flood.
+/// @title Changes of a merchant's settlement wallet.
+/// @notice A proposal must wait, can be canceled meanwhile, and expires. One call drops all
+/// proposals of a registrar, so that a thief cannot outrun the watchtower by making many.
 abstract contract WalletChanges is Merchants {
     bytes32 private constant WALLET_CONSENT_TYPEHASH =
         keccak256("WalletConsent(uint32 merchant,address wallet,uint256 nonce,uint256 deadline)");
@@ -13,10 +13,10 @@ abstract contract WalletChanges is Merchants {
     /// @notice Seconds between {proposeWallet} and {applyWallet}.
     uint48 public immutable WALLET_DELAY;
 
-    /// @notice A proposal lapses this long after it could have come into force.
+    /// @notice The time after which an applicable proposal expires.
     uint48 public constant PROPOSAL_LIFE = 7 days;
 
-    /// @dev Valid while neither count of drops has changed since the proposal.
+    /// @dev A proposal is valid while neither count of drops has changed since it was made.
     struct WalletChange {
         address wallet;
         uint48 applicableAt;
@@ -26,8 +26,9 @@ abstract contract WalletChanges is Merchants {
     }
 
     mapping(uint32 merchant => WalletChange) private _walletChanges;
-    /// @dev How often the proposals of this proposer were dropped; at address 0, those of all proposers.
-    /// A count, as a time could not order a proposal and a drop in the same block.
+    /// @dev The number of times that this proposer's proposals were dropped; at address 0, the
+    /// proposals of all proposers. A count, because times cannot order a proposal and a drop in the
+    /// same block.
     mapping(address proposer => uint48) private _drops;
 
     event WalletProposed(
@@ -46,8 +47,8 @@ abstract contract WalletChanges is Merchants {
         WALLET_DELAY = walletDelay;
     }
 
-    /// @notice Announces a new wallet; it waits WALLET_DELAY, in which {cancelWallet} can stop it, and
-    /// lapses PROPOSAL_LIFE later.
+    /// @notice Announces a new wallet. It can be applied after WALLET_DELAY, during which
+    /// {cancelWallet} can stop it, and expires PROPOSAL_LIFE later.
     /// @param signature The new wallet's consent: EIP-712 `WalletConsent`, with the new wallet's
     /// nonce.
     function proposeWallet(
@@ -72,8 +73,8 @@ abstract contract WalletChanges is Merchants {
         emit WalletProposed(merchant, wallet, applicableAt, msg.sender);
     }
 
-    /// @notice Drops an announced wallet: the registrar, the guardian and the present wallet may, and
-    /// a watcher if the registrar proposed it.
+    /// @notice Drops an announced wallet. Allowed for the registrar, guardians and the current
+    /// wallet, and for a watcher if a registrar proposed it.
     function cancelWallet(uint32 merchant) external {
         WalletChange memory change = _pendingChange(merchant);
         bool mayWatch =
@@ -84,22 +85,22 @@ abstract contract WalletChanges is Merchants {
         emit WalletProposalCanceled(merchant, change.wallet, msg.sender);
     }
 
-    /// @notice Drops all proposals of a registrar until now, for all merchants: the guardian may, and a
-    /// watcher. Its later proposals wait and apply as usual.
+    /// @notice Drops all earlier proposals of a registrar, for all merchants. Allowed for guardians
+    /// and watchers. Its later proposals are not affected.
     function dropWalletChangesOf(address registrar) external {
         _requireGuardianOrWatcher();
         _checkRole(REGISTRAR_ROLE, registrar);
         _dropProposals(registrar);
     }
 
-    /// @notice Drops the pending wallet change of every merchant, also those that the merchants proposed.
-    /// Later proposals wait and apply as usual.
+    /// @notice Drops the pending wallet change of every merchant, including those that merchants
+    /// proposed. Later proposals are not affected.
     function dropWalletChanges() external onlyRole(GUARDIAN_ROLE) {
         _dropProposals(address(0));
     }
 
-    /// @notice Puts an announced wallet into force. Anyone may, once the delay has passed, until the
-    /// proposal lapses.
+    /// @notice Applies an announced wallet. Any caller may do so, from the end of the delay until
+    /// the proposal expires.
     function applyWallet(uint32 merchant) external nonReentrant {
         WalletChange memory change = _pendingChange(merchant);
         if (change.wallet == address(0)) revert NoWalletProposed(merchant);
@@ -113,8 +114,8 @@ abstract contract WalletChanges is Merchants {
         emit WalletChanged(merchant, from, change.wallet);
     }
 
-    /// @notice The announced wallet, when it may be applied, and who announced it; zeros when there is
-    /// none, or when it lapsed or was dropped.
+    /// @notice The announced wallet, when it may be applied, and who announced it; zeros if there
+    /// is none, or it expired or was dropped.
     function walletChange(uint32 merchant)
         external
         view
@@ -124,7 +125,7 @@ abstract contract WalletChanges is Merchants {
         return (change.wallet, change.applicableAt, change.proposer);
     }
 
-    /// @dev A registrar whose role is taken away takes its proposals along.
+    /// @dev Proposals of a registrar end with its role.
     function _revokeRole(bytes32 role, address account)
         internal
         virtual
@@ -135,7 +136,7 @@ abstract contract WalletChanges is Merchants {
         if (revoked && role == REGISTRAR_ROLE) _dropProposals(account);
     }
 
-    /// @return change The proposal that can still come into force; zeros when there is none.
+    /// @return change The proposal that can still be applied; zeros if there is none.
     function _pendingChange(uint32 merchant) internal view returns (WalletChange memory change) {
         WalletChange memory stored = _walletChanges[merchant];
         if (block.timestamp > uint256(stored.applicableAt) + PROPOSAL_LIFE) return change;

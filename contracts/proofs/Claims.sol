@@ -9,10 +9,10 @@ import {PaymentRules} from "../PaymentRules.sol";
 import {Reason} from "../PaymentTypes.sol";
 import {SettledWord} from "../SettledWord.sol";
 
-/// @title The promises of the pure functions, for every input.
-/// @dev Each function answers whether its claim holds for its arguments; a revert claims nothing.
-/// `prove.ts` shows that none ever answers false: for all words, and for all arguments of their
-/// types that pass what it requires.
+/// @title Properties of the pure functions, proved for every input.
+/// @dev Each function returns true if its property holds for its arguments; a revert states
+/// nothing. `prove.ts` proves that none ever returns false, for all words and all arguments that
+/// satisfy its requirements.
 contract Claims {
     uint256 private constant UNIT = 1e6;
     uint256 private constant HIGHEST_FEES = 2 ** 52 - 1;
@@ -23,7 +23,7 @@ contract Claims {
         returns (bool)
     {
         PackedOutflow before = PackedOutflow.wrap(word);
-        // The sum paid in an hour has never been above the highest ceiling.
+        // The sum refunded in an hour is never above the highest ceiling.
         require(before.paidAt(time) <= uint256(type(uint24).max) * UNIT);
         PackedOutflow later = before.pay(amount, time);
         return later.paidAt(time) == before.paidAt(time) + amount
@@ -81,7 +81,7 @@ contract Claims {
     {
         require(cashback <= protocol);
         PackedLedger before = PackedLedger.wrap(word);
-        // 36 bits of batches never end.
+        // 36 bits of batches never overflow.
         require(before.batches() < 2 ** 36 - 1);
         PackedLedger later = before.withBatch(PackedChargesFields.pack(acquirer, protocol, cashback));
         return uint256(later.acquirerFees()) == uint256(before.acquirerFees()) + acquirer
@@ -145,7 +145,7 @@ contract Claims {
         returns (bool)
     {
         PackedPolicy before = PackedPolicy.wrap(word);
-        // No policy has a period of no length.
+        // No policy has a period of zero.
         require(before.periodSeconds() > 0);
         (uint256 reason, PackedPolicy later) = before.spend(amount, feeRate, time);
         if (reason != Reason.NONE) {
@@ -167,7 +167,7 @@ contract Claims {
     }
 
     function chargesAddFieldByField(uint256 a, uint256 b) external pure returns (bool) {
-        // Far above what a batch can charge: see PackedCharges.sol.
+        // Far above the highest charges of a batch: see PackedCharges.sol.
         uint256 free = 0xffff << 48;
         require(((a | b) & (free | (free << 64) | (free << 128))) == 0);
         PackedCharges x = PackedCharges.wrap(a);
@@ -195,7 +195,7 @@ contract Claims {
         returns (bool)
     {
         PackedLedger ledger = PackedLedger.wrap(word);
-        // As governance keeps them.
+        // Governance keeps the rates below this.
         require(ledger.cashbackRate() <= ledger.protocolRate());
         (PackedCharges charges, uint256 pulled) = PaymentRules.charge(ledger, amount);
         return pulled + charges.cashback()
