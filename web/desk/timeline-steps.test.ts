@@ -1,7 +1,7 @@
 import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Payment, PaymentIntent, Timeline } from '../../data/types/dashboard.ts';
+import type { Payment, PaymentIntent, Timeline } from '../data/types/dashboard.ts';
 import { courseOf, deliverySteps } from './timeline-steps.ts';
 
 const INTENT: PaymentIntent = {

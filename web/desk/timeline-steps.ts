@@ -1,5 +1,5 @@
-import type { Payment, PaymentIntent, Timeline } from '../../data/types/dashboard.ts';
 import { declineText } from '../data/refusal-text.ts';
+import type { Payment, PaymentIntent, Timeline } from '../data/types/dashboard.ts';
 import type { Tone } from '../ui/status.tsx';
 import { t } from '../ui/text/t.ts';
 
