@@ -71,7 +71,7 @@ interface Tally {
   turn: number;
   failures: number;
   readonly latencies: number[];
-  /** When each request was answered. */
+  /** The time of each response. */
   readonly answeredAt: number[];
   readonly ids: string[];
 }

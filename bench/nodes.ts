@@ -33,7 +33,7 @@ const TAP_CLIENTS = 256;
 const MAX_TAPS_PER_SECOND = 500;
 const TIMEOUT_SECONDS = 120;
 /**
- * How long to wait for PostgreSQL's statistics: its processes report their rows only at intervals.
+ * The time to wait for PostgreSQL's statistics: its processes report their rows only at intervals.
  */
 const REST_MS = 12_000;
 /** The number of sales whose rows and bytes are counted. */

@@ -31,7 +31,7 @@ interface Bench {
   readonly pools: readonly Pool[];
   readonly merchant: TestMerchant;
   readonly terminals: readonly Terminal[];
-  /** When the create request for the terminal's intent was sent. */
+  /** The time at which the create request for the terminal's intent was sent. */
   readonly sentAt: Map<string, number>;
   readonly took: number[];
 }

@@ -10,7 +10,7 @@ export interface BenchLine {
   readonly p99Ms?: number;
   /** The number of failed requests. If there are any, the line shows no other number. */
   readonly failures?: number;
-  /** What a bare loop does with the same work in the same run, per second. */
+  /** The rate of a bare loop with the same work in the same run, per second. */
   readonly floor?: number;
   readonly ratio?: number;
   /** A value that fits no column: `148 MB`. */

@@ -42,9 +42,9 @@ interface Bench {
   readonly wakeups: Wakeups;
   readonly payers: readonly PrivateKeyAccount[];
   readonly merchantNumber: bigint;
-  /** When each intent succeeded, by id (performance.now). */
+  /** The time at which each intent succeeded, by id (performance.now). */
   readonly succeededAt: Map<string, number>;
-  /** When each block arrived (performance.now), oldest first. */
+  /** The arrival time of each block (performance.now), oldest first. */
   readonly blocks: { readonly number: bigint; readonly at: number }[];
   tap(): { readonly id: string; readonly at: number };
 }

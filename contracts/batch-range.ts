@@ -8,7 +8,7 @@ import { parentOf } from './payment-tree.ts';
 /** The root of a batch's payments, and the node that the batch wrote. */
 export type RangedBatch = { readonly root: Hex; readonly node: Hex };
 
-/** How many batches a node below PEAK_HEIGHT is kept for. */
+/** The number of batches for which a node below PEAK_HEIGHT is kept. */
 const RING = 256n;
 
 /** From this height on, the contract keeps the newest node of each height. */

@@ -22,7 +22,8 @@ type Artifact = {
 };
 
 /**
- * Where the constructor writes immutable values into the runtime code, by the variable's AST id.
+ * The positions in the runtime code at which the constructor writes immutable values, by the
+ * variable's AST id.
  */
 type Immutables = Record<string, { start: number; length: number }[]>;
 

@@ -98,7 +98,7 @@ async function textsOf(run: Called): Promise<Set<string>> {
     try {
       await run(connection, ...rest);
     } catch {
-      // How it handles the response does not matter.
+      // Its handling of the response does not matter.
     }
   }
   return texts;

@@ -60,7 +60,7 @@ interface WorkerEvent {
 const scope = globalThis as unknown as WorkerScope;
 const { app, version, page, files, reading, notices } = scope.SHELL;
 const KEPT = `${app} ${version}`;
-/** How long to wait for the network before the cached app is shown. */
+/** The time to wait for the network before the cached app is shown. */
 const TIMEOUT_MS = 3_000;
 
 const root = new URL('.', scope.registration.scope);

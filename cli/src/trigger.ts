@@ -91,7 +91,7 @@ async function ask(settings: Scene): Promise<Made | null> {
   return { intent: await settings.tapline.testHelpers.tap(terminal, body) };
 }
 
-/** How a merchant and a customer cause each event. */
+/** The actions of merchant and customer that cause each event. */
 const FLOWS: Readonly<Record<string, (settings: Scene) => Promise<Made | null>>> = {
   'payment_intent.created': async (settings) => ({
     intent: await create(settings, await someTerminal(settings)),

@@ -13,7 +13,7 @@ export interface ClientOptions {
    * Time-out of one attempt in milliseconds. @default 70000, because a refund waits for its block
    */
   readonly timeout?: number;
-  /** How many times a call is retried, if that is safe. @default 3 */
+  /** The number of times that a call is retried, if that is safe. @default 3 */
   readonly maxRetries?: number;
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: typeof fetch;
@@ -52,7 +52,7 @@ export interface Connection {
   watching: Watching | null;
 }
 
-/** What a wait must know about the shared event stream. */
+/** The part of the shared event stream that a wait uses. */
 export interface Bell {
   readonly id: string;
   readonly ring: () => void;
@@ -96,7 +96,7 @@ interface Prepared {
   readonly init: RequestInit;
   readonly key: string | null;
   readonly timeoutMs: number;
-  /** How long to wait for an earlier attempt in progress, in the time of `performance.now()`. */
+  /** The time to wait for an earlier attempt in progress, in the time of `performance.now()`. */
   readonly deadline: number;
 }
 

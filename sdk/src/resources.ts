@@ -211,25 +211,27 @@ export class TestHelpers extends Resource {
     return this.keyed('POST /v1/test_helpers/terminals/{id}/tap', sent, options);
   }
 
-  /** What a card would pass to a reader next: the `url` of an `nfc_sun` credential. */
+  /** The next output of a card to a reader: the `url` of an `nfc_sun` credential. */
   tapCard(card: string, options?: Options): Call<T.CardTap> {
     return this.call('POST /v1/test_helpers/cards/{id}/taps', { ids: [card] }, options);
   }
 
-  /** What the payer's app would show now: a `rotating_code` credential. */
+  /** The current content of the payer's app: a `rotating_code` credential. */
   showRotatingCode(pass: string, options?: Options): Call<T.RotatingCode> {
     return this.call('POST /v1/test_helpers/passes/{id}/rotating_code', { ids: [pass] }, options);
   }
 
   /**
-   * What a phone with the pass in Google Wallet would pass to a reader: a `smart_tap` credential.
+   * The next output to a reader of a phone with the pass in Google Wallet: a `smart_tap`
+   * credential.
    */
   tapGoogleWallet(pass: string, options?: Options): Call<T.PhoneTap> {
     return this.call('POST /v1/test_helpers/passes/{id}/smart_tap', { ids: [pass] }, options);
   }
 
   /**
-   * What a phone with the pass in Apple Wallet would pass to a reader: an `apple_vas` credential.
+   * The next output to a reader of a phone with the pass in Apple Wallet: an `apple_vas`
+   * credential.
    */
   tapAppleWallet(pass: string, options?: Options): Call<T.PhoneTap> {
     return this.call('POST /v1/test_helpers/passes/{id}/apple_vas', { ids: [pass] }, options);

@@ -6,7 +6,7 @@ import { as, type Row, table } from '#db/table.ts';
 
 export type KybStatus = 'none' | 'pending' | 'approved' | 'rejected';
 
-/** When statements are sent, and in which format. */
+/** The schedule of statements, and their format. */
 export interface ExportSchedule {
   readonly every: 'day' | 'week' | 'month';
   readonly format: string;
@@ -28,9 +28,9 @@ export const accounts = table('accounts', {
   language: as<Language | null>('text?'),
   /** The address of the service that signs receipts; `null` if there is none. */
   fiscal_signer: 'text?',
-  /** How often the balance is paid out by itself; `null` for never. */
+  /** The interval of automatic payouts of the balance; `null` if there are none. */
   automatic_payout: as<'daily' | 'weekly' | null>('text?'),
-  /** When statements are sent by themselves; `null` for never. */
+  /** The schedule of automatic statements; `null` if none are sent. */
   export_schedule: as<ExportSchedule | null>('jsonb?'),
   /** The organization that it belongs to; `null` if to none. */
   organization_id: 'text?',

@@ -5,9 +5,12 @@ import type { Tenant } from '#core/mode.ts';
 import { hashShortCode, newShortCode } from '#core/short-code.ts';
 import type { Tx } from '#db/database.ts';
 
-/** How long a code is valid: enough to walk from the office to the counter. */
+/** The time for which a code is valid: enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
-/** How long a code keeps the refund it was used for; later the refund's own record is enough. */
+/**
+ * The time for which a code keeps the refund it was used for; later the refund's own record is
+ * enough.
+ */
 const KEPT_MS = 30 * DAY_MS;
 
 /**

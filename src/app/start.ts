@@ -72,7 +72,7 @@ export interface Running {
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** How often the clock is compared with the database's. */
+/** The interval at which the clock is compared with the database's. */
 const ALIGN_EVERY_MS = 10_000;
 
 /** Undo steps of a start, run in reverse, so that a failed start leaves nothing running. */
@@ -135,7 +135,10 @@ function startAligning(db: Database, clock: AlignedClock): Loop {
   });
 }
 
-/** How often clock steps are checked: a step affects the service at once, so it is logged soon. */
+/**
+ * The interval at which clock steps are checked: a step affects the service at once, so it is
+ * logged soon.
+ */
 const STEPS_POLL_MS = 1_000;
 
 /** Logs each step of the machine's clock once. @returns a function that stops it. */
@@ -311,7 +314,7 @@ function withKeysOf({ roles, production }: Config, network: NetworkSettings): Ne
   };
 }
 
-/** How long a start waits for the first heartbeat of its own worker. */
+/** The time for which a start waits for the first heartbeat of its own worker. */
 const OWN_WORKER_MS = 5_000;
 
 interface Served {

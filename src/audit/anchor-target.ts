@@ -1,4 +1,4 @@
-/** Where the heads of the audit log are stored, out of reach of the database's owner. */
+/** The place that stores the audit log's heads, out of reach of the database's owner. */
 export type AnchorTarget =
   | { readonly to: 'operators' }
   | { readonly to: 'mail'; readonly address: string }

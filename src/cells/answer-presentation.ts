@@ -29,8 +29,8 @@ import { readUnknownDecline } from '#payments/unknown-credential.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
 /**
- * How long an answer is kept: as long as an Idempotency-Key, because a repeated tap within that
- * time is the same tap.
+ * The time for which an answer is kept: as long as an Idempotency-Key, because a repeated tap
+ * within that time is the same tap.
  */
 const KEPT_MS = 48 * HOUR_MS;
 /** Rows deleted per answer, so that the table cannot grow faster than it is swept. */

@@ -24,7 +24,7 @@ import type { Visit } from '#payments/credentials/visiting.ts';
 import { HOME_CELL_AWAY } from '#payments/decline.ts';
 import type { AskHome } from '#payments/pay-request.ts';
 
-/** How long the answer of a pass's home cell is cached. */
+/** The time for which the answer of a pass's home cell is cached. */
 export const KEPT_MS = 60_000;
 /** A lost push of a revocation takes effect after at most that minute; the row is deleted later. */
 const SWEPT_AFTER_MS = DAY_MS;

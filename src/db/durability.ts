@@ -2,7 +2,7 @@ import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
- * What losing the primary costs. `synchronous`: nothing, because each commit waits for a standby.
+ * The data lost with the primary. `synchronous`: none, because each commit waits for a standby.
  * `asynchronous`: the last commits. `single`: everything since the last backup.
  */
 export const DURABILITIES = ['single', 'asynchronous', 'synchronous'] as const;

@@ -11,10 +11,10 @@ import { MIGRATIONS_FOLDER, type Migration, readMigrations } from '#db/migration
  * (test/tidy.test.ts).
  */
 const MIGRATION_LOCK = 7_218_344_190;
-/** How often a start checks if it may migrate, or if the owner's role is done. */
+/** The interval at which a start checks if it may migrate, or if the owner's role is done. */
 const LOOK_MS = 500;
 
-/** How long a migration waits for locks, and for how long it blocks others. */
+/** The time for which a migration waits for locks, and so blocks others. */
 interface MigrationLimits {
   readonly lockMs: number;
   readonly statementMs: number;

@@ -19,13 +19,13 @@ export interface DatabaseSight {
 export type DatabasePlace = Pick<DatabaseSight, 'system' | 'timeline' | 'position'>;
 
 /**
- * What this process may do on a network's ledger. `closed`: only read. `serving`: the database is
- * not known to have lost anything. `signing`: nor does the chain know more than it.
+ * The permissions of this process on a network's ledger. `closed`: only read. `serving`: no data
+ * loss is known. `signing`: in addition, the chain knows nothing that the ledger lacks.
  */
 export type LedgerState = 'closed' | 'serving' | 'signing';
 
 /**
- * What this process knows of a network's ledger on the database that it is connected to.
+ * This process's knowledge of a network's ledger in the connected database.
  *
  * | trust        | meaning                                                | ends with           |
  * |--------------|--------------------------------------------------------|---------------------|

@@ -22,7 +22,7 @@ export const RETENTION_DAYS = 30;
  */
 const DAYS_AHEAD = 7;
 /**
- * How long to wait for a table's lock: a longer wait would block every transaction that writes
+ * The time to wait for a table's lock: a longer wait would block every transaction that writes
  * events.
  */
 const LOCK_TIMEOUT_MS = 500;

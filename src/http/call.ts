@@ -5,7 +5,7 @@ import { present } from '#core/assert.ts';
 import type { RateDecision } from '#http/rate-limit.ts';
 import type { Caller, Route, Stream } from '#http/route.ts';
 
-/** What is known about a request while the checks run. */
+/** The state of a request while the checks run. */
 export interface Call extends Asked {
   readonly startedMs: number;
   /**

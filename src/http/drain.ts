@@ -25,7 +25,7 @@ export interface Drain {
 }
 
 /**
- * How long a kept connection may take to send its next request; the response to it closes the
+ * The time that a kept connection may take to send its next request; the response to it closes the
  * connection.
  */
 const LAST_REQUESTS_MS = 500;

@@ -1,4 +1,7 @@
-/** What a successful request can move. Every route declares it, or the service does not start. */
+/**
+ * The kinds of things that a successful request can change. Every route declares it, or the service
+ * does not start.
+ */
 export const MOVES = ['money', 'access', 'name', 'data', 'nothing'] as const;
 export type Moves = (typeof MOVES)[number];
 

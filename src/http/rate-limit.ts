@@ -44,9 +44,9 @@ const SWEEP_EVERY_MS = 1_000;
 /** The state of a caller, in milliseconds. */
 interface RateFound {
   readonly allowed: boolean;
-  /** How far in the future the caller's next regular request is due. */
+  /** The time until the caller's next regular request is due. */
   readonly debtMs: number;
-  /** How much the request was too early; not above 0 if it was accepted. */
+  /** The time by which the request was too early; not above 0 if it was accepted. */
   readonly overMs: number;
 }
 

@@ -27,7 +27,7 @@ end
 redis.call('SET', KEYS[1], string.format('%.3f', next), 'PX', math.ceil(next - now))
 return {1, tostring(next - now), '0'}`;
 
-/** How long a request waits for Redis; after that its own node decides. */
+/** The time for which a request waits for Redis; after that its own node decides. */
 const COMMAND_TIMEOUT_MS = 20;
 /** After an error the node decides alone for this long, so that no request waits meanwhile. */
 const PAUSE_MS = 1_000;

@@ -85,7 +85,7 @@ export interface Route<
   /** The path below the surface's root: `/payment_intents/{id}`. */
   readonly path: string;
   readonly operationId: string;
-  /** What a successful request can move. It determines who must agree, and how. */
+  /** The kind of thing that a successful request can change. It determines the required consent. */
   readonly moves: Moves;
   /** Set only if it differs from the default for `moves`. */
   readonly asks?: Asks;

@@ -56,7 +56,7 @@ export interface ServerOptions {
   readonly around?: HandlerDeps['around'];
 }
 
-/** How long a sender may take. */
+/** The time that a sender may take. */
 export interface TimeLimits {
   readonly headersMs: number;
   /** Headers and body. */

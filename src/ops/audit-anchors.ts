@@ -19,8 +19,8 @@ export interface AnchorDelivery {
 }
 
 /**
- * How long a process holds its claim on a day, and so also the delay before a retry. Longer than
- * any mail server or receiver may take.
+ * The time that a process holds its claim on a day, and so also the delay before a retry. Longer
+ * than any mail server or receiver may take.
  */
 const CLAIM_MS = 300_000;
 const POST_TIMEOUT_MS = 20_000;

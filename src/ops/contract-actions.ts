@@ -191,7 +191,7 @@ async function ceiling(options: Options, view: ContractView): Promise<ContractCa
   return throughTimelock(view, wish);
 }
 
-/** How many operations one transaction cancels: within the gas limit of a block. */
+/** The number of operations that one transaction cancels, within the gas limit of a block. */
 const OPERATIONS_PER_CALL = 200;
 
 async function cancel(options: Options, view: ContractView): Promise<ContractCall[]> {

@@ -58,7 +58,7 @@ const OPERATOR_ROLE = keccak256(toHex('OPERATOR_ROLE'));
 
 interface Theft {
   readonly stolen: { readonly address: Hex; readonly key: Hex };
-  /** What the thief has done before the theft is noticed. */
+  /** The thief's actions before the theft is noticed. */
   readonly act?: () => Promise<void>;
   readonly ended?: () => Promise<void>;
 }

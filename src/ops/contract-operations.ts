@@ -112,7 +112,7 @@ function wordsOf(settlement: Hex, operation: Operation): string {
   return `${id}: ${says} From ${timeOf(readyAt)} to ${timeOf(lapsesAt)}.`;
 }
 
-/** How many merchants one call reads: within a node's limits. */
+/** The number of merchants that one call reads, within a node's limits. */
 const MERCHANTS_PER_CALL = 500;
 
 /** Reads every wallet that waits, by merchant. */

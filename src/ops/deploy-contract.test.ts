@@ -33,7 +33,7 @@ import {
   withoutBytesSignatures,
 } from '../../contracts/test/fiat-token.ts';
 
-/** What a deployment refuses (docs/operate.md, section 2), with the real command. */
+/** The refusals of a deployment (docs/operate.md, section 2), with the real command. */
 
 const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
 const CHAIN_ID = 31_510;

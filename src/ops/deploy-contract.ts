@@ -37,11 +37,11 @@ export interface Deployment {
   /** Addresses of watchtowers, which pause, and drop proposals of registrars. */
   readonly watchers?: readonly Hex[];
   readonly treasurer: Hex;
-  /** How many seconds an operation of the timelock waits; default: two days. */
+  /** The delay of timelock operations, in seconds; default: two days. */
   readonly governanceDelay?: number;
-  /** How many seconds a merchant's new settlement wallet waits. */
+  /** The delay of a merchant's new settlement wallet, in seconds. */
   readonly walletDelay: number;
-  /** How many seconds a new merchant waits for its first withdrawal. */
+  /** The delay of a new merchant's first withdrawal, in seconds. */
   readonly payoutHold: number;
   /** Whole USDC that may be settled per hour. */
   readonly hourlyCeiling: number;

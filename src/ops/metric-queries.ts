@@ -4,7 +4,7 @@ export interface WorkRow {
   /** Name of the queue. */
   readonly queue: string;
   readonly count: number;
-  /** How long the oldest item has been due. */
+  /** The time for which the oldest item has been due. */
   readonly oldest_seconds: number;
 }
 

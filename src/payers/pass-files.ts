@@ -15,7 +15,7 @@ export interface ShownPass {
   readonly isVoid: boolean;
 }
 
-/** How an Apple phone fetches changes: see apple-pass-service.ts. */
+/** The service from which Apple phones fetch changes (apple-pass-service.ts). */
 export interface AppleUpdates {
   readonly url: string;
   /** The token that authenticates the phone when it fetches this pass. */

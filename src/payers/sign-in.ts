@@ -57,7 +57,7 @@ export interface SignedMessage {
   readonly signature: Hex;
 }
 
-/** What a sign-in message claims. Its text has been checked, its signature has not. */
+/** The claims of a sign-in message, whose text has been checked, but not its signature. */
 interface Claim {
   readonly address: Hex;
   readonly nonce: string;

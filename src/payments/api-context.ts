@@ -31,7 +31,7 @@ interface ApiSettings {
   readonly chains: Readonly<Record<ChainNetwork, object | null>>;
   /** Seconds from a tap, or its payer's approval, within which a payment must be in a block. */
   readonly settleWithinS: number;
-  /** How long a response waits for a settlement, in milliseconds. Default: 20 s. */
+  /** The time for which a response waits for a settlement, in milliseconds. Default: 20 s. */
   readonly settlementWaitMs?: number;
   /** The terms on which a pass that can be copied needs its payer's confirmation. */
   readonly staticPass: StaticPassTerms | null;

@@ -46,7 +46,7 @@ export interface Price {
   readonly lines: SaleLines | null;
 }
 
-/** What the price depends on besides the request. */
+/** The inputs of the price besides the request. */
 export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
   /** Tax settings by account id, for the accounts that need them. */

@@ -20,8 +20,8 @@ export interface Asked {
 }
 
 /**
- * When an account has used all but this fraction of its share, its payments are decided one batch
- * at a time. Before that, a few concurrent batches cannot exceed the share.
+ * Once less than this fraction of an account's share is left, its payments are decided one batch at
+ * a time. Before that, a few concurrent batches cannot exceed the share.
  */
 const ONE_BY_ONE_FROM = 4n;
 

@@ -317,7 +317,7 @@ export async function selectOrderIdsInUse(
   );
 }
 
-/** What a create must know about its terminal. */
+/** The facts about its terminal that a create needs. */
 export interface TerminalStatusRow {
   id: string;
   account_id: string;

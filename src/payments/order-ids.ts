@@ -18,8 +18,8 @@ export interface ChosenOrderId {
 }
 
 /**
- * How many times an idempotency key can be reused: after 48 hours it takes the next derived order
- * id. Two keys practically never derive the same id.
+ * The number of times that an idempotency key can be reused: after 48 hours it takes the next
+ * derived order id. Two keys practically never derive the same id.
  */
 const MAX_CLASHES = 1_000;
 
@@ -98,8 +98,9 @@ export async function chooseOrderIds(
 }
 
 /**
- * How much a rebuilt intent's amount may differ: its quote is lost, and today's rate may differ.
- * Within the minutes in which a create is repeated, no rate moves further: see `MAX_JUMP_PERCENT`.
+ * The largest accepted difference of a rebuilt intent's amount, whose quote is lost, because the
+ * current rate may differ. Within the minutes in which a create is repeated, no rate moves further:
+ * see `MAX_JUMP_PERCENT`.
  */
 const LOST_RATE_PERCENT = 10n;
 

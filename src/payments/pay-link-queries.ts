@@ -23,7 +23,7 @@ export interface PayLinkRow {
   terminal_status: 'active' | 'inactive';
   /** The terms, oldest first; empty until the link is opened. */
   terms: readonly PayTerms[];
-  /** How many authorizations of the requesting wallet were answered. */
+  /** The number of the requesting wallet's authorizations that were answered. */
   answers: number;
 }
 
@@ -47,7 +47,7 @@ export async function selectPayLink(
   return rows[0];
 }
 
-/** How many terms are kept, because wallets may still be signing older ones. */
+/** The number of terms that are kept, because wallets may still be signing older ones. */
 const KEPT_TERMS = 4;
 
 /**

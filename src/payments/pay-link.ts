@@ -23,7 +23,9 @@ export interface PayLink {
   readonly merchant: MerchantAccount;
   /** The terms, oldest first. */
   readonly terms: readonly PayTerms[];
-  /** How many authorizations of the requesting wallet were answered; each changes the salt. */
+  /**
+   * The number of the requesting wallet's authorizations that were answered; each changes the salt.
+   */
   readonly answers: number;
   /** The reason why the link cannot be paid now; `null` if it can. */
   readonly closed: Refusal | null;

@@ -31,7 +31,7 @@ interface IntentFacts extends Traced {
   /** By the account's clock, like all event times in this file. */
   readonly created: Date;
   /**
-   * How far the account's clock is ahead of the service's clock, which `expiresAt` and `confirmBy`
+   * The lead of the account's clock over the service's clock, which `expiresAt` and `confirmBy`
    * use.
    */
   readonly aheadSeconds: number;

@@ -32,7 +32,7 @@ export interface Payment {
   readonly position: bigint;
   /** By the account's clock, like `settledAt`. */
   readonly created: Date;
-  /** How far the account's clock is ahead of the service's clock, which `refundableUntil` uses. */
+  /** The lead of the account's clock over the service's clock, which `refundableUntil` uses. */
   readonly aheadSeconds: number;
   readonly paymentIntentId: string;
   readonly terminalId: string;

@@ -65,7 +65,7 @@ export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): 
   return appendEvents(tx, drafts);
 }
 
-/** How long a confirmation is open (behavior.md 12.3). */
+/** The time for which a confirmation is open (behavior.md 12.3). */
 const CONFIRMATION_MS = 60_000;
 
 export function confirmationDeadline(now: Date): Date {

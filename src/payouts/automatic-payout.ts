@@ -33,7 +33,7 @@ const MIN_PAYOUT = 20_000_000n;
 const EVERY = { daily: 'day', weekly: 'week' } as const;
 const ACTOR = { type: 'system', name: 'automatic payouts' } as const;
 
-/** Why a period ended without a payout, as the API shows it. */
+/** The reason why a period ended without a payout, as the API shows it. */
 export const SKIPPED = {
   enabled_later: 'Automatic payouts were enabled after this period had ended.',
   below_minimum: 'The balance was less than 20 USDC.',

@@ -10,7 +10,7 @@ export interface WalletMail {
   readonly accountId: string;
   readonly proposed: ProposedWallet;
   readonly subject: string;
-  /** What changes, and when it takes effect. */
+  /** The change, and the time at which it takes effect. */
   readonly what: string;
   /** Advice besides clicking the link; may be empty. */
   readonly also: string;

@@ -29,7 +29,7 @@ export interface ProposedWallet {
   readonly wallet: string;
 }
 
-/** What a hold link is about: a stored change, or an announced wallet. */
+/** The subject of a hold link: a stored change, or an announced wallet. */
 export type HoldLinkAbout = { readonly changeId: string } | ProposedWallet;
 
 function walletColumns({ livemode, merchantNumber, wallet }: ProposedWallet) {

@@ -29,8 +29,8 @@ const LIFETIME: Record<Realm, { readonly totalMs: number; readonly idleMs: numbe
 /** Lifetime of a session that waits for its second factor. */
 const PASSWORD_LEVEL_MS = 10 * MINUTE_MS;
 /**
- * How often tokens rotate. A stolen token is useful for about this long after its owner has got the
- * next one.
+ * The interval at which tokens rotate. A stolen token is useful for about this long after its owner
+ * has got the next one.
  */
 const ROTATE_EVERY_MS = HOUR_MS;
 /**

@@ -16,7 +16,7 @@ import { isOfCell } from '#settlement/numbers.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
-/** What to do about a settlement on the chain that has no payment in the ledger. */
+/** The action for a settlement on the chain that has no payment in the ledger. */
 type Plan =
   | { readonly kind: 'leave' }
   | { readonly kind: 'alarm'; readonly alarm: Alarm }

@@ -52,8 +52,8 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before, now }) => [livemode, before, now],
   ],
-  // Which nonces a Google phone used in the lost period is unknown, and a confirmation does not
-  // reveal them. So each of its taps asks for confirmation until the pass is added to the phone
+  // The nonces that a Google phone used in the lost period are unknown, and a confirmation does not
+  // reveal them. So each of its taps needs a confirmation until the pass is added to the phone
   // again, which draws a new value. An Apple phone's message contains its time instead.
   'passes in phones whose taps may be used': [
     `update phone_passes f set doubted_at = $3 from passes p, payers y

@@ -5,7 +5,7 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import { type RecoveryRun, showLoss } from '#settlement/network-recovery-queries.ts';
 import { raiseNextNonce, selectSenders } from '#settlement/senders.ts';
 
-/** How often nodes are polled for transactions that the ledger has lost. */
+/** The interval at which nodes are polled for transactions that the ledger has lost. */
 const LOOK_MS = 500;
 /**
  * The upper bound of SETTLEMENT_TIMEOUT_SECONDS, and so of the validity of any signed payment. The

@@ -27,13 +27,18 @@ export interface NetworkGuard {
   stop(): Promise<void>;
 }
 
-/** How often a closed network is checked. Short, because customers wait at a counter meanwhile. */
+/**
+ * The interval at which a closed network is checked. Short, because customers wait at a counter
+ * meanwhile.
+ */
 const CLOSED_LOOK_MS = 100;
-/** How soon a node that did not answer is queried again. */
+/** The time after which a node that did not answer is queried again. */
 const UNASKED_LOOK_MS = 500;
 /** Time limit for a node, so that a slow one does not block the API. */
 const NODE_TIMEOUT_MS = 3_000;
-/** How often to check for a recovery whose wake-up was lost, and to record the WAL position. */
+/**
+ * The interval of checks for a recovery whose wake-up was lost, and of records of the WAL position.
+ */
 const OPEN_LOOK_MS = 1_000;
 /** Until operators have said whether the database was restored, a node is polled this often. */
 const DOUBT_LOOK_MS = 2_000;
@@ -112,7 +117,7 @@ async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | n
   }
 }
 
-/** What the next poll needs to know about the last one. */
+/** The state that one poll leaves for the next. */
 interface Look {
   readonly state: LedgerState;
   /** True if operators must answer first. */

@@ -17,10 +17,10 @@ import {
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 
-/** How often to check that the last blocks are deep enough. */
+/** The interval of checks whether the last blocks are deep enough. */
 const LOOK_MS = 250;
 /**
- * How long to wait for results to be applied, because a refund cannot be booked before its payment.
+ * The time to wait for results to be applied, because a refund cannot be booked before its payment.
  * Shorter than the lease of the recovery.
  */
 const APPLIED_MS = 4_000;

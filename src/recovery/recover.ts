@@ -23,7 +23,7 @@ import {
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
 
-/** How often to continue. Short, because taps are refused during a recovery. */
+/** The pause between two steps. Short, because taps are refused during a recovery. */
 const POLL_MS = 250;
 
 /**

@@ -3,7 +3,7 @@ import { type Atoms, atoms, subtract } from '#core/money.ts';
 import type { Payment } from '#payments/payment.ts';
 import type { RefundFailure } from '#refunds/refund.ts';
 
-/** How much of a payment may be refunded, and the account's daily limit and refund window. */
+/** The refundable amount of a payment, and the account's daily limit and refund window. */
 
 /** Returns what is neither refunded nor reserved by a pending refund. */
 export function refundable(payment: Payment): Atoms {

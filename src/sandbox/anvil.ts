@@ -26,7 +26,7 @@ const PROBE_MS = 3000;
 /** A free port can be taken before the node binds it. Three times in a row means another fault. */
 const PORT_ATTEMPTS_MAX = 3;
 
-/** How the node mines blocks. */
+/** The node's mining mode. */
 export type Mining =
   | { kind: 'on request' }
   | { kind: 'every transaction' }

@@ -8,7 +8,10 @@ import type { RpcCall } from './json-rpc.ts';
 /** The two bytes that a gzip file starts with (RFC 1952). */
 const GZIP_MAGIC = '1f8b';
 
-/** How often the state is saved while blocks are empty. Then only their number could be lost. */
+/**
+ * The interval at which the state is saved while blocks are empty. Then only their number could be
+ * lost.
+ */
 const IDLE_SAVE_MS = 15_000;
 
 /**

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** What the instance reports once its parts run. */
+/** The instance's report once its parts run. */
 export interface InstanceReport {
   url?: string;
   rpcUrl?: string;

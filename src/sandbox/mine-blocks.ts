@@ -9,8 +9,8 @@ const FAILED_BLOCKS_MAX = 10;
 const IDLE_BLOCK_MS = 1_000;
 
 /**
- * How long blocks stay fast after one with transactions, because more follow: confirmations,
- * refunds, taps.
+ * The time for which blocks stay fast after one with transactions, because more follow:
+ * confirmations, refunds, taps.
  */
 const BUSY_MS = 5_000;
 

@@ -4,13 +4,13 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openOwnSync } from '#files/own-files.ts';
 
-/** How often a process is polled: short compared to any start or stop. */
+/** The interval at which a process is polled: short compared to any start or stop. */
 const POLL_MS = 10;
 
 /** A log file of this size is moved aside, so that a child never fills the disk. */
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
 
-/** How often a log's size is checked; meanwhile the fastest child writes a few MB. */
+/** The interval at which a log's size is checked; meanwhile the fastest child writes a few MB. */
 const LOG_CHECK_MS = 10_000;
 
 /** True if the process id is in use, even by a zombie. */

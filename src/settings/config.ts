@@ -33,7 +33,10 @@ import {
 } from '#settings/walletconnect-settings.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
-/** When a pass that can be copied needs its payer's confirmation (the rule STATIC_PASS). */
+/**
+ * The condition on which a pass that can be copied needs its payer's confirmation (the rule
+ * STATIC_PASS).
+ */
 interface StaticPass {
   readonly confirmFrom: Atoms;
   /** True to require it also at a payer's first payment at a merchant, for any amount. */
@@ -47,7 +50,10 @@ export interface Config {
   readonly port: number;
   /** A port for probes and metrics only; `null` if `port` serves them. */
   readonly opsPort: number | null;
-  /** How long a stopping process keeps serving, so that load balancers notice its failing probe. */
+  /**
+   * The time for which a stopping process keeps serving, so that load balancers notice its failing
+   * probe.
+   */
   readonly drainSeconds: number;
   /** The bearer token that `/metrics` on `port` requires; for `null` see `mayReadMetrics`. */
   readonly metricsToken: string | null;
@@ -77,7 +83,10 @@ export interface Config {
    * block.
    */
   readonly settleWithinS: number;
-  /** When a copied pass needs its payer's confirmation; `null` for never. */
+  /**
+   * The condition on which a pass that can be copied needs its payer's confirmation; `null` for
+   * never.
+   */
   readonly staticPass: StaticPass | null;
   /**
    * The networks on which the operator pays the gas of transfers; `null` for a sandbox's own
@@ -112,7 +121,7 @@ export interface Config {
   readonly mailFrom: string;
   /** `null` for mails to the operators, or a file in the data folder if there is no mail server. */
   readonly auditAnchors: AnchorTarget | null;
-  /** Which requests get a log line, until a signal toggles it. */
+  /** The requests that get a log line, until a signal toggles it. */
   readonly logRequests: LoggedRequests;
   /** `null` if tracing is off. */
   readonly tracing: TraceSettings | null;

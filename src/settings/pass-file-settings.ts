@@ -1,6 +1,6 @@
 import { StartError } from '#core/start-error.ts';
 
-/** What issuing Apple passes requires. Files are PEM. */
+/** The settings for issuing Apple passes. Files are PEM. */
 export interface AppleSettings {
   readonly passType: string;
   readonly team: string;
@@ -14,7 +14,7 @@ export interface AppleSettings {
   readonly nfcPublicKey: string | null;
 }
 
-/** What issuing Google's save links requires. */
+/** The settings for issuing Google's save links. */
 export interface GoogleSettings {
   readonly issuer: string;
   /** The JSON file of a service account. */

@@ -7,9 +7,9 @@ export const PROFILE_NAMES = ['base', 'base-sepolia', 'arc', 'ethereum', 'custom
 export type ProfileName = (typeof PROFILE_NAMES)[number];
 
 /**
- * What makes a block final. `sequencer`: one party decides, until another chain has the block.
- * `slots`: validators vote, so the newest blocks may change. `deterministic`: blocks are never
- * undone. `unknown`: treated as the least certain.
+ * The chain's finality. `sequencer`: one party orders the blocks, until another chain has recorded
+ * them. `slots`: validators vote, so the newest blocks may change. `deterministic`: blocks are
+ * never undone. `unknown`: treated as the least certain.
  */
 export type Finality = 'sequencer' | 'slots' | 'deterministic' | 'unknown';
 

@@ -2,7 +2,7 @@ import { StartError } from '#core/start-error.ts';
 import type { Finality } from '#settlement/chain-profiles.ts';
 import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
 
-/** What must follow a payment's block before the payment counts: a number of blocks, or a time. */
+/** The confirmations after which a payment counts: a number of blocks, or a time. */
 export interface Depth {
   readonly blocks: number;
   readonly ms: number;

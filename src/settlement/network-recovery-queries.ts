@@ -8,7 +8,7 @@ export const RECOVERY_TOPIC = 'network-recovery';
 /** The reason for comparing a network's ledger with its chain. */
 export type RecoveryReason = 'cluster' | 'nonce' | 'position' | 'reconciliation' | 'command';
 
-/** What the database records about a network's ledger and senders. */
+/** The database's record of a network's ledger and senders. */
 export interface LedgerRow {
   readonly status: 'done' | 'recovering';
   /** The database that the last recovery ran on. */
@@ -235,7 +235,7 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
 
 /** Events without a row that were not left to operators yet. */
 export interface UnknownHere {
-  /** How many of them a recovery can book. */
+  /** The number of them that a recovery can book. */
   readonly count: number;
   /**
    * Events that were unknown before the last recovery, and still are, so that another one would not

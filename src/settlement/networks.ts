@@ -4,7 +4,7 @@ import type { Contracts } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
-/** What payments of this sum or more additionally wait for. */
+/** The additional confirmations for payments of this sum or more. */
 export interface CountsRule {
   /** Atoms: the payer's total for the sale, tip included, without fees. */
   readonly from: bigint;
@@ -67,7 +67,7 @@ export interface NetworkConfig extends NetworkRules, Contracts {
    * Milliseconds of blocks required on top of the payment's block, if a time is set; otherwise 0.
    */
   readonly confirmationsMs: number;
-  /** How many providers must name the same block before a receipt counts. */
+  /** The number of providers that must name the same block before a receipt counts. */
   readonly receiptProviders: 1 | 2;
   /**
    * In time-outs counted in blocks, each block counts for at least this long, so a faster chain
@@ -82,7 +82,7 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly idleHeadMs: number;
 }
 
-/** What was found out about the token's contract. */
+/** The result of examining the token's contract. */
 export interface TokenFacts {
   /**
    * True if the token has EIP-2612. Without it, payers approve the contract by a transaction of

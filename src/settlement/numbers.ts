@@ -29,7 +29,7 @@ export interface SettlementNumbers {
 
 /** Numbers per storage slot of the contract's replay guard. */
 const BLOCK = 256n;
-/** When fewer numbers are left, the next block is drawn, long before a busy process runs out. */
+/** Once fewer numbers are left, the next block is drawn, long before a busy process runs out. */
 const FEW = 160;
 /**
  * Blocks that a process draws at once if it has drawn within a second. Creates wait for each draw's
@@ -52,8 +52,8 @@ const FIRST_SKIP_BLOCKS = 4_096;
  */
 const WIDEST_GAP_BITS = 8;
 /**
- * How far numbers are raised above what chain and ledger know: 2^32. Numbers drawn in a lost period
- * are lower, including gaps and skips, unless millions were drawn in it.
+ * The distance by which numbers are raised above the highest in chain and ledger: 2^32. Numbers
+ * drawn in a lost period are lower, including gaps and skips, unless millions were drawn in it.
  */
 const RAISE_BY = 4_294_967_296n;
 /** Blocks in a cell's range of numbers. The cell's database begins with the first one. */

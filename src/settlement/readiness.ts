@@ -45,7 +45,7 @@ export interface WatchedReadiness extends Readiness {
   stop(): Promise<void>;
 }
 
-/** How long after its last heartbeat a worker counts as stopped (behavior.md 20.10). */
+/** The time after its last heartbeat from which a worker counts as stopped (behavior.md 20.10). */
 export const WORKER_GONE_MS = 10_000;
 /**
  * Interval between reads. Workers write changes within half a second, so a change is seen after

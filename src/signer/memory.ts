@@ -28,8 +28,8 @@ export interface Limit {
   readonly perHour: number;
   readonly now: number;
   /**
-   * How many nonces the chain has used, confirmed by two nodes; `null` if nodes are unavailable.
-   * More may have been used since.
+   * The number of nonces that the chain has used, confirmed by two nodes; `null` if nodes are
+   * unavailable. More may have been used since.
    */
   readonly used: number | null;
 }
@@ -54,10 +54,13 @@ export interface Memory {
  * nonce.
  */
 const RAISED_BY = 10n;
-/** How many of the highest nonces are remembered; nodes queue fewer transactions per account. */
+/**
+ * The number of the highest nonces that are remembered; nodes queue fewer transactions per account.
+ */
 const KEPT_NONCES = 256;
 /**
- * How far a nonce may be above the highest signed one. A sender has at most 16 open transactions.
+ * The largest distance of a nonce above the highest signed one. A sender has at most 16 open
+ * transactions.
  */
 const MOST_AHEAD = 64;
 /** The number of lines at which the file is rewritten. */

@@ -33,7 +33,7 @@ interface Answer {
 interface Desk {
   readonly account: SigningAccount;
   readonly memory: Memory;
-  /** How many nonces were used when nodes were last asked. */
+  /** The number of used nonces when nodes were last queried. */
   used: number;
   /**
    * Runs signatures one after the other, because each is checked against the state that the

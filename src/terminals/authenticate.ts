@@ -29,7 +29,10 @@ export interface DeviceCaller {
   readonly apiVersion: string;
 }
 
-/** How long a key's row is cached for reads, so that a revocation takes effect within a second. */
+/**
+ * The time for which a key's row is cached for reads, so that a revocation takes effect within a
+ * second.
+ */
 const CACHE_MS = 750;
 /** The most cached keys. Others are read from the database each time. */
 const CACHE_SIZE = 10_000;

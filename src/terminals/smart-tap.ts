@@ -46,7 +46,9 @@ function withoutKey(): Refusal {
   return refuse('not_configured', 'This network has no key for Smart Tap yet. Ask its operator.');
 }
 
-/** What a phone needs signed: two nonces of this tap, and the reader's key for it. */
+/**
+ * The data whose signature a phone requires: two nonces of this tap, and the reader's key for it.
+ */
 export interface TapToProve {
   readonly readerNonce: Buffer;
   readonly phoneNonce: Buffer;

@@ -16,7 +16,7 @@ export interface WrongCall {
   readonly param?: string | null;
 }
 
-/** What every endpoint promises, tested in the same way for each. */
+/** The promises of every endpoint, tested in the same way for each. */
 export interface Endpoint {
   /** Names the tests, for example `POST /v1/refunds`. */
   readonly name: string;
@@ -28,8 +28,8 @@ export interface Endpoint {
   readonly expect: (answered: Answered, api: TestApi) => void | Promise<void>;
   readonly wrong: readonly WrongCall[];
   /**
-   * What the key of another account or mode gets: `missing` if the path names an object; `others`
-   * if it lists its own objects; `own` if there is nothing to show.
+   * The response to the key of another account or mode: `missing` if the path names an object;
+   * `others` if it lists its own objects; `own` if there is nothing to show.
    */
   readonly elsewhere: 'missing' | 'others' | 'own';
   readonly replay: 'required' | 'accepted' | 'none';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** How the node in between behaves. */
+/** The behavior of the node in between. */
 type NodeMood =
   | 'well'
   /** Cuts each connection. */

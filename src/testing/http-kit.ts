@@ -70,7 +70,7 @@ export interface RawAnswer {
   readonly text: string;
   /** True if the server closed the connection within the time. */
   readonly closed: boolean;
-  /** How many responses arrived. */
+  /** The number of responses that arrived. */
   readonly responses: number;
 }
 

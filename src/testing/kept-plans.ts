@@ -22,7 +22,7 @@ export interface Reading {
   readonly statement: Executed;
   /** The indexes that were read, and tables that were scanned. */
   readonly scans: readonly string[];
-  /** How many table rows and index entries were read; `null` if it was only planned. */
+  /** The number of table rows and index entries read; `null` if it was only planned. */
   readonly rows: number | null;
   readonly pages: number;
 }

@@ -83,7 +83,7 @@ function contextOf(
 
 export interface PeopleServerOptions {
   readonly key?: Buffer;
-  /** How old a new factor must be. By default it counts at once, as in a sandbox. */
+  /** The age from which a new factor counts. By default it counts at once, as in a sandbox. */
   readonly factorAgeMs?: number;
   /** Default: internal errors are logged. */
   readonly log?: Log;

@@ -46,7 +46,8 @@ const ANSWER_MS = 35_000;
 const REPEAT_PAUSE_MS = 100;
 const WRITE_PAUSE_MS = 100;
 /**
- * How long a request is repeated: longer than any simulated outage, including alert and restart.
+ * The time for which a request is repeated: longer than any simulated outage, including alert and
+ * restart.
  */
 const REPEAT_MS = 360_000;
 

@@ -56,7 +56,7 @@ export function newCreate(
 
 export type JsonObject = { readonly [field: string]: Json };
 
-/** What a client sees of a response. */
+/** The part of a response that a client sees. */
 export interface Seen {
   readonly status: number;
   readonly replayed: boolean;

@@ -77,7 +77,7 @@ export interface StoreOptions {
   /** An existing database; closing the store leaves it open. */
   readonly database?: TestDatabase;
   readonly wakeups?: Wakeups;
-  /** Which networks settle. Default: both. */
+  /** The networks that settle. Default: both. */
   readonly readiness?: Readiness;
   /** Settings of the rule STATIC_PASS; default: off. */
   readonly staticPass?: StaticPassTerms;
@@ -238,7 +238,7 @@ export async function addPayer(
 
 let keys = 0;
 
-/** Where a sale happens: a merchant and one of its terminals. */
+/** The place of a sale: a merchant and one of its terminals. */
 export type Counter = Pick<TestStore, 'merchant' | 'terminalId'>;
 
 /** Returns a request with a new Idempotency-Key, unless one is given. */
@@ -300,7 +300,7 @@ export function addIntent(store: TestStore, options: IntentOptions = {}): Promis
   return intentMaker(store)(store, options);
 }
 
-/** What a test reads of a payment intent. */
+/** The fields of a payment intent that tests read. */
 export interface IntentBody {
   readonly id: string;
   readonly status: string;

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How old a signature may be, in seconds, if a receiver sets no limit. */
+/** The maximum age of a signature, in seconds, if a receiver sets no limit. */
 const TOLERANCE_S = 300;
 
 /**

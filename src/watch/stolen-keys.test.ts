@@ -40,7 +40,7 @@ const SALE = 1_000_000_000n;
 const DEADLINE = 4_000_000_000n;
 /** Far in the future, because the drill advances the chain's clock. */
 const VALID_UNTIL = Number(DEADLINE);
-/** How many shops a thief registers, one a block. */
+/** The number of shops that a thief registers, one per block. */
 const SHOPS = 6;
 /** The contract's highest ceiling, which the test network has. */
 const MOST_CEILING = 2 ** 24 - 1;

@@ -38,8 +38,8 @@ export async function readLedgerState(
     readonly livemode: boolean;
     readonly clusterId: string | null;
     /**
-     * When this process noticed that the database was replaced or reset to an earlier state; `null`
-     * if it was not.
+     * The time at which this process noticed that the database was replaced or reset to an earlier
+     * state; `null` if it was not.
      */
     readonly changedAt: Date | null;
   },

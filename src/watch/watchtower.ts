@@ -74,21 +74,21 @@ const DIFFER_MS = 15_000;
 /** The period over which unexplained sums are added up. */
 const SUM_MS = DAY_MS;
 /**
- * How long the watchtower waits after its connections broke before it judges. A restored database
- * breaks them all, and may have lost fewer rows than this process can notice. Workers have seen
- * more of the database's log, poll each second, and close the network if something is missing.
+ * The time for which the watchtower waits after its connections broke before it judges. A restored
+ * database breaks them all, and may have lost fewer rows than this process can notice. Workers have
+ * seen more of the database's log, poll each second, and close the network if something is missing.
  */
 const SETTLED_MS = 5_000;
-/** How often the balance is checked. A flood of proposals takes hours to use it up. */
+/** The interval at which the balance is checked. A flood of proposals takes hours to use it up. */
 const COIN_EVERY_MS = 60_000;
 /** A thief may settle every second, so mails are limited to one per minute. */
 const MAIL_EVERY_MS = 60_000;
 
-/** What a watchtower remembers between polls. */
+/** The state that a watchtower keeps between polls. */
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;
-  /** How many times this process's connections found another database. */
+  /** The number of times that this process's connections found another database. */
   changes: number;
   /** The time since which rows may be missing; `null` if none are, or once a recovery has ended. */
   changedAt: Date | null;

@@ -1,9 +1,9 @@
 import type { Feature } from '#core/permissions-policy.ts';
 
 /**
- * Who uses an app. A shop's customers get the language of their browser, or else the shop's. Owners
- * of a screen, such as a shop's staff or a wallet's owner, get the browser's language and can
- * switch it. Apps without translations are English.
+ * The readers of an app. A shop's customers get the language of their browser, or else the shop's.
+ * Owners of a screen, such as a shop's staff or a wallet's owner, get the browser's language and
+ * can switch it. Apps without translations are English.
  */
 export type Readers = 'customers' | 'owners' | 'english';
 

@@ -15,9 +15,9 @@ import { newSigningSecret, signingKey } from '#webhooks/sign.ts';
 const STALE_SECONDS = 600;
 
 /**
- * How a receiver treats signatures. `not_reached`: it did not accept the valid event, so nothing
- * else was sent. `takes_forged`: it does not check signatures. `takes_old`: it does not check
- * timestamps, so a recorded request can be replayed.
+ * The result of testing a receiver's handling of signatures. `not_reached`: it did not accept the
+ * valid event, so nothing else was sent. `takes_forged`: it does not check signatures. `takes_old`:
+ * it does not check timestamps, so a recorded request can be replayed.
  */
 export type ReceiverVerdict = 'checks_signatures' | 'takes_old' | 'takes_forged' | 'not_reached';
 

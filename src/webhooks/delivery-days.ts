@@ -7,7 +7,7 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 export interface DeliveriesRow {
   readonly day: string;
   readonly delivered: number;
-  /** How many failed, or have not succeeded yet. */
+  /** The number that failed or have not succeeded yet. */
   readonly undelivered: number;
   /** True if the counts of all endpoints are stored. */
   readonly is_kept: boolean;

@@ -22,7 +22,7 @@ export type NotifyDisabled = (tx: Tx, notice: DisabledNotice, now: Date) => Prom
 
 export interface Disabled {
   readonly notice: DisabledNotice;
-  /** How many deliveries of the event go to the account's other endpoints. */
+  /** The number of the event's deliveries to the account's other endpoints. */
   readonly deliveries: number;
 }
 

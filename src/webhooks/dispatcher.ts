@@ -42,13 +42,13 @@ export interface DispatcherDeps {
   readonly released: () => void;
 }
 
-/** What to fetch, and the number of hints when that was decided. */
+/** The deliveries to fetch, and the number of hints when that was decided. */
 export interface Look {
   readonly hints: number;
   readonly asks: readonly Ask[];
 }
 
-/** How long a worker keeps an endpoint's lease after its last delivery. */
+/** The time for which a worker keeps an endpoint's lease after its last delivery. */
 const LINGER_MS = 10_000;
 /** Endpoints per read, which limits its duration. */
 const MAX_ENDPOINTS_OF_LOOK = 256;

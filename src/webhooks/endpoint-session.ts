@@ -3,7 +3,7 @@ import type { DueRow } from '#webhooks/queue-queries.ts';
 import { afterFailure, afterSuccess, type Health, isBroken } from '#webhooks/schedule.ts';
 
 /**
- * What this worker knows and holds of one endpoint, for as long as its lease lasts.
+ * This worker's state of one endpoint, for as long as its lease lasts.
  *
  * | state      | meaning                                               | ends with              |
  * |------------|-------------------------------------------------------|------------------------|
@@ -27,7 +27,7 @@ export interface EndpointSession {
   inFlight: number;
   /** The smoothed response time. */
   latencyMs: number;
-  /** When the session last had work, on the monotonic clock. */
+  /** The time at which the session last had work, on the monotonic clock. */
   usedAtMs: number;
   state: 'open' | 'draining' | 'ended';
   /** The number of hints at the last read that returned less than requested. */

@@ -5,7 +5,7 @@ import type { Resolver } from '#webhooks/resolver.ts';
 
 /** Longer URLs are refused, with a limit similar to that of browsers and proxies. */
 export const MAX_URL_LENGTH = 2048;
-/** How long a creation waits for DNS. A name that cannot be resolved now may be later. */
+/** The time for which a creation waits for DNS. A name that cannot be resolved now may be later. */
 const LOOKUP_MS = 2_000;
 const LOWEST_FREE_PORT = 1024;
 const HIGHEST_PORT = 65_535;

@@ -19,8 +19,8 @@ export interface WebhookDeps {
 }
 
 /**
- * Why an endpoint was disabled. persistent_failure: no success for five days. gone: the receiver
- * answered 410.
+ * The reason why an endpoint was disabled. persistent_failure: no success for five days. gone: the
+ * receiver answered 410.
  */
 export type DisabledReason = 'persistent_failure' | 'gone' | 'requested_by_merchant';
 

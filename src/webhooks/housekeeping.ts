@@ -14,13 +14,15 @@ import { DISABLE_AFTER_MS } from '#webhooks/schedule.ts';
 
 type OnError = (name: string, error: unknown) => void;
 
-/** How often long failures are checked; they are measured in days. */
+/** The interval at which long failures are checked; they are measured in days. */
 const SWEEP_MS = 60_000;
-/** How often partitions are checked; they are created a week ahead. */
+/** The interval at which partitions are checked; they are created a week ahead. */
 const PARTITIONS_MS = HOUR_MS;
 /** Delay of the first partition check, because everything else starts in the first minute. */
 const FIRST_PARTITIONS_MS = 60_000;
-/** How often replays are polled: hints can be lost, and a full queue makes replays wait. */
+/**
+ * The interval at which replays are polled: hints can be lost, and a full queue makes replays wait.
+ */
 const REPLAY_POLL_MS = 2_000;
 const MAX_DISABLED = 100;
 

@@ -14,7 +14,7 @@ const KEPT_BODY_BYTES = 1024;
 /** Some servers send an interim response per resource; more than this is a flood. */
 const MAX_INFORMATIONAL = 64;
 
-/** Why an attempt got no response, as the delivery object shows it. */
+/** The reason why an attempt got no response, as the delivery object shows it. */
 export type NoAnswer =
   | 'address_refused'
   | 'dns_failed'

@@ -28,7 +28,7 @@ const LEASED = webhookEndpoints.pick(
 const LEASED_COLUMNS = `
   ${LEASE}, nullif(l.not_before, '-infinity') as not_before, ${LEASED}`;
 
-/** What a worker needs to know about an endpoint and its lease. */
+/** The properties of an endpoint and its lease that a worker needs. */
 export type LeasedRow = Row<typeof LEASE> & Row<typeof LEASED> & { not_before: Date | null };
 
 /**
@@ -160,7 +160,7 @@ const FETCH = `
     select e.body from events e where e.id = d.event_id and e.created = d.event_created limit 1
   ) v on true`;
 
-/** What to fetch for one endpoint. */
+/** The deliveries to fetch for one endpoint. */
 export interface Ask {
   readonly endpointId: string;
   /** The most deliveries that may be taken. */

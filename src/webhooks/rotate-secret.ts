@@ -10,7 +10,7 @@ import type { EndpointRow, NoteChange, WebhookDeps } from '#webhooks/endpoint.ts
 import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';
 import { newSigningSecret } from '#webhooks/sign.ts';
 
-/** How long the previous secret also signs (behavior.md 11.3). */
+/** The time for which the previous secret also signs (behavior.md 11.3). */
 const OVERLAP_MS = DAY_MS;
 
 /**

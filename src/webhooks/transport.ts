@@ -7,7 +7,7 @@ import type { Resolver } from '#webhooks/resolver.ts';
 import { MAX_IN_FLIGHT } from '#webhooks/schedule.ts';
 import { skipContinue } from '#webhooks/skip-continue.ts';
 
-/** How this process reaches receivers. */
+/** The network access to receivers. */
 export interface Network {
   readonly policy: AddressPolicy;
   readonly resolver: Resolver;
@@ -33,11 +33,11 @@ class AddressRefused extends Error {
   override name = 'AddressRefused';
 }
 
-/** How long a look-up is reused, so that many attempts at once do not flood DNS. */
+/** The time for which a look-up is reused, so that many attempts at once do not flood DNS. */
 const LOOKUP_HOLDS_MS = 1_000;
 /**
- * How long an idle socket is kept: shorter than the idle time-outs of common servers, so that
- * requests are never written to a closing socket.
+ * The time for which an idle socket is kept: shorter than the idle time-outs of common servers, so
+ * that requests are never written to a closing socket.
  */
 const IDLE_SOCKET_MS = 2_000;
 /** Time after which the next address of a host is tried as well. */

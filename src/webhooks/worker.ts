@@ -36,11 +36,11 @@ export interface WebhookWorker {
   stats(): { readonly endpoints: number; readonly inFlight: number };
 }
 
-/** How often the worker polls, because hints can be lost. */
+/** The interval at which the worker polls, because hints can be lost. */
 const POLL_MS = 500;
 /**
- * How often leases are renewed. A lease lasts four times as long, so that a slow renewal does not
- * lose it.
+ * The interval at which leases are renewed. A lease lasts four times as long, so that a slow
+ * renewal does not lose it.
  */
 const HEARTBEAT_MS = 5_000;
 /** Lease of an endpoint: how long its deliveries wait if its worker is killed. */

@@ -7,8 +7,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
 
 /**
- * How each machine of the cluster passes log files to pgBackRest (deploy/ha/pgbackrest-push.sh),
- * with a fake pgBackRest. `npm run machines` uses the real one, PostgreSQL and a primary that dies.
+ * Tests the script that passes each machine's log files to pgBackRest
+ * (deploy/ha/pgbackrest-push.sh), with a fake pgBackRest. `npm run machines` uses the real one,
+ * PostgreSQL and a primary that dies.
  */
 
 const SCRIPT = path.join(import.meta.dirname, '../../deploy/ha/pgbackrest-push.sh');

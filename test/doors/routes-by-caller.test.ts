@@ -161,7 +161,7 @@ test('a key of a merchant opens no payment whose link it does not have', async (
 
 const MODE = '/accounts/{account}/{mode}';
 
-/** What a stale session may change: it revokes rights, or gains a thief nothing. */
+/** The changes that a stale session may make: they revoke rights, or gain a thief nothing. */
 const WITHOUT_FACTOR: Readonly<Record<string, string>> = {
   leaveTeam: 'takes the own role away; an owner shows a factor',
   revokeInvitation: 'takes an invitation away',

@@ -39,7 +39,7 @@ const { values } = parseArgs({
   },
 });
 
-/** What reproduces a run: its choices and the times of its faults. */
+/** The data that reproduces a run: its choices and the times of its faults. */
 type Schedule = Pick<
   ChaosOptions,
   'seed' | 'seconds' | 'clients' | 'blockMs' | 'profile' | 'reach' | 'only'

@@ -22,7 +22,7 @@ interface Operation {
 
 type Send = (path: string, body: object, key: string | null) => Promise<Reply>;
 
-/** How many clients send the same request with the same key in parallel. */
+/** The number of clients that send the same request with the same key in parallel. */
 const AT_ONCE = 5;
 const AMOUNT = 2_500_000;
 

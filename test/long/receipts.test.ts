@@ -18,7 +18,7 @@ const RECEIPTS = 10_000;
 /** A PDF reader is started for each of these. */
 const PDFS = 100;
 const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';
-/** What a page has and Node has not. */
+/** The part of a page's environment that Node lacks. */
 interface Page {
   readonly DOMParser: new () => {
     parseFromString(

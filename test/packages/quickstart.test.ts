@@ -205,7 +205,7 @@ for (const [number, [where, machine, skip]] of MACHINES.entries()) {
   });
 }
 
-/** What a user waits for: the server runs. Go compiles its standard library first. */
+/** A user waits until the server runs. Go compiles its standard library first. */
 const UNTIL_LISTENING =
   'until curl -so /dev/null http://127.0.0.1:8788; do sleep 0.2; done; echo listening';
 

@@ -39,7 +39,7 @@ export interface Step {
 
 export interface Rehearsed {
   readonly steps: readonly Step[];
-  /** What the second provider confirmed. */
+  /** The receipts that the second provider confirmed. */
   readonly readBack: readonly string[];
   readonly chainId: number;
   readonly client: string;

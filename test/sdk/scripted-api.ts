@@ -10,7 +10,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** What the server does with one request: respond, or break the connection. */
+/** The server's reaction to one request: respond, or break the connection. */
 export type Step =
   | {
       readonly status: number;

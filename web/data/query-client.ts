@@ -2,7 +2,10 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiFailure } from './api.ts';
 
 const RETRIES = 2;
-/** How long a list's scroll position is kept: an hour, so that it survives an interruption. */
+/**
+ * The time for which a list's scroll position is kept: an hour, so that it survives an
+ * interruption.
+ */
 const PAGINATION_KEPT_MS = 3_600_000;
 
 /** Retries after any failure but a refusal, because the service would refuse again. */

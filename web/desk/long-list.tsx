@@ -142,7 +142,8 @@ function Newer({ count, isMore, onShow }: NewerProps): ReactNode {
 }
 
 /**
- * How long a new row is highlighted. The row stays mounted, so a later render does not repeat it.
+ * The time for which a new row is highlighted. The row stays mounted, so a later render does not
+ * repeat it.
  */
 const NEW_MS = 1_000;
 

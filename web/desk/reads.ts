@@ -2,7 +2,7 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { valueIn } from '../data/api.ts';
 import type { Call, ResponseOf, RouteName, RouteRequest } from '../data/routes.ts';
 
-/** How a page queries an API, and for which account and mode. */
+/** A page's access to an API, for one account and mode. */
 export interface Asking<Ops, Root extends string> {
   readonly call: Call<Ops, Root>;
   /**
@@ -45,7 +45,7 @@ export function readingOf<Ops, Root extends string, Name extends RouteName<Ops, 
   };
 }
 
-/** How to read the pages of a list, and for which account and mode. */
+/** The reads of a list's pages, for one account and mode. */
 export interface Pages<Page> {
   readonly scope: readonly string[];
   /** Returns the read of one page; `undefined` stands for the first one. */

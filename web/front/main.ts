@@ -5,7 +5,7 @@ import { textNodes } from '../ui/text/nodes.ts';
 import { offeredLanguages, switchLanguage } from '../ui/text/switch.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
 
-/** How long the button shows "Copied". */
+/** The time for which the button shows "Copied". */
 const COPIED_MS = 2_000;
 
 type LoginApp = 'dashboard' | 'operator';

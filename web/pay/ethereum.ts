@@ -38,7 +38,7 @@ export type Trouble =
   | { readonly is: 'wrong_network'; readonly chainId: number; readonly known: boolean }
   | { readonly is: 'too_little'; readonly balance: bigint };
 
-/** What the wallet must have in order to pay. */
+/** The requirements of the payment on the wallet. */
 export interface Needs {
   readonly chainId: number;
   readonly usdc: string;

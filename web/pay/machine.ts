@@ -17,9 +17,9 @@ export type Step =
       readonly link: PayLink;
       /** True while the wallet's own window is open. */
       readonly busy: boolean;
-      /** Why nothing was sent, as a text to show. */
+      /** The reason why nothing was sent, as a text to show. */
       readonly problem: string | null;
-      /** Why the last try was declined, as a text to show. */
+      /** The reason why the last try was declined, as a text to show. */
       readonly declined: string | null;
     }
   /** `mine` if this page sent, or may have sent, a signature and waits for the response. */

@@ -8,7 +8,7 @@ import { type PayApi, type PayLink, type Signed, totalOf } from './link.ts';
 import { next, type PayEvent, START, type Step } from './machine.ts';
 import type { Message } from './message.ts';
 
-/** How often the page polls the payment's state. */
+/** The interval at which the page polls the payment's state. */
 const POLL_MS = 1_500;
 /** Delay before the same request is sent again after no response. */
 const RETRY_MS = 2_000;

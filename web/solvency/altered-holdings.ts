@@ -1,6 +1,6 @@
 import type { TestWindow } from '../testing/browser.ts';
 
-/** How the test falsifies the test network's data in the browser. */
+/** Changes to the test network's data, with which a test falsifies it in the browser. */
 export type Change = 'short' | 'other chain' | 'no contract' | 'silent';
 
 /** Held assets, amount owed to merchants, and fees. */

@@ -15,7 +15,7 @@ import { askFirst, readyWallet } from '../testing/wallet.ts';
 
 const stage = sharedStage();
 
-/** How soon each of the three screens must be visible, as promised to the cashier. */
+/** The time after which each of the three screens must be visible, as promised to the cashier. */
 const SHOWN_MS = 1_000;
 
 /** Taps with a pass whose payer must confirm, so that the payment waits. */

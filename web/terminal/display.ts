@@ -41,7 +41,7 @@ export interface Due {
   readonly quoted: Quoted | null;
 }
 
-/** Why the last tap was declined. The display shows it in its own language. */
+/** The reason why the last tap was declined. The display shows it in its own language. */
 type Decline = Intent['last_payment_error'];
 
 export interface DisplayState {

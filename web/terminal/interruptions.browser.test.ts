@@ -54,7 +54,7 @@ interface State {
   readonly goOn: (tried: Case) => Promise<void>;
   /** The number of payments expected in the ledger at the end. */
   readonly paid: 0 | 1;
-  /** How many passes are presented; by default at most one. */
+  /** The number of passes that are presented; by default at most one. */
   readonly taps?: number;
 }
 

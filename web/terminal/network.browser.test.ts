@@ -5,7 +5,10 @@ import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
 
 const stage = sharedStage();
 
-/** How soon `Offline` must disappear once the network is back, as promised to the cashier. */
+/**
+ * The time after which `Offline` must disappear once the network is back, as promised to the
+ * cashier.
+ */
 const BACK_MS = 1_000;
 
 test('Offline ends within a second of the return of the network', async () => {

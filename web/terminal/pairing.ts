@@ -12,7 +12,7 @@ import {
   type Pairing,
 } from './till-storage.ts';
 
-/** What the service reveals about a terminal before this device is paired with it. */
+/** The facts about a terminal that the service reveals before this device is paired with it. */
 export type ShownDevice = Omit<
   Device,
   'tag_url' | 'brand_path' | 'time_zone' | 'language' | 'currency' | 'signs_receipts'
@@ -117,13 +117,13 @@ function hasOpenPayment(): boolean {
 }
 
 /**
- * What a paired till requires before it becomes `to`:
+ * The confirmation that a paired till requires before it becomes `to`:
  * - `nothing`: it is that terminal already, and the code was typed here.
  * - `click`: a click by the person at the till.
  * - `pin`: the till's PIN.
  * - `ends_pin`: a manager's fresh code for the same terminal, which removes a forgotten PIN.
  * - `manager`: a manager's code for the current terminal, because real money would go elsewhere and
- *   there is no PIN.
+ * there is no PIN.
  */
 export type Proof = 'nothing' | 'click' | 'pin' | 'ends_pin' | 'manager';
 
@@ -133,8 +133,8 @@ export interface Change {
   readonly from: Device | null;
   readonly to: Target;
   /**
-   * Whether the code was typed at the till or came by a link or QR code, which an attacker may have
-   * made.
+   * The source of the code: typed at the till, or from a link or QR code, which an attacker may
+   * have made.
    */
   readonly way: 'typed' | 'link';
   readonly hasPin: boolean;

@@ -31,7 +31,7 @@ export interface Remark {
 }
 
 interface Timed {
-  /** When this phase began. Responses to requests sent earlier say nothing about it. */
+  /** The start of this phase. Responses to requests sent earlier say nothing about it. */
   readonly since: number;
 }
 

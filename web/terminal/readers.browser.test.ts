@@ -50,7 +50,7 @@ async function addNfcReader(page: Page): Promise<void> {
 interface Camera {
   /** The code in view, or empty. */
   code: string;
-  /** How many times the page opened the camera, and how many of its tracks still run. */
+  /** The number of times that the page opened the camera, and how many of its tracks still run. */
   asked: number;
   running: number;
 }

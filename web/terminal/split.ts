@@ -7,7 +7,7 @@ export interface Split {
   readonly paid: bigint;
   /** Amounts still to be charged. Empty if the cashier enters each one. */
   readonly parts: readonly bigint[];
-  /** How many parts have been paid. */
+  /** The number of paid parts. */
   readonly paidParts: number;
 }
 

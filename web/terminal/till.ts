@@ -20,7 +20,7 @@ const PROCESSING_POLL_S = 3;
 /** A request that takes longer than this is checked by a second, different one. */
 const SLOW_MS = 3_000;
 const ASK_EVERY_MS = 2_000;
-/** How long a customer waits for a payment to open before the till gives up. */
+/** The time for which a customer waits for a payment to open before the till gives up. */
 const GIVE_UP_MS = 12_000;
 const RETRY_MS = [500, 1_000, 2_000, 4_000] as const;
 /**

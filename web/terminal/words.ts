@@ -71,7 +71,10 @@ export const WORDS = {
   elsewhereHint: 'till.elsewhere_hint',
 } as const satisfies Words;
 
-/** Why the camera reads no codes: no permission, no device, no decoder, or its track ended. */
+/**
+ * The reason why the camera reads no codes: no permission, no device, no decoder, or its track
+ * ended.
+ */
 export type CameraProblem = keyof typeof WORDS.camera;
 
 export const OUTCOME_LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | 'plain'>> = {

@@ -45,7 +45,7 @@ export const LOOKS: readonly Look[] = [
   { name: 'text-200', width: 390, height: 844, colorScheme: 'light', textPercent: 200 },
   { name: 'forced-colors', width: 820, height: 1180, colorScheme: 'dark', forcedColors: true },
   { name: 'print', width: 794, height: 1123, colorScheme: 'light', onPaper: true },
-  // What a desktop browser shows at a zoom of 200 %.
+  // The viewport of a desktop browser at a zoom of 200 %.
   { name: 'zoom-200', width: 640, height: 400, colorScheme: 'light' },
 ];
 

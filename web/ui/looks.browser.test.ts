@@ -11,7 +11,7 @@ const stage = sharedStage();
 
 const WIDTHS = { phone: 390, tablet: 820, desktop: 1440 } as const;
 const HEIGHT = 1_180;
-/** How far rounding may shift boxes on one line. */
+/** The largest shift of boxes on one line by rounding. */
 const PIXEL = 2;
 
 interface Box {

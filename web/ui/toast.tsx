@@ -2,7 +2,8 @@ import { createContext, type ReactNode, useCallback, useContext, useRef, useStat
 import { t } from './text/t.ts';
 
 /**
- * How long a toast is shown: enough to read two lines. Important messages never appear only here.
+ * The time for which a toast is shown: enough to read two lines. Important messages never appear
+ * only here.
  */
 const SHOWN_MS = 6_000;
 

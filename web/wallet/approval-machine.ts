@@ -16,9 +16,9 @@ export type Approval =
   | {
       readonly at: 'sending';
       readonly signed: SignedApproval;
-      /** How many times it was sent. */
+      /** The number of times that it was sent. */
       readonly sends: number;
-      /** Why the last send was refused. An earlier one may still have been accepted. */
+      /** The reason why the last send was refused. An earlier one may still have been accepted. */
       readonly refusal: string | null;
     }
   | { readonly at: 'waiting'; readonly signed: SignedApproval; readonly request: string }

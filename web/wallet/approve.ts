@@ -16,7 +16,7 @@ import type { ChainFacts } from './signing.ts';
 
 /** For tokens without permits: sends `approve`, a transaction whose gas this wallet pays. */
 
-/** How often the chain is polled: a slow one may need half a minute for two blocks. */
+/** The interval at which the chain is polled: a slow one may need half a minute for two blocks. */
 const LOOKS = 40;
 const LOOK_MS = 1_500;
 

@@ -3,7 +3,7 @@ import type { Account } from './account.ts';
 import { type Opener, openVault, type Vault } from './vault.ts';
 
 /**
- * How long the wallet stays unlocked: several signatures in a row need one unlock, and an
+ * The time for which the wallet stays unlocked: several signatures in a row need one unlock, and an
  * unattended window locks itself.
  */
 const OPEN_MS = 5 * 60_000;

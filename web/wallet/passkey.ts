@@ -1,7 +1,7 @@
 import { fromBase64, randomBytes, toBase64 } from '../data/bytes.ts';
 import { hasName } from '../data/passkey.ts';
 
-/** Why a passkey could not unlock the wallet or protect its key. */
+/** The reason why a passkey could not unlock the wallet or protect its key. */
 export class PasskeyError extends Error {
   readonly reason: 'refused' | 'without_secret';
 

@@ -4,8 +4,8 @@ import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 
 /**
- * How a confirmation ended. `canceled`: by the shop. `gone`: it ended without an answer from this
- * window. `refused`: this window approved too late.
+ * The end of a confirmation. `canceled`: the shop canceled it. `gone`: it ended without an answer
+ * from this window. `refused`: this window approved too late.
  */
 export type RingOutcome =
   | 'paid'
@@ -21,14 +21,14 @@ export type Ring =
   | {
       readonly at: 'asked';
       readonly confirmation: Confirmation;
-      /** Why the user's answer was not accepted. */
+      /** The reason why the user's answer was not accepted. */
       readonly remark: string | null;
     }
   | {
       readonly at: 'answering';
       readonly confirmation: Confirmation;
       readonly yes: boolean;
-      /** How many times the answer was sent. */
+      /** The number of times that the answer was sent. */
       readonly sends: number;
       /** The service has accepted the approval, and the payment is settling. */
       readonly isTaken: boolean;

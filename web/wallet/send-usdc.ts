@@ -17,7 +17,7 @@ import { deadlineAt, factsOf, signTransfer } from './signing.ts';
 import type { Here } from './wallet-context.tsx';
 import { keep, kept, type Network } from './wallet-storage.ts';
 
-/** What the user sees before confirming the transfer. */
+/** The facts that the user sees before confirming the transfer. */
 export interface Plan {
   readonly to: Hex;
   readonly atoms: bigint;
@@ -115,8 +115,8 @@ export function keepSending(network: Network, sending: Sending | null): void {
 /** A block takes one or two seconds. */
 const ASK_EVERY_MS = 1_500;
 /**
- * How many times an unseen transaction is looked up: for 30 seconds in all, because one URL may
- * lead to several nodes, some of which lag behind.
+ * The number of times that an unseen transaction is looked up: for 30 seconds in all, because one
+ * URL may lead to several nodes, some of which lag behind.
  */
 const UNSEEN_LOOKS = 20;
 

@@ -39,8 +39,8 @@ const UNSEEN: Fate = { is: 'unseen' };
 const failed = (words: string): Fate => ({ is: 'failed', words });
 
 /**
- * How long after its end a transfer may still settle. The service waits as long before it considers
- * the transfer dead (`DEAD_AFTER_MS`).
+ * The time after its end within which a transfer may still settle. The service waits as long before
+ * it considers the transfer dead (`DEAD_AFTER_MS`).
  */
 const AFTER_END_S = 60;
 

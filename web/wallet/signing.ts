@@ -50,8 +50,8 @@ export interface Terms {
 }
 
 /**
- * How long a signature is valid: enough for a slow chain, and too short to be useful to a later
- * finder.
+ * The time for which a signature is valid: enough for a slow chain, and too short to be useful to a
+ * later finder.
  */
 const DEADLINE_SECONDS = 900;
 

@@ -7,7 +7,7 @@ import { askPasskey, createPasskey } from './passkey.ts';
  * module sends no requests. The pay page opens the same vault.
  */
 
-/** How the vault is unlocked. */
+/** The method that unlocks the vault. */
 type Seal =
   | { readonly by: 'passkey'; readonly credential: string; readonly salt: string }
   | { readonly by: 'password'; readonly salt: string; readonly cost: ScryptCost };
@@ -26,7 +26,7 @@ export interface Vault {
   readonly box: string;
 }
 
-/** How the user wants to encrypt or unlock it. */
+/** The user's choice of encrypting or unlocking it. */
 export type Opener =
   | { readonly by: 'passkey' }
   | { readonly by: 'password'; readonly password: string };

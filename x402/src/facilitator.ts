@@ -32,7 +32,7 @@ export interface FacilitatorOptions {
    */
   readonly limits: SpendingLimits;
   /**
-   * How long a settlement may take before the response is "pending", in milliseconds. @default
+   * The time that a settlement may take before the response is "pending", in milliseconds. @default
    * 25000
    */
   readonly waitMs?: number;
@@ -64,10 +64,11 @@ export interface Facilitator {
 const WAIT_MS = 25_000;
 const SWEEP_MS = 60_000;
 /**
- * How long the token's name is cached. USDC can be renamed; the network notices within 30 seconds.
+ * The time for which the token's name is cached. USDC can be renamed; the network notices within 30
+ * seconds.
  */
 const TOKEN_MS = 20_000;
-/** How long a client's signature is valid, in seconds. */
+/** The time for which a client's signature is valid, in seconds. */
 const SIGNATURE_SECONDS = 60;
 /** A policy that expires within this many days is signed again at startup. */
 const LEAST_POLICY_DAYS = 30;

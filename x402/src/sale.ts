@@ -34,7 +34,7 @@ const URL_LENGTH = 400;
 /** Six bytes yield an eight-character order ID. */
 const ORDER_BYTES = 6;
 
-/** Where a sale is stored: in a payment intent that can be found again by the signature. */
+/** The storage of a sale: a payment intent that can be found again by the signature. */
 export type Place =
   | { readonly intent: PaymentIntent }
   /** The signature was used for another sale. */

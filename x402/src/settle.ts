@@ -17,7 +17,7 @@ const LOOK_MS = 300;
 
 export interface SettleOptions {
   /**
-   * How long to wait for chain and network, in milliseconds, before the response is
+   * The time to wait for chain and network, in milliseconds, before the response is
    * `settlement_pending`.
    */
   readonly waitMs: number;

@@ -2,7 +2,7 @@ import type { PaymentIntent } from 'tapline';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { Seller } from './sale.ts';
 
-/** How far back sales are searched: long enough for an operator to restart the program. */
+/** The age up to which sales are searched: long enough for an operator to restart the program. */
 const LOOK_BACK_MS = 7 * 86_400_000;
 /** Allowed difference between this machine's clock and block times. */
 const CLOCKS_DIFFER_MS = 600_000;

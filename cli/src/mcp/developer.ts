@@ -13,7 +13,7 @@ import {
   WHOLE,
 } from './tool.ts';
 
-/** How many objects a list returns, enough for a model. The dashboard shows more. */
+/** The number of objects in a list, enough for a model. The dashboard shows more. */
 const NEWEST = 20;
 
 /** Tools for developers: what was sent, with what result, and how to send it again. */

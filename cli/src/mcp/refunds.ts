@@ -2,7 +2,7 @@ import { formatUsdc, type Payment, usdc } from 'tapline';
 import { AMOUNT } from './payments.ts';
 import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
 
-/** What to do after the user's answer. The answer alone never refunds anything. */
+/** The next step after the user's answer. The answer alone never refunds anything. */
 const NEXT = {
   needs_a_person:
     'Show the link to the person you work for. They review the payment there and make the ' +

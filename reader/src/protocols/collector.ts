@@ -1,7 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { ProtocolError } from './apdu.ts';
 
-/** How a reader proves its collector to a phone with Google Wallet. */
+/** The proof of a reader's collector, for a phone with Google Wallet. */
 
 /** The data to sign for one tap. */
 export interface TapToProve {

@@ -13,7 +13,7 @@ import { type PayoutReason, SKIPPED, WAITING } from '#payouts/automatic-payout.t
 import { PAYOUT_PERIODS, selectPayouts } from '#payouts/automatic-payout-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
-/** What a schedule does by itself: automatic payouts, and statements behind links. */
+/** Routes for schedules: automatic payouts, and statements that are sent as links. */
 
 function downloadRoute({ db }: ApiContext): PersonRoute {
   return personRoute({

@@ -10,7 +10,10 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { addMember, addOwner, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
-/** What an account does by itself at the end of a period: settings, statements behind links. */
+/**
+ * Automatic actions of an account at the end of a period: their settings, and statements that are
+ * sent as links.
+ */
 
 const DAY_SECONDS = 86_400;
 

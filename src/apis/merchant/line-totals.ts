@@ -2,7 +2,7 @@ import { toJsonAtoms } from '#core/money.ts';
 import type { SoldLines } from '#payments/totals-queries.ts';
 import { taxTable } from '#prices/lines.ts';
 
-/** What the lines of sales add to the totals of a shift, and how a file shows it. */
+/** The totals of a shift by line (items, taxes), and their form in a file. */
 
 interface TaxSum {
   /** `null` for sales in USDC. */

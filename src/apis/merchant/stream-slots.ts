@@ -10,7 +10,7 @@ import {
 
 /** behavior.md 10.5: the 21st stream of a key is refused. */
 export const MAX_STREAMS_OF_KEY = 20;
-/** How long the slots of a killed process stay taken: three renewals. */
+/** The time for which the slots of a killed process stay taken: three renewals. */
 const HOLD_MS = 9_000;
 const RENEW_EVERY_MS = 3_000;
 

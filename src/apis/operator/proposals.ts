@@ -24,8 +24,8 @@ import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { requestRecovery } from '#settlement/network-recovery-queries.ts';
 
 /**
- * How long a proposal is open: long enough for a weekend, short enough that its reason is still
- * valid.
+ * The time for which a proposal is open: long enough for a weekend, short enough that its reason is
+ * still valid.
  */
 const OPEN_MS = 3 * DAY_MS;
 /** For this long after removing a colleague, an operator does not count as the only one. */

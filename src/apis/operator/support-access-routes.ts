@@ -16,8 +16,8 @@ const TAG = 'Support';
 const LOOKED = 'payment_intent.read_by_support';
 
 /**
- * How long a reason is valid: long enough for a support call with its waits. After that, a new one
- * is needed.
+ * The time for which a reason is valid: long enough for a support call with its waits. After that,
+ * a new one is needed.
  */
 const LOOK_MS = 30 * 60_000;
 

@@ -9,7 +9,7 @@ import { serveStore } from '#testing/store-server.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** How long rates are cached. */
+/** The time for which rates are cached. */
 const RATES_MS = 1_000;
 
 let ground: PayGround;

@@ -11,7 +11,7 @@ interface Sight {
   readonly number: bigint;
   /** The chain's own time of the block. */
   readonly time: number;
-  /** When it was first seen as the head, and when it was last seen. */
+  /** The times at which it was first and last seen as the head. */
   readonly at: number;
   readonly stillAt: number;
 }
@@ -22,7 +22,7 @@ export const NO_RHYTHM: BlockRhythm = { sights: [] };
 const REMEMBERED = 24;
 /** With fewer observations, blocks may look regular by chance. */
 const MIN_SIGHTS = 4;
-/** How much a block may deviate from its expected time, as a share of the interval. */
+/** The largest deviation of a block from its expected time, as a share of the interval. */
 const SLACK = 0.15;
 /**
  * The widest useful window, as a share of the interval. In a wider one, the next block's time is

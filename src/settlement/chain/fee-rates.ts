@@ -6,14 +6,14 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** What the contract charges a payer in addition to a sale. Basis points. */
+/** The contract's charges to a payer in addition to a sale, in basis points. */
 export interface FeeRates {
   readonly acquirer: number;
   readonly protocol: number;
   readonly cashback: number;
 }
 
-/** How many words the contract's `Rates` has. */
+/** The number of words of the contract's `Rates`. */
 export const RATES_WORDS = 3;
 
 export function ratesCall(): Hex {
@@ -42,7 +42,7 @@ export interface Charges {
   readonly acquirer: bigint;
   readonly protocol: bigint;
   readonly cashback: bigint;
-  /** What leaves the payer's wallet: sale and fees, minus the cashback. */
+  /** The amount that leaves the payer's wallet: sale and fees, minus the cashback. */
   readonly pulled: bigint;
 }
 

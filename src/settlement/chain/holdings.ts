@@ -7,7 +7,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** What a settlement contract holds and owes at one block, in atoms. */
+/** The balance and the debts of a settlement contract at one block, in atoms. */
 export interface Holdings {
   readonly blockNumber: bigint;
   readonly asOf: Date;

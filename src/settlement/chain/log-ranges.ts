@@ -7,13 +7,13 @@ import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
- * How long a provider that refused all logs is not asked for them. Receipts contain the same logs,
- * and each portion would cost a series of refusals.
+ * The time for which a provider that refused all logs is not asked for them. Receipts contain the
+ * same logs, and each portion would cost a series of refusals.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
 /**
- * How long a provider's limit on the range is remembered. It may be temporary; otherwise halving
- * finds it again.
+ * The time for which a provider's limit on the range is remembered. It may be temporary; otherwise
+ * halving finds it again.
  */
 const NARROW_MEMORY_MS = 600_000;
 

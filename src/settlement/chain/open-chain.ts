@@ -26,7 +26,7 @@ function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain'])
   };
 }
 
-/** How often to try a chain that was unreachable at the start. */
+/** The interval of tries to reach a chain that was unreachable at the start. */
 const CHECK_MS = 1_000;
 
 /**

@@ -32,7 +32,7 @@ type SpendingPolicy =
       readonly maxFeeRate: number;
     };
 
-/** How many words the contract's `PayerAccount` has. */
+/** The number of words of the contract's `PayerAccount`. */
 export const PAYER_ACCOUNT_WORDS = 9;
 
 /** `expiresAt` of a policy that was never set or was revoked (contracts/README.md). */

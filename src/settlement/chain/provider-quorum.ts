@@ -4,18 +4,18 @@ import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** How many providers must name the same block. */
+/** The number of providers that must name the same block. */
 const AGREEING = 2;
 /**
- * How many times a second provider is queried. Nodes learn of a block some hundred milliseconds
- * apart.
+ * The number of times that a second provider is queried. Nodes learn of a block some hundred
+ * milliseconds apart.
  */
 const LOOKS = 4;
 const LOOK_MS = 120;
 /** Blocks required on top if no second provider answers, as for a single provider. */
 const DEPTH_UNCONFIRMED = 1n;
 
-/** What a second provider reports about the block that a receipt names. */
+/** A second provider's report on the block that a receipt names. */
 type Word = 'agreed' | 'denied' | 'silent';
 
 /**

@@ -14,7 +14,9 @@ export interface AddressOptions extends PostOptions {
 export interface Address {
   readonly index: number;
   readonly host: string;
-  /** How many blocks of logs it returns per response, remembered until this process time. */
+  /**
+   * The number of blocks of logs that it returns per response, remembered until this process time.
+   */
   logWidth: bigint;
   narrowUntil: number;
   /** It refuses all logs; remembered until this process time. */
@@ -42,13 +44,13 @@ export interface AskOptions {
   readonly urgent: boolean;
 }
 
-/** How long a node that failed is tried last. */
+/** The time for which a node that failed is tried last. */
 const REST_MS = 5_000;
-/** How often each provider's chain id is read. */
+/** The interval at which each provider's chain id is read. */
 const CHAIN_CHECK_MS = 60_000;
 /** The shortest time between two reads of a chain id, even if an answer suggests another chain. */
 const CHAIN_DOUBT_MS = 5_000;
-/** How often a provider of another chain is checked. Short, because customers wait. */
+/** The interval at which a provider of another chain is checked. Short, because customers wait. */
 const WRONG_CHAIN_MS = 1_000;
 /** A chain id this fresh need not be read again. */
 const CONFIRMED_MS = 250;

@@ -22,7 +22,7 @@ const SETTLEMENT_ABI = parseAbi(['function TOKEN() view returns (address)']);
 
 type Domain = NetworkConfig['usdcDomain'];
 
-/** What the contracts report; `null` for functions that they lack. */
+/** The contracts' responses; `null` for functions that they lack. */
 interface TokenFacts {
   readonly name: string | null;
   readonly version: string | null;
@@ -99,7 +99,7 @@ interface CanRefresh extends CanCall {
   isChecked(): boolean;
 }
 
-/** How long a reading is valid, so that a new name is used within a minute. */
+/** The time for which a reading is valid, so that a new name is used within a minute. */
 const DOMAIN_MS = 30_000;
 
 /**

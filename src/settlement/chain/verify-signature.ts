@@ -25,7 +25,7 @@ export type SignatureVerdict =
 const ERC1271 = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
 ]);
-/** What a contract wallet returns for a valid signature: the function's four bytes, then zeros. */
+/** A contract wallet's response to a valid signature: the function's four bytes, then zeros. */
 const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
 /**
  * Init code, followed by the wallet's address and the call: makes the call by STATICCALL with

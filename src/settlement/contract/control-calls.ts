@@ -31,7 +31,7 @@ const PARTS = ['Settling', 'Refunding'] as const;
 export interface ControlTerms {
   readonly settlement: Hex;
   readonly rates: AnnouncedRates;
-  /** How many seconds an operation waits. */
+  /** The delay of an operation, in seconds. */
   readonly delay: bigint;
   /** Distinguishes this operation from others with the same call. */
   readonly salt: Hex;

@@ -39,7 +39,7 @@ interface Unbooked {
   readonly account_id: string;
   /** The payment, refund or withdrawal. */
   readonly id: string;
-  /** What the books lack; negative if they have too much. */
+  /** The sum that the books lack; negative if they have too much. */
   readonly amount: bigint;
 }
 

@@ -272,7 +272,7 @@ const DIFFERENT_MONEY = `(
   (c.amount, lower(c.payer), c.order_id, c.fee_acquirer, c.fee_protocol, c.cashback)
   or k.merchant_number is null)`;
 
-/** What a run compares, besides the differences that are still open. */
+/** The range that a run compares, besides the open differences. */
 export interface ComparedSince extends BlockRange {
   /** Rows changed since then are compared. */
   readonly since: Date;
@@ -385,7 +385,7 @@ export async function selectWithdrawalDifferences(
   );
 }
 
-/** Where the last complete run ended; `null` to compare everything. */
+/** The end of the last complete run; `null` to compare everything. */
 export interface Compared {
   readonly compared_block: bigint;
   readonly compared_at: Date;

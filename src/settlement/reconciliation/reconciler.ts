@@ -15,8 +15,8 @@ import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
 /** Interval between runs: short enough to limit damage, long enough to be cheap. */
 const EVERY_MS = 60_000;
 /**
- * How often a worker checks if a run is due. More often than a run, so that another worker soon
- * takes over from a killed one.
+ * The interval at which a worker checks if a run is due. More often than a run, so that another
+ * worker soon takes over from a killed one.
  */
 const LOOK_MS = 15_000;
 /**

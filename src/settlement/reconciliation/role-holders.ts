@@ -26,7 +26,10 @@ export interface Roles {
   readonly holders: readonly RoleHolder[];
   /** Operations that can be executed, now or later, unless a guardian cancels them. */
   readonly announced: readonly Announced[];
-  /** When the first operation that changes rates can be executed; `null` if there is none. */
+  /**
+   * The time from which the first operation that changes rates can be executed; `null` if there is
+   * none.
+   */
   readonly ratesUntil: Date | null;
 }
 

@@ -16,8 +16,8 @@ import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * How old tips may be while nothing is paid. The first payment may then offer fees of some minutes
- * ago.
+ * The maximum age of tips while nothing is paid. The first payment may then offer fees from some
+ * minutes ago.
  */
 export const IDLE_TIPS_MS = 300_000;
 
@@ -40,8 +40,8 @@ export function feesAt({ config }: Chain, head: Block, recent: readonly bigint[]
 }
 
 /**
- * How many nodes are queried for the price; the lower answer counts, because one node could inflate
- * it a thousandfold.
+ * The number of nodes that are queried for the price. The lowest answer counts, because one node
+ * could inflate it a thousandfold.
  */
 const ASKED = 2;
 
@@ -83,7 +83,7 @@ const GAS_OF_ONE_PAYMENT = 95_000n;
 /** Bytes of a signed transaction with one payment, and with the maximum. */
 export const SIZES = { one: 420, full: 420 + 99 * 96 } as const;
 
-/** What a payment costs now, in wei. */
+/** The current cost of a payment, in wei. */
 export interface Price {
   readonly baseFeePerGas: bigint;
   /** The tip per unit of gas. */
@@ -170,7 +170,9 @@ export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Pr
   return ((counted?.count ?? 0) * Number(step)) / days;
 }
 
-/** How long a rate is reused. It changes slowly, and each count reads some thousand rows. */
+/**
+ * The time for which a rate is reused. It changes slowly, and each count reads some thousand rows.
+ */
 const RATE_AGE_MS = 600_000;
 
 /** Returns the result of {@link paymentsPerDay}, at most some minutes old. */

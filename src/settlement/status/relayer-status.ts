@@ -22,8 +22,8 @@ export interface RelayerStatus {
   readonly head: { readonly number: bigint; readonly time: Date } | null;
   readonly senders: readonly SenderState[];
   /**
-   * How many days the active senders' gas balance lasts at least, at last week's rate; payments
-   * that share a transaction cost less. `null` if unknown, or without payments.
+   * The number of days that the active senders' gas balance lasts at last week's rate, at least,
+   * because payments that share a transaction cost less. `null` if unknown, or without payments.
    */
   readonly daysLeft: number | null;
   readonly queues: readonly QueueStatusRow[];
@@ -61,7 +61,7 @@ const MAX_ALARMS = 50;
 export async function readRelayerStatus(
   sql: Sql,
   chain: Chain,
-  /** How old values from the chain may be, because each read costs a request per sender. */
+  /** The maximum age of values from the chain, because each read costs a request per sender. */
   maxAgeMs = 0,
 ): Promise<RelayerStatus> {
   const { livemode, network, lowBalance } = chain.config;
@@ -122,7 +122,10 @@ interface Seen {
   readonly price: Price;
 }
 
-/** How long the head is cached at most, because an old head would look like a stalled chain. */
+/**
+ * The time for which the head is cached at most, because an old head would look like a stalled
+ * chain.
+ */
 const HEAD_AGE_MS = 15_000;
 
 async function readChain(

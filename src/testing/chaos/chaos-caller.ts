@@ -30,7 +30,7 @@ export interface CallerOptions {
   readonly journal: Journal;
 }
 
-/** How long a caller retries: longer than the outages of a run. */
+/** The time for which a caller retries: longer than the outages of a run. */
 const GIVE_UP_MS = 40_000;
 const PAUSE_MS = 150;
 /**
@@ -69,7 +69,7 @@ async function attempt(url: string, init: RequestInit): Promise<ChaosAnswer | nu
 
 export function openChaosCaller(options: CallerOptions): ChaosCaller {
   const { urls, key: bearer, random, journal } = options;
-  /** How many callers have sent each key. */
+  /** The number of callers that have sent each key. */
   const senders = new Map<string, number>();
   const send = async (method: string, path: string, body?: unknown, key?: string) => {
     const deadline = performance.now() + GIVE_UP_MS;

@@ -33,11 +33,11 @@ export interface ChaosChain {
   stop(): Promise<void>;
 }
 
-/** How the node is reached: directly, also through a misbehaving provider, or only through it. */
+/** The connection to the node: direct, also through a misbehaving provider, or only through it. */
 export type Providers = 'none' | 'first' | 'only';
 
 const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
-/** How long the token stays paused. */
+/** The time for which the token stays paused. */
 const PAUSED_MS = 10_000;
 const GAS = 100_000n;
 

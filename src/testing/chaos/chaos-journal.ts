@@ -35,7 +35,9 @@ export interface SeenIntent {
   readonly tip: number;
   readonly status: string;
   readonly payment: string | null;
-  /** When the intent was last declined, so that nothing was charged; `null` if never. */
+  /**
+   * The time at which the intent was last declined, so that nothing was charged; `null` if never.
+   */
   readonly declined: string | null;
   /** True if the intent may have been rebuilt from the chain, which does not know the tip. */
   readonly mayBeRebuilt?: true;

@@ -23,10 +23,10 @@ const MODES = ['test', 'live'] as const;
 /** Amounts similar to the sales of a few seconds, so that some withdrawals are refused. */
 const AMOUNT = { low: 1_000, high: 6_000_000 };
 const PAUSE = { low: 300, high: 2_500 };
-/** How long a request is retried. An outage in a run lasts a few seconds. */
+/** The time for which a request is retried. An outage in a run lasts a few seconds. */
 const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 400;
-/** How long a code is valid. It works only once. */
+/** The time for which a code is valid. It works only once. */
 const CODE_MS = 30_000;
 
 /** Sets up the authenticator app that withdrawals require. */

@@ -46,11 +46,11 @@ export interface Timetable {
   readonly met: () => { readonly hits: number; readonly of: number };
 }
 
-/** How long before a fault a message may have passed to define its moment. */
+/** The longest time before a fault at which a message may have passed to define its moment. */
 const WINDOW_MS = 30;
 /** A fault whose moment has not recurred after this time strikes anyway. */
 const WAIT_MS = 8_000;
-/** How long a gate stays closed: longer than a signal takes. */
+/** The time for which a gate stays closed: longer than a signal takes. */
 const GATE_MS = 50;
 
 interface Heard extends Message {

@@ -10,7 +10,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import type { WayPayer } from '#testing/ways/payers.ts';
 
-/** Who takes part in a chaos run on one network: one merchant, many terminals, many payers. */
+/** The participants of a chaos run on one network: one merchant, many terminals, many payers. */
 export interface ChaosWorld {
   readonly livemode: boolean;
   readonly accountId: string;
@@ -45,7 +45,7 @@ const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
 /** In test mode, payments of at least this amount must be confirmed: one in 25. */
 const CONFIRM_FROM = 2_400_000;
-/** How long to wait after the last answer. How long all take depends on the node's distance. */
+/** The time to wait after the last answer. How long all take depends on the node's distance. */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;

@@ -38,11 +38,11 @@ import { WAYS } from '#testing/ways/ways.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How long clients and faults run. */
+  /** The time for which clients and faults run. */
   readonly seconds: number;
   readonly clients: number;
   readonly size: WorldSize;
-  /** Which faults are used. */
+  /** The faults to use. */
   readonly reach: Reach;
   /** Only faults whose name contains this; default: all. */
   readonly only?: string;
@@ -53,7 +53,9 @@ export interface ChaosOptions {
   readonly log: (line: string) => void;
   /** Time limit of settling down; default: {@link REST_MS}. */
   readonly restMs?: number;
-  /** How long everything keeps running after a broken promise, for inspection; default: 0. */
+  /**
+   * The time for which everything keeps running after a broken promise, for inspection; default: 0.
+   */
   readonly lingerMs?: number;
   /** Faults of an earlier run of the same seed: each waits for the message at which it struck. */
   readonly strikes?: readonly Strike[];
@@ -101,7 +103,7 @@ interface Endpoint {
   readonly accepted: ReadonlySet<string>;
 }
 
-/** What each endpoint subscribes to. The last one is disabled and enabled during the run. */
+/** The subscriptions of each endpoint. The last one is disabled and enabled during the run. */
 const ENABLED_EVENTS = [
   ['*'],
   ['payment.*', 'refund.*'],

@@ -13,7 +13,7 @@ interface Rule {
   readonly always: boolean;
 }
 
-/** How many rows the report of a broken rule shows. */
+/** The number of rows that the report of a broken rule shows. */
 const SHOWN = 5;
 
 /** Tables whose rows have a unique position in the order of their account and mode. */

@@ -5,7 +5,7 @@ import { addShop, addTill, type Till } from '#testing/ways/shops.ts';
 import { type Attempt, WAYS, type Way, type WayResult } from '#testing/ways/ways.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** What is newer than the backup: nothing, the sale, or also the named object. */
+/** The data newer than the backup: none, the sale, or also the named object. */
 export const AGES = ['nothing', 'sale', 'payer', 'credential', 'till', 'merchant'] as const;
 export type Age = (typeof AGES)[number];
 

@@ -23,7 +23,7 @@ export interface Wish {
   readonly splitGroup?: string;
 }
 
-/** What was reported to a payer or a seller. */
+/** The reports to a payer or a seller. */
 export interface WayResult {
   /** The status of the intent, or the code of a refusal. */
   readonly said: string;
@@ -63,7 +63,7 @@ export interface Way {
   begin(shopping: Shopping): Promise<Attempt>;
 }
 
-/** How many nodes answer. */
+/** The number of nodes that answer. */
 const NODES = 2;
 
 interface Door {

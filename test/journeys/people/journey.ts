@@ -6,7 +6,7 @@ export interface JourneyScene {
   readonly browser: CountingBrowser;
 }
 
-/** What a user wants to achieve across the apps, from the first click to the result. */
+/** A user's goal across the apps, from the first click to the result. */
 export interface Journey {
   readonly name: string;
   /** Width in pixels of the screen on which most of it happens. */

@@ -54,7 +54,7 @@ const SALE = 1_000_000_000n;
 const DEADLINE = 4_000_000_000n;
 const DAY_S = 86_400;
 const DELAY_S = 2 * DAY_S;
-/** How many wallets or operations a thief announces per block. */
+/** The number of wallets or operations that a thief announces per block. */
 const FLOOD = 8;
 /** More blocks than the watchtower needs to pause the contract. */
 export const ROUNDS = 6;

@@ -9,7 +9,7 @@ import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 import { compareSales, type Sale, type Sales } from '#testing/sales.ts';
 
-/** What must hold after a fault in the cluster. */
+/** The conditions that must hold after a fault in the cluster. */
 
 /** An unpaid order expires after two minutes, and checking an hour of sales takes 15 s. */
 const REST_MS = 240_000;

@@ -5,7 +5,7 @@ import { waitUntil } from '#sandbox/processes.ts';
 import type { Sales } from '#testing/sales.ts';
 import { bookedSales, paidOf } from '../ha/strikes.ts';
 
-/** What must hold after a restore to a point in time. */
+/** The conditions that must hold after a restore to a point in time. */
 
 const COMPLETE_MS = 240_000;
 

@@ -34,7 +34,7 @@ export function useSaveAccount(account: Account, fields: readonly string[]) {
 interface FormOf<Values> {
   /** The fields as the API names them in a refusal. */
   readonly fields: readonly string[];
-  /** What the fields hold for a stored account. */
+  /** The values of the fields for a stored account. */
   readonly valuesOf: (account: Account) => Values;
   readonly changeOf: (values: Values) => AccountChange;
 }

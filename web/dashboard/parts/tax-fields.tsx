@@ -75,7 +75,7 @@ function RateSelect(props: TaxFieldsProps): ReactNode {
   const { rates, also, rate, setRate, otherRate, points, storedRate, error } = props;
   const isOther = rate === 'other';
   const usual = new Set([...rates.map((one) => one.rate), ...(also === null ? [] : [also]), 0]);
-  // What a new item takes from the last one may have no name either.
+  // The rate that a new item copies from the last one may have no name either.
   const offered = isOther ? usual : new Set([...usual, Number(rate)]);
   const stored = storedNow({
     isStale: storedRate !== null,

@@ -9,7 +9,7 @@ import {
 } from './export-records.ts';
 import { saveFile } from './save-file.ts';
 
-/** How many times a broken download is resumed before the user is asked. */
+/** The number of times that a broken download is resumed before the user is asked. */
 const TRIES = 5;
 const AGAIN_AFTER_MS = 1_000;
 /** Limits how often the progress is redrawn. */

@@ -6,9 +6,9 @@ export type FindingCode = ReadAnyPaymentResponse['findings'][number]['code'];
 interface Words {
   readonly tone: Tone;
   readonly title: string;
-  /** What the finding means, and what to tell the caller. */
+  /** The meaning of the finding, and the answer to the caller. */
   readonly say: string;
-  /** What the operator can do. */
+  /** The operator's next step. */
   readonly todo?: string;
   /** A page of the console with more details. */
   readonly page?: readonly [name: string, path: string];

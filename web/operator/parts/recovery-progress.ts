@@ -1,4 +1,4 @@
-/** How far a recovery has read a chain. Block numbers are decimal strings. */
+/** The progress of a recovery on a chain. Block numbers are decimal strings. */
 export interface RecoveryPlace {
   readonly from_block: string | null;
   readonly read_to: string | null;

@@ -21,7 +21,8 @@ export interface CounterProps {
 }
 
 /**
- * How long an item that was dropped or clicked stays in the field: long enough for a chip to sign.
+ * The time for which an item that was dropped or clicked stays in the field: long enough for a chip
+ * to sign.
  */
 const HELD_MS = 2_500;
 /** A shorter movement counts as a click. */

@@ -24,7 +24,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** How long a real reader takes to detect an item. */
+/** The time that a real reader takes to detect an item. */
 export const FOUND_MS = 30;
 
 /** The few centimeters in front of an antenna. Every scanning reader is notified of items in it. */

@@ -7,7 +7,7 @@ import { firstKeyOf } from './nfc.ts';
  * command needs another click and another hold.
  */
 
-/** How long the phone waits for a card. */
+/** The time for which the phone waits for a card. */
 const HOLD_MS = 60_000;
 
 /**

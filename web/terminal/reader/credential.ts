@@ -22,7 +22,7 @@ export type Read =
   /** The chip did not sign, or it cannot make this payment now. */
   | { readonly is: 'not_signed'; readonly message: string | null };
 
-/** Why an item cannot pay. Absent if the reader does not know. */
+/** The reason why an item cannot pay. Absent if the reader does not know. */
 export type NoPass =
   | 'phone_without_pass'
   | 'locked_phone'

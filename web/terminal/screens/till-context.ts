@@ -27,7 +27,7 @@ export interface Readers {
   readonly usb: UsbState;
   /** True while a chip signs and the card must not be moved. */
   readonly signing: boolean;
-  /** What the signing card needs from its holder. */
+  /** The input that the signing card needs from its holder. */
   readonly asked: Asked | null;
   /** Must be called from a click. Opens the browser's dialog for a card, if one is needed. */
   readonly holdCard: () => void;

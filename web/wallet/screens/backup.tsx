@@ -14,7 +14,8 @@ import { problemOf } from '../words.ts';
 import { OpenerField, openerOf } from './unlock-method.tsx';
 
 /**
- * How many characters at the end of the key the user types, to prove that it is stored elsewhere.
+ * The number of characters at the end of the key that the user types, to prove that it is stored
+ * elsewhere.
  */
 const PROOF_LENGTH = 6;
 

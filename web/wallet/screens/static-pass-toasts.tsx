@@ -8,7 +8,7 @@ import { notifyOfPass } from '../push.ts';
 import { rowsOf, usePasses, usePayments } from '../queries.ts';
 import { keep, kept } from '../wallet-storage.ts';
 
-/** How many toasts appear at most. The history marks all of these payments. */
+/** The largest number of toasts. The history marks all of these payments. */
 const MOST = 3;
 
 /** True if it was paid with a credential that any reader can copy. */
