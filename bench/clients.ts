@@ -56,7 +56,10 @@ async function installed(folder: string) {
   return { bytes: await bytesOf(modules), packages: Object.keys(lock.packages).length };
 }
 
-/** Returns the size of `code` after bundling, minified and compressed: what a worker must load. */
+/**
+ * Returns the size of `code` after bundling, minified and compressed, which is the size that a
+ * worker must load.
+ */
 async function bundled(folder: string, code: string): Promise<number> {
   const entry = path.join(folder, 'entry.js');
   await writeFile(entry, code);

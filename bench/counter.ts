@@ -7,9 +7,9 @@ import { fundWallet, walletOf } from '../web/testing/wallet.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures what customers at a counter wait for, in a real browser on the service's machine: until
- * the tag's page shows what the till has requested, what the till adds to a tap, and how long a
- * customer without a wallet takes.
+ * Measures the waiting times of customers at a counter, in a real browser on the service's machine:
+ * until the tag's page shows the till's request, the time that the till adds to a tap, and the time
+ * for a customer without a wallet.
  */
 const CHARGES = Number(process.env.BENCH_INTENTS ?? 100);
 const TAPS = 30;

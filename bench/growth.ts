@@ -14,8 +14,8 @@ import {
 import { type BenchLine, median, report } from './report.ts';
 
 /**
- * Measures what a payment costs as tables grow (create, tap, applied settlement, with key, events
- * and request: everything but the chain). It must stay the same. Each size has its own database on
+ * Measures the cost of a payment as tables grow (create, tap, applied settlement, with key, events
+ * and request: everything but the chain). It must stay constant. Each size has its own database on
  * one server. They take turns, because the machine's speed changes within minutes, so only
  * consecutive rounds are compared.
  */

@@ -22,9 +22,9 @@ const NODES = (process.env.BENCH_NODES ?? '1,2,3').split(',').map(Number);
 const ACCOUNTS = (process.env.BENCH_ACCOUNTS ?? '1,16,256').split(',').map(Number);
 const CREATE_CLIENTS = 64;
 /**
- * Warm-up of each node by itself: V8 compiles what has run often, and a node that has created
- * little takes twice the processor time per create. If several nodes shared a warm-up, each would
- * create less.
+ * Warm-up of each node by itself: V8 compiles code that has run often, and a node that has created
+ * few intents takes twice the processor time per create. If several nodes shared a warm-up, each
+ * would create less.
  */
 const WARM_UP_SECONDS = 10;
 /** Number of clients, because each tap waits for its block: a second or more. */
@@ -155,7 +155,9 @@ async function measureAccounts(ground: NodesGround, accounts: number): Promise<B
   });
 }
 
-/** Returns what a whole sale writes: an intent, its tap, its settlement and their events. */
+/**
+ * Returns the rows that a whole sale writes: an intent, its tap, its settlement and their events.
+ */
 async function writtenPerSale(ground: NodesGround): Promise<BenchLine> {
   const { db, passes } = ground;
   const origins = ground.nodes.slice(0, 1).map(({ origin }) => origin);

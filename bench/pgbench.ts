@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A result of PostgreSQL's own load generator: what the same statements cost without a service. */
+/**
+ * A result of PostgreSQL's own load generator: the cost of the same statements without a service.
+ */
 export interface Floor {
   readonly perSecond: number;
   readonly latencyMs: number;

@@ -6,8 +6,8 @@ import { interval, load, openGround } from './grounds.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * Measures what a price in the shop's currency and lines cost: creates with them beside creates in
- * atoms, at one service, in turn, in an order that changes. The table holds the median of the
+ * Measures the cost of a price in the shop's currency and of lines: creates with them and creates
+ * in atoms, alternating at one service, in a changing order. The table holds the median of the
  * rounds' ratios of processor time (of the service and its PostgreSQL) and its 95 % interval.
  */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);

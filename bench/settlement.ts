@@ -22,9 +22,10 @@ import { type BenchLine, percentile, report } from './report.ts';
 
 /**
  * Measures payments per second from the tap's commit to the succeeded intent with its payment and
- * events; the gas of each; and what the service adds to the wait for the block. For comparison, on
- * the same chain, it does what x402-style facilitators do: one payment per transaction, wait, next.
- * Chain (1-second blocks), PostgreSQL, relayer and the load share the machine.
+ * events; the gas of each; and the time that the service adds to the wait for the block. For
+ * comparison, it also works like an x402-style facilitator on the same chain: one payment per
+ * transaction, wait, next. Chain (1-second blocks), PostgreSQL, relayer and the load share the
+ * machine.
  */
 const RATE = Number(process.env.BENCH_RATE ?? 400);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);

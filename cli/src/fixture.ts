@@ -63,8 +63,8 @@ function readSteps(file: string): readonly Step[] {
 const FIELDS = ['name', 'method', 'path', 'params', 'until'];
 
 /**
- * Returns what is wrong with a step. All steps are checked before the first is sent, so that a
- * typing error leaves nothing half done.
+ * Returns the error in a step. All steps are checked before the first is sent, so that no run stops
+ * halfway because of a typing error.
  */
 function wrongIn(step: Step): string | null {
   if (typeof step !== 'object' || step === null) return 'it is not an object';

@@ -1,8 +1,7 @@
-// Finds every call that compiled code can make, and what is known of its target and function
-// without
-// running it. It interprets the code with unknown input: every value that depends on calldata,
-// storage or the chain is "any", both directions of a branch on such a value are followed, and a
-// value that differs between two paths becomes "any".
+// Finds every call that compiled code can make, and its target and function as far as they are
+// known without running it. It interprets the code with unknown input: every value that depends on
+// calldata, storage or the chain is "any", both directions of a branch on such a value are
+// followed, and a value that differs between two paths becomes "any".
 
 import type { Hex } from 'viem';
 

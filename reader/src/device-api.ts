@@ -111,8 +111,8 @@ export class DeviceApi {
   }
 
   /**
-   * Returns what a chip with this address must sign to pay, or `null` if the intent cannot be paid
-   * now.
+   * Returns the message that a chip with this address must sign to pay, or `null` if the intent
+   * cannot be paid now.
    */
   async toSign(id: string, from: string, signal: AbortSignal): Promise<TypedData | null> {
     const path = `/payment_intents/${id}/authorization?from=${from}`;

@@ -133,7 +133,7 @@ function authorizationOf({ public_key, digest, r, s }: SignedByChip) {
   return signature === null ? null : { from: addressOf(key), signature };
 }
 
-/** Returns a function that asks what a chip must sign to pay this intent. */
+/** Returns a function that requests the message that a chip must sign to pay this intent. */
 function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
   return async (publicKey) => {
     const typedData = await api.toSign(id, addressOf(publicKey), signal).catch(() => null);

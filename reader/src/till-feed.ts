@@ -8,7 +8,7 @@ import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.t
 
 /**
  * The reader for a till in a browser on the same machine. The till's page connects to a local port,
- * gets what the reader reads, and handles the tap.
+ * receives the items that the reader reads, and handles the tap.
  *
  * Only pages of the paired network may connect, only with the code that the till shows or the token
  * that replaced it, and only one at a time: the newest.

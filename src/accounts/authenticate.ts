@@ -12,8 +12,8 @@ import type { Database } from '#db/database.ts';
 
 /**
  * The time for which a key's row is cached: a revocation takes effect everywhere within a second.
- * This is for reads; requests that change something check again (`Credentials.mustStand`, or in
- * their transaction).
+ * Only reads rely on this cache; requests that change something check again
+ * (`Credentials.mustStand`, or in their transaction).
  */
 const CACHE_MS = 750;
 /** The most cached keys; others are simply read again. */

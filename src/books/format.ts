@@ -89,8 +89,8 @@ export interface Rounded {
 }
 
 /**
- * Rounds the entries of a file to fewer decimals, and counts what this leaves out, so that the
- * file's entries still add up to its rounded balances.
+ * Rounds the entries of a file to fewer decimals, and carries the remainders, so that the file's
+ * entries still add up to its rounded balances.
  */
 export class Rounding {
   readonly #opening: bigint;

@@ -5,7 +5,7 @@ import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 export interface Refusal {
   readonly refused: true;
   readonly code: ErrorCode;
-  /** States the problem, what is allowed, and what to do next. Never echoes a secret. */
+  /** States the problem, the allowed values, and the next step. Never echoes a secret. */
   readonly message: string;
   readonly param: string | null;
   /** Extra response headers, such as `Allow` and `Retry-After`. */

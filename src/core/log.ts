@@ -54,7 +54,7 @@ export function stderrLog(now: () => Date = () => new Date(), options: LogOption
   };
 }
 
-/** Removes fields that would overwrite those of every line. */
+/** Removes fields that would overwrite the standard fields of every line. */
 function withoutOwn({ time: _time, level: _level, message: why, ...fields }: LogFields): LogFields {
   return why === undefined ? fields : { ...fields, why };
 }

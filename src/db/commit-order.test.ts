@@ -41,7 +41,7 @@ async function writeOne(tx: Tx, tenant: Tenant, now: Date): Promise<void> {
   ]);
 }
 
-/** Does what a client does that requests only rows newer than the last one it has seen. */
+/** Reads like a client that requests only rows newer than the last one it has seen. */
 async function readNewer(tenant: Tenant, last: Written): Promise<Written[]> {
   return database.db.query<Written>(
     `select created, position from written

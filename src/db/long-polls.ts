@@ -18,7 +18,7 @@ export interface LongPolls<T> {
   /** Returns the row as soon as it is accepted, or its current state after the time-out. */
   wait(key: string, options: WaitOptions<T>): Promise<T | undefined>;
   /**
-   * Calls `look` now, and again whenever the row may have changed. Returns what it finds; undefined
+   * Calls `look` now, and again whenever the row may have changed. Returns its result; undefined
    * after the time-out.
    */
   until<Found>(

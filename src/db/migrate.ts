@@ -25,7 +25,7 @@ interface MigrationLimits {
 export interface MigrateOptions {
   readonly folder?: string;
   readonly limits?: MigrationLimits;
-  /** Receives what a start waits for, once for each thing. */
+  /** Called once with each thing that a start waits for. */
   readonly tell?: (line: string) => void;
   /** Aborts when the process is to end, which ends the wait. */
   readonly ends?: AbortSignal;
@@ -261,7 +261,7 @@ async function waitForTurn(
 }
 
 /**
- * Describes what a start waits for.
+ * Describes the condition that a start waits for.
  * @param next undefined if no migration is pending as far as this role may read, but grants are
  * missing.
  */

@@ -110,7 +110,7 @@ export class StreamReader {
     else this.#push(': still here\n\n');
   }
 
-  /** Ends the stream after sending what it was given. */
+  /** Ends the stream after sending all that was written to it. */
   end(): void {
     if (!this.isOpen) return;
     this.#isEnded = true;

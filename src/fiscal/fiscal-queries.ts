@@ -131,8 +131,8 @@ export interface Fiscal {
 }
 
 /**
- * Returns the signers' responses by payment or refund, without receipts that no signer was asked to
- * sign.
+ * Returns the signers' responses by payment or refund. Receipts that were not sent to a signer are
+ * missing.
  */
 export async function selectFiscal(
   sql: Sql,

@@ -5,7 +5,7 @@ import { selectRefundTaxes } from '#fiscal/refund-taxes.ts';
 import { renderLines, type SaleLines, taxTable } from '#prices/lines.ts';
 import { type PaidQuote, type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote.ts';
 
-/** A receipt that its signer is asked to sign. */
+/** A request to a signer to sign a receipt. */
 export interface UnsignedReceipt {
   readonly subject_id: string;
   readonly payment_id: string;

@@ -16,7 +16,7 @@ export type Moves = (typeof MOVES)[number];
  */
 export type Asks = 'always' | 'live' | 'fresh' | 'own' | 'never';
 
-/** The default for what a route moves. */
+/** The default condition by the kind of thing that a route changes. */
 const ASKS: Record<Moves, Asks> = {
   money: 'always',
   access: 'live',

@@ -290,8 +290,8 @@ function used(kind: string, components: Doc, shown: string): Doc {
 }
 
 /**
- * Builds the OpenAPI 3.1 document of declared routes: it describes exactly what is validated and
- * sent.
+ * Builds the OpenAPI 3.1 document of declared routes, from the same schemas that validate requests
+ * and responses.
  */
 export function openApiDocument(described: DocumentOf): Doc {
   const components = createComponents();

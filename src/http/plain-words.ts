@@ -92,7 +92,7 @@ function allowed(schema: Described): string {
   return (description === undefined ? '' : ` ${sentence(description)}`) + exampleOf(schema);
 }
 
-/** Describes the error of a parameter in words: the problem, what is allowed, and an example. */
+/** Describes a parameter's error in words: the problem, the allowed values, and an example. */
 export function inPlainWords(name: string, error: ErrorObject): string {
   const schema = (error.parentSchema ?? {}) as Described;
   if (error.keyword === 'required') {

@@ -37,9 +37,7 @@ async function begin(): Promise<{ id: string; request: IdempotentRequest }> {
   return { id, request };
 }
 
-/**
- * Does what the worker does: stores object and response in one transaction, then wakes the waiter.
- */
+/** Acts as the worker: stores object and response in one transaction, then wakes the waiter. */
 async function finish(id: string, wake = true): Promise<void> {
   await store.db.transaction(async (tx) => {
     await tx.query(`update jobs set status = 'done' where id = $1`, [id]);

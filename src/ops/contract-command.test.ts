@@ -247,10 +247,7 @@ describe('npm run chain, on a running contract', () => {
     /** True if the role belongs to the timelock, or is revoked through it. */
     const isDelayed = (key: string) => key === 'proposer' || key === 'steward';
 
-    /**
-     * For each key: what its thief does first, which key it is, and what the thief has lost at the
-     * end.
-     */
+    /** For each key: its thief's first action, the key, and the thief's loss at the end. */
     const thefts: Readonly<Record<string, Theft>> = {
       operator: { stolen: STOLEN },
       registrar: {

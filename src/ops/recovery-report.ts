@@ -96,7 +96,10 @@ function seriesLines(series: readonly SeriesRow[]): string[] {
   ];
 }
 
-/** Lists what the recovery has done, and what cannot be recovered: for `admin -- after-restore`. */
+/**
+ * Lists the results of the recovery, and the data that cannot be recovered, for `admin --
+ * after-restore`.
+ */
 export async function listAfterRestore(sql: Sql): Promise<string[]> {
   const networks = await selectRecoveries(sql);
   const kinds = await sql.query<KindRow>(NEWEST);

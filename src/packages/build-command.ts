@@ -92,7 +92,7 @@ async function bundle(into: string): Promise<void> {
   await writeText(path.join(into, BUNDLE.replace(/\.ts$/, '.licenses.txt')), whole);
 }
 
-/** Links the package's imports: to the others that are built here, or to what is installed. */
+/** Links the package's imports to the other packages built here, or to installed packages. */
 async function linkDependencies(place: string, to: string, names: readonly string[]) {
   for (const name of names) {
     // Its main file, because not every package exports its manifest.

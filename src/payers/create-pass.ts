@@ -3,7 +3,10 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { type PassRow, passes } from '#payers/payer-queries.ts';
 
-/** Creates a pass. `secret` is what its chip sends to a terminal; it is returned only once. */
+/**
+ * Creates a pass. `secret` is the value that its chip sends to a terminal; it is returned only
+ * once.
+ */
 export async function createPass(
   tx: Tx,
   input: { readonly payerId: string; readonly label: string; readonly now: Date },

@@ -8,7 +8,7 @@ export interface Tipping {
   readonly percentages: readonly number[];
 }
 
-/** The payer's credential: what was tapped or sent. */
+/** The payer's credential, as tapped or sent. */
 export type Credential = (Tapped | AgentToken | Signed | Unknown) & {
   /** The cell that issued the credential, if it is another one. This cell then has no row of it. */
   readonly home?: number;

@@ -37,7 +37,7 @@ export interface Receipt {
   readonly merchant: MerchantOnReceipt;
   readonly merchantNumber: bigint | null;
   readonly description: string | null;
-  /** `null` if no fiscal signer was asked to sign it. */
+  /** `null` if it was not sent to a fiscal signer. */
   readonly fiscal: Fiscal | null;
   /** The account's time zone: receipts show the shop's local time. */
   readonly timeZone: string;

@@ -78,8 +78,8 @@ function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
 }
 
 /**
- * Decides what a result changes. `null` if the intent is not `processing`; nothing but a result
- * ends that status.
+ * Decides the changes by a result. `null` if the intent is not `processing`, a status that only a
+ * result ends.
  */
 function decide(
   outcome: Outcome<'payment'>,
@@ -175,7 +175,7 @@ function paidAt(
   return seenAt !== undefined && tappedAt !== null && tappedAt > at ? tappedAt : at;
 }
 
-/** Returns what the payment uses of the contract's hourly ceiling. */
+/** Returns the payment's share of the contract's hourly ceiling. */
 export function toSale({ tenant, settledAt, aheadSeconds, amount }: Payment) {
   return { tenant, minedAt: addSeconds(settledAt, -aheadSeconds), amount };
 }

@@ -62,8 +62,8 @@ interface Ended {
 }
 
 /**
- * Records the period that has last ended, so that a payout that is enabled now begins with the
- * period that goes on. The account must be locked.
+ * Records the last ended period, so that payouts that are enabled now begin with the current one.
+ * The account must be locked.
  */
 export async function beginPeriods(
   tx: Tx,

@@ -24,7 +24,7 @@ export interface Mail {
   readonly subject: string;
   /** Plain text with lines of ordinary length, from which the HTML is generated. */
   readonly text: string;
-  /** Our own addresses that stand as paragraphs in the text; in HTML each is a button. */
+  /** Our own URLs that are paragraphs of the text; in HTML each is a button. */
   readonly buttons?: readonly MailButton[];
   /** Default: English. */
   readonly language?: TextLanguage;
@@ -112,7 +112,7 @@ const BATCH = 10;
  */
 const RETRY_MS: readonly number[] = [
   ...[10_000, 60_000, 300_000, 1_800_000, 7_200_000],
-  // For three days, so that a mail server that is away over a weekend loses nothing.
+  // For three days, so that no mail is lost if the mail server is down over a weekend.
   ...Array.from({ length: 12 }, () => 21_600_000),
 ];
 const POLL_MS = 10_000;

@@ -6,8 +6,8 @@ import type { PeopleDeps, Visit } from '#people/people.ts';
 import { selectUserByEmail } from '#people/user-queries.ts';
 
 /**
- * Returns what an invitation offers. The holder of the link owns the mailbox. Tries are counted per
- * IP address.
+ * Returns the contents of an invitation. The holder of the link owns the mailbox. Tries are counted
+ * per IP address.
  */
 export async function readInvitation(
   deps: PeopleDeps,

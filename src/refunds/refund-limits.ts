@@ -5,7 +5,7 @@ import type { RefundFailure } from '#refunds/refund.ts';
 
 /** The refundable amount of a payment, and the account's daily limit and refund window. */
 
-/** Returns what is neither refunded nor reserved by a pending refund. */
+/** Returns the amount that is neither refunded nor reserved by a pending refund. */
 export function refundable(payment: Payment): Atoms {
   return subtract(payment.amount, payment.amountReserved);
 }

@@ -11,7 +11,7 @@ export interface RequestLog {
   note(request: FastifyRequest, call: Call, status: number): void;
   /** Requests that were not written because the database could not keep up. */
   readonly dropped: number;
-  /** Writes what is waiting. */
+  /** Writes the queued entries. */
   close(): Promise<void>;
 }
 

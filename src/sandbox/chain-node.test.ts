@@ -87,7 +87,9 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Returns what must be the same before and after: receipt, log, block, nonce, balance. */
+/**
+ * Returns the facts that must be the same before and after: receipt, log, block, nonce, balance.
+ */
 async function receiptAndNonce(call: RpcCall, receipt: unknown) {
   const block = field(receipt, 'blockNumber');
   return {

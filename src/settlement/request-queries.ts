@@ -177,8 +177,8 @@ export async function markOutcomesApplied(
 export type WaitsFor = 'time' | 'safe' | 'finalized';
 
 /**
- * Returns what a payment in a block still waits for; `null` if it waits for nothing, or is in no
- * block.
+ * Returns the confirmations that a payment in a block still needs; `null` if it needs none, or is
+ * in no block.
  */
 export async function selectWaitsFor(sql: Sql, intentId: string): Promise<WaitsFor | null> {
   const rows = await sql.query<{ waits_for: WaitsFor | null }>(

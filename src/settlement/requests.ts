@@ -79,8 +79,8 @@ export interface RequestPayloads {
 export type RequestKind = keyof RequestPayloads;
 
 /**
- * A payer's EIP-3009 ReceiveWithAuthorization, valid immediately. Its value is what the contract
- * charges for the payment. Its nonce commits to merchant, amount, salt and, unless it hides them,
+ * A payer's EIP-3009 ReceiveWithAuthorization, valid immediately. Its value is the contract's
+ * charge for the payment. Its nonce commits to merchant, amount, salt and, unless it hides them,
  * the payment's number and order id.
  */
 export interface PaymentAuthorization {

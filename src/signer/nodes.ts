@@ -6,7 +6,7 @@ import type { Hex } from '#settlement/requests.ts';
  * (`settlement/signer.ts`).
  */
 const TIMEOUT_MS = 2_000;
-/** A single node may lie or be on a fork. */
+/** A single node may return false data or be on a fork. */
 const LEAST_ANSWERS = 2;
 
 /** Asks nodes how many nonces were used; called only if the signed nonces do not show it. */

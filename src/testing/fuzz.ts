@@ -3,7 +3,7 @@ import { newSecret } from '#core/secrets.ts';
 
 type Doc = { readonly [key: string]: unknown };
 
-/** A request as bytes: what a faulty or hostile client may send. */
+/** A request as bytes, as a faulty or hostile client may send it. */
 export interface FuzzRequest {
   readonly operationId: string;
   readonly method: string;

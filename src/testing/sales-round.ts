@@ -20,7 +20,7 @@ interface Parties {
   readonly mode: QuickNetwork['sandbox']['test'];
 }
 
-/** Time for loops to apply what a round has left. */
+/** Time for loops to finish the work of a round. */
 const REST_MS = 2_000;
 
 async function ask(reply: Promise<Reply>, status = 200): Promise<Body> {

@@ -47,7 +47,7 @@ function firstOfEach<T>(found: readonly T[], contractVersion: (one: T) => number
 /**
  * Decides what the watchtower does on its own. Its key can only pause, and drop proposals of
  * registrars. Roles, rates and a higher ceiling change only by operations of the timelock. A
- * withdrawal stops nothing, because the contract cannot pause withdrawals. Actions of a merchant's
+ * withdrawal pauses nothing, because the contract cannot pause withdrawals. Actions of a merchant's
  * own wallet are not unexplained.
  */
 export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] {

@@ -104,7 +104,7 @@ describe('a watchtower', () => {
     };
   }
 
-  /** Polls once, then carries out what is due. */
+  /** Polls once, then carries out the due steps. */
   async function look(own: Partial<WatchDeps> = {}): Promise<void> {
     const all = deps(own);
     await lookOnce(all, memory);

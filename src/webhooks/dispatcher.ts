@@ -156,7 +156,7 @@ export class Dispatcher {
     while (this.#slots.inFlight() > 0 || this.#unrecorded > 0) await pause(DRAIN_STEP_MS);
   }
 
-  /** Abandons what is in flight. Its rows are still queued, so it is sent again. */
+  /** Abandons deliveries in flight. Their rows are still queued, so they are sent again. */
   abandon(): void {
     this.#abandoned = true;
     for (const session of this.#sessions.values()) this.#end(session);

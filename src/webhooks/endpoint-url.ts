@@ -20,7 +20,7 @@ function isPortAllowed(port: number): boolean {
 }
 
 /**
- * Refuses what the parser would change silently: it strips white space and control characters,
+ * Refuses URLs that the parser would change silently: it strips white space and control characters,
  * replaces backslashes, and drops empty user names and fragments.
  */
 function checkSpelling(raw: string): Refusal | null {

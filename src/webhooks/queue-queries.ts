@@ -204,7 +204,10 @@ export type ResultRow = Sent<typeof RESULTS>;
 
 type ResultColumn = (typeof RESULTS.names)[number];
 
-/** SQL: reads a column where it is written, so that the steps pass on only what they need. */
+/**
+ * SQL: reads a column in the step that writes it, so that steps pass on only the columns that
+ * others need.
+ */
 function at(name: ResultColumn): string {
   return RESULTS.at(name, 'f.n');
 }

@@ -7,7 +7,7 @@ import { createRandom } from '#testing/chaos/chaos-random.ts';
 const SEED = 8;
 /** Long enough for two faults; `npm run faults` runs longer. */
 const SECONDS = 12;
-/** Far below what a busy machine settles, so that a run without payments cannot pass. */
+/** Far fewer than a busy machine settles, so that a run without payments cannot pass. */
 const FEWEST_PAYMENTS = 8;
 
 test('no rule is broken while processes, database and chain are killed', async (t) => {

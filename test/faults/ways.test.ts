@@ -151,7 +151,8 @@ describe('every way of paying, when the database is restored to an earlier copy'
 });
 
 /**
- * @returns what is broken although nothing was lost: every participant must know the true state.
+ * @returns the errors when no data was lost, in which case every participant must know the true
+ * state.
  */
 async function checkAll(plays: readonly Play[]): Promise<string[]> {
   return [...(await checkPlays(ways, plays, 1)), ...(await ways.judge())];

@@ -327,8 +327,7 @@ test('limits are those of the cell, and a lower one of the home cell applies, to
     });
   assert.equal((await limit(AMOUNT - 1)).status, 200);
   const abroad = present(cells[1], 'cell');
-  // Cell 1 may use what it heard within the last minute; for an unknown pass it must ask the home
-  // cell.
+  // Cell 1 may use an answer of the last minute; for an unknown pass it must ask the home cell.
   const fresh = String((await me.post('/passes', { label: 'Watch' })).body.nfc_id);
   const declined = await tap(abroad, await createSale(abroad), fresh);
   assert.equal(declineOf(declined).decline_code, 'limit_exceeded');

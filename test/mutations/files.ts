@@ -76,7 +76,7 @@ const ORDER = [
 
 const ANSWERED = ['src/settlement/relayer/relayer-answered.test.ts', ...ORDER];
 
-/** Payment credentials and what follows a payment. */
+/** Payment credentials, and the steps after a payment. */
 const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
   'src/payments/credentials/nfc-sun.ts': CARDS_AND_CODES,
   'src/payments/credentials/qr.ts': CARDS_AND_CODES,

@@ -36,7 +36,7 @@ export interface ChainSide {
   /** Returns the second provider's answer. */
   again(hash: Hex): Promise<{ readonly succeeded: boolean; readonly blockNumber: bigint }>;
   tokensAgain(address: Hex): Promise<bigint>;
-  /** Returns what the other keys have left to the paying one. @returns the sum. */
+  /** Sends the balances of the other keys back to the paying one. @returns the sum. */
   sweep(): Promise<bigint>;
 }
 

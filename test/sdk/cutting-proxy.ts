@@ -31,7 +31,7 @@ export async function startCuttingProxy(target: number, cut: Cut | null): Promis
       const room = cut?.of === side ? Math.max(cut.after - seen[side], 0) : bytes.length;
       seen[side] += bytes.length;
       to.write(bytes.subarray(0, room));
-      // `end` delivers what was forwarded; `destroy` would drop it.
+      // `end` delivers the forwarded bytes; `destroy` would drop them.
       if (bytes.length > room || (cut?.of === side && seen[side] === cut.after)) {
         to.end(() => end());
       }

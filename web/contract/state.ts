@@ -233,7 +233,7 @@ export interface Permission {
   readonly hasPolicy: boolean;
 }
 
-/** Reads what this account has permitted the contract to take. @throws NoContract */
+/** Reads the account's allowance and policy for the contract. @throws NoContract */
 export async function readPermission(place: Place, account: Hex): Promise<Permission> {
   const token = addressOf(at(await read(place, 'TOKEN()'), 0));
   const data = call('payerAccount(address)', account);

@@ -133,7 +133,7 @@ export function createApi(options: ApiOptions): Api {
       const body: unknown = text === '' ? null : JSON.parse(text);
       const serverTime = timeOf(response.headers);
       if (response.ok) return { is: 'done', value: body as T, status, serverTime };
-      // A proxy's error page says nothing about what the service did.
+      // A proxy's error page does not show whether the service acted.
       if (isApiError(body)) return { is: 'refused', error: body.error, status };
     } catch {
       // A body that cannot be parsed is an unknown result, too.

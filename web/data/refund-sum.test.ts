@@ -6,7 +6,7 @@ import { writeSum } from '../ui/typed-sum.ts';
 import { refundFields } from './refund-part.ts';
 import { type RefundSum, readRefund, refundLeft, usdcLeft } from './refund-sum.ts';
 
-/** Returns what is left of a sale in USDC. */
+/** Returns the refundable rest of a sale in USDC. */
 const inUsdc = (left: bigint) => ({ left, currency: null, isWhole: false });
 const units = ({ part }: RefundSum) => part?.units ?? null;
 

@@ -5,7 +5,7 @@ import { FactorContext } from './factor-context.ts';
 
 const FactorDialog = partOf(async () => (await import('./factor-dialog.tsx')).FactorDialog);
 
-/** Lets any form ask for a fresh second factor in a dialog, without losing what was typed. */
+/** Lets any form ask for a fresh second factor in a dialog, without losing the form's input. */
 export function FactorProvider({ children }: { readonly children: ReactNode }): ReactNode {
   const { refresh } = useDesk();
   const [isAsking, setIsAsking] = useState(false);

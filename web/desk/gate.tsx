@@ -31,7 +31,7 @@ type Place =
   | { readonly is: 'unreachable'; readonly words: string }
   | { readonly is: 'signed_out' }
   | { readonly is: 'half'; readonly session: Session }
-  /** `ended`: the session has ended, but the page still shows what was typed. */
+  /** `ended`: the session has ended, but the page still shows the user's input. */
   | { readonly is: 'signed_in'; readonly session: Session; readonly ended: boolean };
 
 /**

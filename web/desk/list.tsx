@@ -18,7 +18,7 @@ export interface ListProps<Row> {
   readonly inPairs?: boolean;
   /** The filters of the list. */
   readonly filters?: Filters;
-  /** Shown if the list is empty: says what is missing and its benefit, with one button. */
+  /** Shown if the list is empty: names the missing thing and its benefit, with one button. */
   readonly empty: ReactNode;
 }
 

@@ -64,7 +64,7 @@ async function pollOnce(deviceKey: string): Promise<void> {
   await response.arrayBuffer();
 }
 
-/** Searches for what the caller names, gives a reason, and opens the payment. */
+/** Searches for the reference that the caller gives, gives a reason, and opens the payment. */
 async function open({ page }: TestWindow, named: string): Promise<void> {
   await page.goto(`${stage().sandbox.web_url}/operator/support`);
   await page.getByLabel('Search').fill(named);
@@ -86,7 +86,7 @@ async function says({ page }: TestWindow, ...titles: readonly string[]): Promise
 
 interface Stuck {
   readonly name: string;
-  /** Creates the problem. @returns what the caller names. */
+  /** Creates the problem. @returns the reference that the caller gives. */
   readonly prepare: () => Promise<string>;
   readonly says: readonly string[];
 }

@@ -4,9 +4,9 @@ import type { Pin } from '../wallet/contracts.ts';
 import { type PayLink, type TypedData, totalOf } from './link.ts';
 
 /**
- * Computes the message that the wallet signs from what the page shows. This module loads when the
- * user pays. A compromised service cannot get anything else signed: a different amount or order
- * changes the message, and a different receiver or token fails the pinned contracts (pins.ts).
+ * Computes the message to sign from the contents of the page. This module loads when the user pays.
+ * A compromised service cannot get anything else signed: a different amount or order changes the
+ * message, and a different receiver or token fails the pinned contracts (pins.ts).
  */
 
 /** The contract's type string (contracts/README.md). */
@@ -56,7 +56,7 @@ export function nonceOf(
   return toHex(keccak_256(fromHex(`0x${words.join('')}`)));
 }
 
-/** Thrown if the message differs from what the page shows. */
+/** Thrown if the message differs from the contents of the page. */
 export class OtherMessage extends Error {
   readonly field: string;
 
@@ -72,9 +72,9 @@ function sameAddress(a: string, b: string): boolean {
 }
 
 /**
- * Builds the message for `eth_signTypedData_v4` from what the page shows. Only the token's name and
- * version and the validity times come from the service; wrong ones merely make the signature
- * invalid.
+ * Builds the message for `eth_signTypedData_v4` from the contents of the page. Only the token's
+ * name and version and the validity times come from the service; wrong ones merely make the
+ * signature invalid.
  *
  * @throws OtherMessage if the service asks for anything else to be signed.
  */

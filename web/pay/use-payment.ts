@@ -66,7 +66,8 @@ function problemOf(error: unknown): string {
 }
 
 /**
- * Builds the message to sign and checks it against what the page shows and the pinned contracts.
+ * Builds the message to sign, and checks it against the contents of the page and the pinned
+ * contracts.
  */
 async function messageNow(
   api: PayApi,

@@ -10,7 +10,7 @@ export interface Holdings {
 }
 
 export type Verdict =
-  /** The contract holds at least what it owes. */
+  /** True if the contract's balance covers its debts. */
   | { readonly kind: 'covered'; readonly holdings: Holdings }
   | { readonly kind: 'short'; readonly holdings: Holdings }
   /** The node serves another chain, or there is no such contract on it. */

@@ -23,7 +23,7 @@ export type Tap = {
   readonly tip: bigint | null;
 } & ({ readonly credential: Credential } | { readonly signed: ChipSignature });
 
-/** A failure that charged nobody. */
+/** A failure without a charge. */
 export interface Remark {
   readonly kind: 'not_sent' | 'refused';
   /** The service's own message, if it sent one. */

@@ -15,7 +15,10 @@ import { keepTill, keptTill } from './till-storage.ts';
 
 /** Longest poll, short enough that a dead connection is noticed within seconds. */
 const POLL_S = 10;
-/** Longest poll while a payment is processed: what it waits for can change without its status. */
+/**
+ * Longest poll while a payment is processed, because the condition that it waits for can change
+ * without its status.
+ */
 const PROCESSING_POLL_S = 3;
 /** A request that takes longer than this is checked by a second, different one. */
 const SLOW_MS = 3_000;

@@ -23,9 +23,9 @@ const SAME_EVERYWHERE = `/${[
 /**
  * Simulates a browser's translator without changing words: it replaces each text node with its own
  * elements, at once and on every change of the page. It also replaces text in `translate="no"`,
- * which real translators do not. It logs an error for what would break for the reader: a text that
- * the page updates where the user no longer sees it, and a language-independent text that the
- * translator was allowed to touch.
+ * which real translators do not. It logs an error for text that would be wrong for the reader: a
+ * text that the page updates where the user no longer sees it, and a language-independent text that
+ * the translator was allowed to touch.
  */
 export const TRANSLATE = `(() => {
   const seen = new WeakSet();

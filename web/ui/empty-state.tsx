@@ -4,7 +4,7 @@ import './empty-state.css';
 export interface EmptyStateProps {
   readonly title: string;
   readonly drawing?: ReactNode;
-  /** Says what is missing, and its benefit. */
+  /** Names the missing thing and its benefit. */
   readonly children: ReactNode;
   /** One action. */
   readonly action?: ReactNode;

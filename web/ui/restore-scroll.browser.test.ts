@@ -34,7 +34,9 @@ function waitForPlace(page: Page, px: number) {
 /** A page whose height has not changed for this long is taken to be complete. */
 const SETTLED_MS = 300;
 
-/** Content that loads above shifts the position, because browsers keep what is in view. */
+/**
+ * Content that loads above shifts the position, because browsers keep the visible content in place.
+ */
 function waitUntilSettled(page: Page) {
   return page.waitForFunction(
     (ms) =>

@@ -48,8 +48,8 @@ function scrollBackTo(main: HTMLElement, px: number): () => void {
 }
 
 /**
- * Does what a browser does when it loads a page: a link leads to the top of the page and its
- * heading, and Back restores the scroll position. Changing a filter on the same page does neither.
+ * Works like a browser that loads a page: a link leads to the top of the page and its heading, and
+ * Back restores the scroll position. Changing a filter on the same page does neither.
  */
 export function useArrival(main: RefObject<HTMLElement | null>, path: string): void {
   const shown = useRef(path);

@@ -2,7 +2,7 @@ import type { Wallet } from '../data/payer.ts';
 import { roundAtoms } from '../ui/money.ts';
 import { t } from '../ui/text/t.ts';
 
-/** The state of this wallet's permission: ready to pay, or what is missing. */
+/** The state of this wallet's permission: ready to pay, or the missing step. */
 export type WalletStatus = 'not_allowed' | 'expired' | 'used_up' | 'no_money' | 'ready';
 
 /**

@@ -3,8 +3,9 @@ import { textLocale } from '../ui/text/t.ts';
 import type { ChainFacts } from './signing.ts';
 
 /**
- * Reads the chain through an injected wallet (EIP-1193) or a public node: what this network may
- * take, whatever its server says, and builds the transaction that ends it.
+ * Reads the chain through an injected wallet (EIP-1193) or a public node: the amount that this
+ * network may charge, independently of its server, and builds the transaction that ends this
+ * permission.
  */
 
 export interface Provider {

@@ -49,8 +49,7 @@ export function checkContracts(network: Network, reported: Pin | ChainFacts): Ch
   const changed = known === null ? [] : changedFields(known, reported);
   rememberReported(network, changed.length === 0 ? null : reported);
   if (changed.length > 0) throw new OtherContracts(network, changed);
-  // A shop still uses a previous contract. This does not change what the wallet signs for
-  // elsewhere.
+  // A shop still uses a previous contract. The wallet's signatures for other shops do not change.
   if (former !== null)
     return { rpcUrl: null, ...reported, feeRate: pin?.feeRate ?? reported.feeRate };
   // Lower fees are not pinned; otherwise a return to the old fees would stop the user.

@@ -53,7 +53,7 @@ async function howOf(
 /**
  * Validates the input and determines who pays the gas.
  *
- * @param asked.atoms The amount, or what is wrong with the typed text.
+ * @param asked.atoms The amount, or the error in the typed text.
  * @throws OtherContracts
  */
 export async function planSending(asked: {

@@ -141,7 +141,7 @@ export async function signTransfer(
   return { to, amount: Number(amount), valid_before: validBefore, nonce, signature };
 }
 
-/** Signs a spending policy: what a pass may pay without a signature per payment. */
+/** Signs a spending policy, within which passes pay without a signature per payment. */
 export async function signPolicy(
   account: Account,
   {

@@ -144,7 +144,7 @@ async function openSeller(options: FacilitatorOptions) {
   return { seller, refresh };
 }
 
-/** Approves and signs what the bridge has not approved yet. */
+/** Makes and signs the approval if the bridge has none yet. */
 async function approve(payer: Payer, limits: SpendingLimits): Promise<void> {
   const { policy } = await payer.wallet();
   const enough =

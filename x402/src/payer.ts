@@ -180,7 +180,7 @@ async function signApproval(account: PrivateKeyAccount, wallet: Wallet, limits: 
     deadline,
   };
   const policy = { ...terms, signature: await signPolicy(account, wallet, terms) };
-  // The policy limits what is taken; the permit only has to be large enough.
+  // The policy limits the charges; the permit only has to be large enough.
   if (wallet.allowance >= ALLOWANCE / 2) return { policy };
   const permit = { value: ALLOWANCE, deadline };
   return { permit: { ...permit, signature: await signPermit(account, wallet, permit) }, policy };

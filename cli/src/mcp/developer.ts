@@ -16,7 +16,7 @@ import {
 /** The number of objects in a list, enough for a model. The dashboard shows more. */
 const NEWEST = 20;
 
-/** Tools for developers: what was sent, with what result, and how to send it again. */
+/** Tools for developers: sent requests and events, their results, and sending them again. */
 
 const DELIVERY = holds({
   delivery: TEXT,

@@ -62,7 +62,7 @@ interface Edited {
 
 /**
  * Automatic payouts move money, so only an owner with a fresh factor enables them, and the owners
- * get a mail. What is enabled begins with the period that goes on.
+ * get a mail. A payout that is enabled now begins with the current period.
  */
 async function mayPayOut(
   tx: Tx,
@@ -84,7 +84,7 @@ async function mayPayOut(
   return null;
 }
 
-/** A schedule that is set begins with the period that goes on. */
+/** A new schedule begins with the current period. */
 async function mayScheduleExports(tx: Tx, { by, before, after }: Edited & { readonly by: By }) {
   const { export_schedule: schedule, time_zone: timeZone } = after;
   if (schedule === null || before.export_schedule?.every === schedule.every) return;

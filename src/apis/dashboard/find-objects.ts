@@ -23,7 +23,7 @@ import { renderRefund } from '#refunds/render.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
-/** The most payments found by one wallet, transaction or amount: what one screen shows. */
+/** The highest number of payments found by one wallet, transaction or amount: one screen. */
 const SHOWN = 20;
 
 const NOTHING: PaymentSearch = {
@@ -51,8 +51,7 @@ async function findSale({ db, pages: receipts }: ApiContext, asked: Asked): Prom
 }
 
 /**
- * Finds the payments that a text may name: those of a transaction or a wallet; `null` if it is
- * neither.
+ * Finds the payments of the transaction or wallet that a text names; `null` if it names neither.
  */
 async function paymentsMeant({ db }: ApiContext, asked: Asked): Promise<PaymentSearch | null> {
   const { text: wanted, tenant } = asked;

@@ -99,7 +99,7 @@ export function statementRoute({ db }: ApiContext): PersonRoute {
     method: 'GET',
     path: `${MODE}/exports/statement`,
     operationId: 'export_statement',
-    // The periods that the statement names are closed: what is booked later belongs to later days.
+    // The statement closes its periods: later bookings belong to later days.
     moves: 'data',
     tag: 'Exports',
     summary: 'Export the statement of some days, a month or a payout, as a file',

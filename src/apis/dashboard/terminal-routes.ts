@@ -205,7 +205,7 @@ function tagRoute(ctx: ApiContext) {
     path: `${MODE}/terminals/{id}/tag/rotate`,
     operationId: 'rotateTerminalTag',
     moves: 'access',
-    // No factor is required, because it takes an address away. Anyone who finds the new one can
+    // No factor is required, because it only revokes an address. Anyone who finds the new one can
     // only see an amount and pay it.
     asks: 'never',
     tag: TAG,

@@ -75,7 +75,7 @@ function isShownAs(atoms: bigint, typed: number): boolean {
   return atoms >= least && atoms <= most;
 }
 
-/** True if this is what was paid, tip included. */
+/** True if this is the paid amount, including the tip. */
 function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuery): boolean {
   const { presentment } = payment;
   if (amount !== undefined) return isShownAs(payment.amount, amount);

@@ -13,7 +13,7 @@ import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 
-/** A till sees what was sold, but not the wallet that paid. */
+/** A till sees the sale, but not the wallet that paid. */
 const FoundPaymentSchema = Type.Object(
   { ...PaymentSchema.properties, payer: Type.Optional(PaymentSchema.properties.payer) },
   {

@@ -89,7 +89,7 @@ export const PaidPresentment = nullable(
   ),
 );
 
-/** The errors of a create, in addition to those of its parameters. */
+/** The errors of a create, besides its parameter errors. */
 export const CREATE_ERRORS = [
   'kyb_required',
   'account_not_live',
@@ -98,7 +98,7 @@ export const CREATE_ERRORS = [
   'rates_unavailable',
 ] as const;
 
-/** Returns what a create sells, and the price. */
+/** Returns the lines and the price of a create. */
 export function askedSale(
   body: Parameters<typeof askedPrice>[0] & Parameters<typeof askedLines>[0],
 ): Pick<NewIntent, 'amount' | 'lines'> | Refusal {

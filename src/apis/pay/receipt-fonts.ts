@@ -76,7 +76,7 @@ export interface FontRun {
   readonly font: PdfFont;
 }
 
-/** Splits text into what a reader sees as one letter, with all its marks. */
+/** Splits text into letters as a reader sees them, each with all its marks. */
 const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
 /** Characters that are not printed, on paper either: see `receipt-text.ts`. */
 const IGNORED = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;

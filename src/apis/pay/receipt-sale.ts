@@ -69,7 +69,7 @@ export function taxesOf(
   }));
 }
 
-/** Returns the fiscal signer's answer as text. Empty if no signer was asked. */
+/** Returns the fiscal signer's answer as text. Empty if it was not sent to a signer. */
 export function fiscalLines(fiscal: Fiscal | null, { text }: Writer): ReceiptLine[] {
   if (fiscal === null) return [];
   const name = text('receipt.fiscal');

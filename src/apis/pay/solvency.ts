@@ -80,7 +80,7 @@ async function readContract(
   }
 }
 
-/** Reads what each contract holds and owes, at most once in {@link KEPT_MS}. */
+/** Reads the balance and the debts of each contract, at most once in {@link KEPT_MS}. */
 export function createSolvencyReader(ctx: ApiContext): () => Promise<Solvency> {
   let kept: { readonly at: number; readonly read: Promise<Solvency> } | null = null;
   const readAll = async (): Promise<Solvency> => {

@@ -82,7 +82,7 @@ async function settingsOf({ terminalId }: Counter): Promise<CardSettings> {
 
 const pathOf = (address: string) => new URL(address).pathname.replace('/t/', '/tags/');
 
-/** Does what the page does with the address that the chip produced. */
+/** Handles the address that the chip produced as the page does. */
 function visit(address: string, at = pathOf(address)): Promise<Reply> {
   const { searchParams } = new URL(address);
   const body = { picc_data: searchParams.get('p'), cmac: searchParams.get('c') };

@@ -76,7 +76,7 @@ async function register(ctx: ApiContext, request: Asked): Promise<number> {
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
     return 400;
   }
-  // The limit is above what one person has, so that a stolen pass token cannot fill the table.
+  // More than one person has. It keeps a stolen pass token from filling the table.
   if ((await countOtherDevices(ctx.db, { device, passId })) >= MAX_DEVICES) return 429;
   const now = ctx.clock.now();
   return (await upsertAppleDevice(ctx.db, { device, passId, pushToken, now })) ? 201 : 200;

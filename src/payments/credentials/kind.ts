@@ -8,9 +8,9 @@ import type { Decline } from '#payments/decline.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * A kind of credential: how one is found (`F`) from what was presented (`P`), checked, verified and
- * consumed. `credential.ts` lists the kinds, and gives each kind the payments of a batch that use
- * it.
+ * A kind of credential, which finds one (`F`) by the presented value (`P`), checks, verifies and
+ * consumes it. `credential.ts` lists the kinds, and gives each kind the payments of a batch that
+ * use it.
  */
 export interface CredentialKind<P, F> {
   /** The decline for an unknown credential of this kind. */
@@ -44,7 +44,7 @@ export interface CredentialKind<P, F> {
   /** Returns the reason why it cannot pay this intent, or `null`. */
   check(found: F, paying: Paying): Decline | null;
   /**
-   * Verifies what was presented, and returns the credential's state afterwards. Missing if it may
+   * Verifies the presented value, and returns the credential's state afterwards. Missing if it may
    * be used any number of times. An attempt that is answered with 200 consumes the credential,
    * however the payment ends; one that is refused (4xx) or undecided (503) does not.
    * @param found as locked, including what earlier payments of the batch consumed.
@@ -53,8 +53,8 @@ export interface CredentialKind<P, F> {
   /** Returns the credential's state once this intent is being paid with it. */
   paying?(found: F, intent: PaymentIntent): F;
   /**
-   * Writes what a batch has consumed. The credentials are locked, so no other transaction has used
-   * them.
+   * Writes the consumed credentials of a batch. The credentials are locked, so no other transaction
+   * has used them.
    */
   consume?(tx: Tx, used: readonly F[], now: Date): Promise<void>;
   /** Returns the credential's facts that the payment's assessment needs. */

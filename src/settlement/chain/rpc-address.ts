@@ -10,7 +10,7 @@ export interface AddressOptions extends PostOptions {
   readonly onReply: (method: string, reply: Reply) => void;
 }
 
-/** One provider of a chain: its URL, and what the process has learned about it. */
+/** One provider of a chain: its URL, and this process's observations of it. */
 export interface Address {
   readonly index: number;
   readonly host: string;

@@ -38,8 +38,8 @@ export interface Rpc {
   /** Reads the chain id that each provider reports; `null` if it does not answer. */
   probe(): Promise<readonly ProbedAddress[]>;
   /**
-   * Reads each provider's chain id, and stops using providers of another chain. Called when answers
-   * contradict what is known, before any conclusion is drawn.
+   * Reads each provider's chain id, and stops using providers of another chain. Called when
+   * responses contradict each other, before any conclusion is drawn.
    */
   confirmChain(): Promise<void>;
   /** Returns the counts of calls since the start of the process. */
@@ -180,7 +180,7 @@ function inOrderOf(addresses: readonly Address[]): Address[] {
 /** Faults that a working node may report. If all nodes report one, it counts as an answer. */
 const REFUSALS: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
-/** Combines what is known about a call with another provider's reply. */
+/** Combines the result of a call so far with another provider's reply. */
 function merge(before: HostReply | undefined, now: HostReply): HostReply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;

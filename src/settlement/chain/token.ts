@@ -42,7 +42,7 @@ interface CanCall {
 type TokenFunction = Exclude<(typeof TOKEN_ABI)[number]['name'], 'nonces'>;
 
 /**
- * Reads what the token's contract reports.
+ * Reads the facts that the token's contract reports.
  * @throws RpcUnavailable
  */
 async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promise<TokenFacts> {
@@ -182,7 +182,7 @@ export async function readToken(
   }
   const name = config.usdcDomain.name ?? facts.name;
   const version = config.usdcDomain.version ?? facts.version;
-  // If no node reports the function, the profile decides what the chain's USDC has.
+  // If no node reports the function, the profile of the chain's USDC decides.
   const hasPermit = facts.nonce !== null || config.profile.usdc?.permit === true;
   if (facts.separator === null && !hasPermit) {
     const domain = { name: name ?? usual.name, version: version ?? usual.version };

@@ -105,7 +105,7 @@ async function isSignedBy(
 }
 
 /**
- * Calls the wallet through a program that succeeds regardless of what the wallet does. If the call
+ * Calls the wallet through a program that succeeds regardless of the wallet's response. If the call
  * itself could fail, a refusal would look like a faulty node.
  */
 async function askWallet(

@@ -124,8 +124,8 @@ async function findBalances({ chain, db, range }: Comparing): Promise<Difference
 }
 
 /**
- * Compares each contract's token balance with what it owes: each merchant's balance according to
- * its events, and the booked fees.
+ * Compares each contract's token balance with its debts: each merchant's balance according to its
+ * events, and the booked fees.
  */
 async function findTokens({ chain, db, range }: Comparing): Promise<DifferenceRow[]> {
   const { toBlock } = range;

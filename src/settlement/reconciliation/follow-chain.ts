@@ -4,9 +4,9 @@ import { stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 
 /**
- * Lets the books follow the contract: what it no longer holds after a reorganization, or holds
- * again, is a correction, and what a merchant's own wallet has withdrawn is a payout. The
- * differences of this run must be saved.
+ * Makes the books match the contract: money that it no longer holds after a reorganization, or
+ * holds again, is a correction, and money that a merchant's own wallet has withdrawn is a payout.
+ * The differences of this run must be saved.
  */
 export async function followChain(
   tx: Tx,
@@ -44,8 +44,8 @@ interface Unbooked {
 }
 
 /**
- * Returns what the books lack of payments, refunds and withdrawals that the chain no longer shows,
- * or shows again since this run. A refund that the chain shows in another transaction is not gone.
+ * Returns the corrections for payments, refunds and withdrawals that the chain no longer shows, or
+ * shows again, since this run. A refund that the chain shows in another transaction is not gone.
  */
 async function selectUnbooked(tx: Tx, livemode: boolean, now: Date): Promise<Unbooked[]> {
   return tx.query<Unbooked>(

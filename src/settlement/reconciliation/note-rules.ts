@@ -111,7 +111,7 @@ export interface ForeignProposal {
   readonly livemode: boolean;
   readonly merchantNumber: bigint;
   readonly wallet: string;
-  /** From then on, anyone can apply it. */
+  /** The time from which any caller can apply it. */
   readonly applicableAt: Date;
 }
 

@@ -25,7 +25,7 @@ export async function reportReconciliation(
   return exit;
 }
 
-/** Requests a recovery. A worker of the service then books what the ledger lacks. */
+/** Requests a recovery. A worker of the service then books the missing settlements. */
 async function askToBook(
   { db, chain }: NoteRulesDeps,
   print: (line: string) => void,

@@ -26,8 +26,8 @@ const LOOK_MS = 15_000;
 const TOKENS_EVERY = 60;
 
 /**
- * Requests a recovery to book what the chain has paid and the ledger lacks, but only once: what a
- * recovery did not book is left to operators.
+ * Requests a recovery to book settlements that the ledger lacks, but only once: those that a
+ * recovery did not book are left to operators.
  */
 export async function askIfUnknown(
   { db, clock, wakeups, log }: ProcessContext,

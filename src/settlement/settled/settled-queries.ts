@@ -15,7 +15,7 @@ export interface PaymentPlace {
 
 /**
  * Returns the payment's values; `null` if there is no such payment. Our signed bytes take
- * precedence over what was seen on the chain.
+ * precedence over the chain's events.
  */
 export async function selectPaymentPlace(
   sql: Sql,

@@ -6,7 +6,7 @@ import type { Random } from '#testing/chaos/chaos-random.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 
-/** The targets of faults, and what must be notified of them. */
+/** The targets of faults, and the parts that must be notified of them. */
 interface Field {
   readonly ground: ChaosGround;
   readonly processes: readonly ChaosProcess[];

@@ -107,7 +107,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     },
     putBack: async (name, how = { promote: false }) => {
       await kill();
-      // Waits, because a response in flight may contain what the copy lacks.
+      // Waits, because a response in flight may contain data that the copy lacks.
       await sleep(ANSWERS_MS);
       how.whileAway?.();
       await copyFiles(`${cluster}.${name}`, cluster);

@@ -191,7 +191,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
   };
 }
 
-/** Makes due what is due in a minute or more: retries, expiries and confirmations. */
+/** Makes work due at once that is due in a minute or more: retries, expiries and confirmations. */
 async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
   await db.query(`update webhook_endpoint_leases set not_before = '-infinity'`);

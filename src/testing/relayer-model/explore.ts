@@ -81,7 +81,7 @@ function partOf(value: unknown): string {
 type State = readonly [chain: number, rows: number, first: number, second: number];
 type Moves = readonly (readonly [name: string, chain: number, rows: number, worker: number])[];
 
-/** Explorations share only what they have met. */
+/** Explorations share only the set of visited states. */
 export interface ExploreOptions {
   readonly step?: typeof step;
   readonly met?: Met;

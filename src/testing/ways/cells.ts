@@ -206,7 +206,7 @@ async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<st
   return wrong;
 }
 
-/** Checks all cells. @returns what is wrong with each, by name; empty if nothing is. */
+/** Checks all cells. @returns the errors of each, by name; empty if there are none. */
 export async function checkPlays(
   ways: WaysWorld,
   plays: readonly Play[],

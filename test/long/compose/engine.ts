@@ -79,7 +79,7 @@ async function unmountAll(): Promise<void> {
   for (const place of own.reverse()) await sh(`umount -l ${place}`).catch(() => {});
 }
 
-/** Removes what this run, or a killed one, has left. */
+/** Removes the remains of this run and of killed ones. */
 async function clean(): Promise<void> {
   await killContainers();
   await unmountAll();

@@ -118,7 +118,7 @@ async function prepareFolder(root: string, name: string): Promise<string> {
     .replace('wal_keep_size: 2GB', `wal_keep_size: ${LOG_KEPT}`)
     // There is no backup repository here.
     .replace('archive_mode: "on"', 'archive_mode: "off"')
-    // There is no watchdog here; the test measures what is lost without one.
+    // There is no watchdog; the test measures the loss without one.
     .replace('mode: required', 'mode: "off"');
   await writeFile(path.join(folder, 'patroni.yml'), config);
   await sh(`chown -R postgres:postgres ${folder}`);
@@ -202,7 +202,7 @@ async function openMachine(root: string, number: number, secrets: Secrets): Prom
   };
 }
 
-/** Removes what an earlier run or a killed test has left. */
+/** Removes the remains of earlier runs and killed tests. */
 async function clean(root: string | null): Promise<void> {
   for (const number of [1, 2, 3]) {
     const namespace = `tlha-db${number}`;

@@ -187,7 +187,7 @@ async function openMachine(folder: string, name: string, number: number): Promis
   };
 }
 
-/** Removes what this run, or a killed one, has left. */
+/** Removes the remains of this run and of killed ones. */
 async function clean(): Promise<void> {
   for (const name of NAMES) {
     await sh(`ip netns pids ${ROOM}-${name} | xargs -r kill -9`).catch(() => {});

@@ -23,7 +23,7 @@ function useSettled(value: string): string {
   return settled;
 }
 
-/** Shows what the typed rules would have done in the past week. */
+/** Shows the effect that the typed rules would have had in the past week. */
 export function RiskPreview({ draft }: { readonly draft: RulesDraft }): ReactNode {
   const settled = JSON.parse(useSettled(JSON.stringify(draft))) as RulesDraft;
   const query = useRead(

@@ -13,7 +13,7 @@ import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 
-/** Statements for the accountant, and what the account does at the end of a period. */
+/** Statements for the accountant, and the automatic actions at the end of a period. */
 
 const FORMATS = ['csv', 'jsonl', 'camt.053.001.08', 'datev', 'xero', 'quickbooks'] as const;
 

@@ -63,9 +63,9 @@ function putBack(field: HTMLInputElement, value: string): void {
 }
 
 /**
- * Handles readers that type what they read and then press Enter (USB and Bluetooth keyboard
- * wedges). Their Enter must not click the focused button, and their text must not stay in a field.
- * A read that began before a payment was requested, or for another payment, is never a tap.
+ * Handles readers that type their input and then press Enter (USB and Bluetooth keyboard wedges).
+ * Their Enter must not click the focused button, and their text must not stay in a field. A read
+ * that began before a payment was requested, or for another payment, is never a tap.
  */
 export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void {
   let letters = '';

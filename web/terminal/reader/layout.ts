@@ -81,7 +81,7 @@ export interface Typed {
   readonly places: string;
 }
 
-/** Decodes what was typed. @returns the text in its original layout, with its classification. */
+/** Decodes typed text. @returns the text in its original layout, with its classification. */
 export function readTyped(typed: Typed): { readonly text: string; readonly read: Read } {
   const both = [typed.letters, typed.places].map((text) => text.trim());
   const whole = both.find(isWhole);

@@ -22,7 +22,7 @@ import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
 import type { TillContext } from './till-context.ts';
 import { useLeft } from './waiting.tsx';
 
-/** Shown while the service does something that charges nobody. */
+/** Shown while the service does something without a charge. */
 export function WorkingScreen({
   phase,
   runner,

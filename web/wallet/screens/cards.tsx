@@ -80,7 +80,7 @@ function isNew(card: Card | NewCard): card is NewCard {
   return 'meta_read_key' in card;
 }
 
-/** Returns on one line what the writing program needs. */
+/** Returns the input of the program that writes the card, on one line. */
 function forReader({ url_template, meta_read_key, file_read_key }: NewCard): string {
   return JSON.stringify({ url_template, meta_read_key, file_read_key });
 }

@@ -96,7 +96,9 @@ export interface OpenerFieldProps {
   readonly onChange: (password: string) => void;
 }
 
-/** Asks for what a form needs to sign: nothing if the wallet is unlocked or has a passkey. */
+/**
+ * Asks for the password if a form needs it to sign: not if the wallet is unlocked or has a passkey.
+ */
 export function OpenerField(props: OpenerFieldProps): ReactNode {
   const { vault, password, error = null, always = false, onChange } = props;
   // Keeps the field while the user fills it in, but adds one that becomes necessary.
