@@ -67,7 +67,7 @@ export async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> 
   }
   if (watch.changes === changes) return client;
   client.release();
-  throw new DatabaseUnavailable('the connection leads to another database than before');
+  throw new DatabaseUnavailable('the connection reaches another database than before');
 }
 
 /** Returns the fault for a read-only server: it is a replica, and another server is primary. */

@@ -28,7 +28,7 @@ function refuseBody(error: FastifyError): Refusal | null {
     return refuse('content_type_unsupported', 'Send the body as Content-Type: application/json.');
   }
   if (error.code?.startsWith('FST_ERR_CTP') || error.statusCode === 400) {
-    return refuse('body_invalid', 'The body does not match what its headers announce.');
+    return refuse('body_invalid', 'The length or encoding of the body contradicts its headers.');
   }
   return null;
 }

@@ -35,7 +35,7 @@ function findTrap(text: string): Refusal | null {
       if (levels.length === MAX_DEPTH) {
         return refuse(
           'parameter_invalid',
-          `Nested deeper than ${MAX_DEPTH} levels.`,
+          `The body is nested deeper than ${MAX_DEPTH} levels.`,
           levels[0]?.name || null,
         );
       }

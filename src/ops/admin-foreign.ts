@@ -24,7 +24,7 @@ export async function foreignSettlements(db: Database, input: AdminInput): Promi
   const [, verb] = input.args;
   if (verb === undefined) return list(db);
   if (verb === 'accept' || verb === 'refuse') return decideBy(db, input, verb);
-  return refuse('parameter_invalid', `Write: ${FORMS}`);
+  return refuse('parameter_invalid', `Usage: ${FORMS}`);
 }
 
 async function list(db: Database): Promise<Outcome> {
@@ -51,7 +51,7 @@ async function decideBy(
 ): Promise<Outcome> {
   const [, , network = '', accountId = '', email = ''] = input.args;
   if (network !== 'testnet' && network !== 'mainnet') {
-    return refuse('parameter_invalid', `Write: ${FORMS}`);
+    return refuse('parameter_invalid', `Usage: ${FORMS}`);
   }
   const person = await operatorOf(db, input, email);
   if (isRefusal(person)) return person;

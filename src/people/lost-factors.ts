@@ -22,7 +22,7 @@ export async function mailFactorRecovery(
   const { now } = ref;
   const user = present(await selectUser(deps.db, ref.userId), 'user');
   if (user.totp_confirmed_at === null && (await countPasskeys(deps.db, user.id)) === 0) {
-    return refuse('unexpected_state', 'There is no second factor to lose.');
+    return refuse('unexpected_state', 'This user has no second factor.');
   }
   const bucket = emailBucket('mail', user.realm, user.email);
   const tooMany = await takeAttempt(deps.db, bucket, { allowance: MAILS_PER_MAILBOX, now });

@@ -56,7 +56,7 @@ export async function loseFactors(
     accountId: null,
     what:
       'Someone with your password and this mailbox reported your second factor as lost. It ' +
-      `ends at ${at.toISOString()}, unless it is used before.`,
+      `will be removed at ${at.toISOString()}, unless it is used before then.`,
     subject: 'The second factor of your Tapline sign-in is about to end',
     to: [user.email],
     now,

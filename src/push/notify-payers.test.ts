@@ -252,7 +252,7 @@ test('invalid settings are named', () => {
   const read = (settings: Record<string, string>) => () =>
     readPushSettings((name) => settings[name] ?? null);
   assert.equal(read({})(), null);
-  assert.throws(read({ VAPID_PRIVATE_KEY: KEY }), /need each other/);
+  assert.throws(read({ VAPID_PRIVATE_KEY: KEY }), /or neither/);
   assert.throws(read({ ...SETTINGS, VAPID_PRIVATE_KEY: 'short' }), /32 bytes/);
   for (const subject of [
     ...['me', 'mailto:x@localhost', 'mailto:x@shop', 'mailto:x@shop.local', 'mailto:@shop.example'],

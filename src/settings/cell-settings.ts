@@ -36,7 +36,7 @@ export function cellSettings(
     throw new StartError(`CELL_ADDRESSES names cell ${own}, which is this one: leave it out`);
   }
   if (new Set(cells).size < cells.length) {
-    throw new StartError('CELL_ADDRESSES names one cell twice');
+    throw new StartError('CELL_ADDRESSES names a cell twice');
   }
   if (others.length > 0 && !SECRET.test(secret)) {
     throw new StartError(

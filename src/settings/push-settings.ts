@@ -50,7 +50,7 @@ export function readPushSettings(
   const [key, subject] = PUSH_SETTINGS.map(read);
   if (key == null && subject == null) return null;
   if (key == null || subject == null) {
-    throw new StartError('VAPID_PRIVATE_KEY and VAPID_SUBJECT need each other');
+    throw new StartError('set both VAPID_PRIVATE_KEY and VAPID_SUBJECT, or neither');
   }
   if (!isReachable(subject)) {
     throw new StartError(

@@ -45,6 +45,6 @@ export async function keepContracts(db: Database, network: Known): Promise<void>
   const missing = getAddress(other.settlement);
   throw new StartError(
     `${prefix}SETTLEMENT and ${prefix}PREVIOUS_CONTRACTS leave out ${missing}, where ` +
-      `this database has payments. It knows, the oldest first: ${known}`,
+      `this database has payments. Its contracts, the oldest first: ${known}`,
   );
 }

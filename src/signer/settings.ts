@@ -43,7 +43,7 @@ export async function readSettings(file: string): Promise<SignerSettings> {
   await requireClosedFile(here('token_file'), true);
   const token = (await readFile(here('token_file'), 'utf8')).trim();
   if (token.length < MIN_TOKEN_LENGTH) {
-    throw new StartError(`token_file must hold ${MIN_TOKEN_LENGTH} characters or more`);
+    throw new StartError(`token_file must contain ${MIN_TOKEN_LENGTH} characters or more`);
   }
   const accounts = list(json, 'accounts') as Json[];
   if (accounts.length === 0) throw new StartError('accounts must name an account');

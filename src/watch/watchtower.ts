@@ -234,7 +234,7 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
     memory.changes = changes;
     memory.changedAt = clock.now();
     db.watch.lossRecorded(livemode);
-    log.warn('the watchtower waits: the database was replaced', { network });
+    log.warn('the database was replaced: the watchtower does not act', { network });
   }
   const { brokeAt, changedAt } = memory;
   const ledger = await readLedgerState(sql, { livemode, clusterId, changedAt });

@@ -85,7 +85,7 @@ function createRoute({ db }: ApiContext) {
       if (owned.length >= MAX_OWNED_ACCOUNTS) {
         return refuse(
           'unexpected_state',
-          `One person owns at most ${MAX_OWNED_ACCOUNTS} accounts.`,
+          `A person can own at most ${MAX_OWNED_ACCOUNTS} accounts.`,
         );
       }
       const actor = actorOf(caller, requestId);

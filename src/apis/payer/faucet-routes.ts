@@ -19,7 +19,7 @@ async function checkFaucet(ctx: ApiContext, payer: PayerRow): Promise<Refusal | 
     return refuse(
       'not_configured',
       `This test network has Circle's own USDC, which this service cannot mint. Get some at ` +
-        `${CIRCLE_FAUCET} for ${payer.address}, on the chain with the number ` +
+        `${CIRCLE_FAUCET} for ${payer.address}, on the chain with the id ` +
         `${chain.config.chainId}.`,
     );
   } catch (error) {
