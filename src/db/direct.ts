@@ -21,7 +21,8 @@ export async function requireSameDirect(db: Database): Promise<string> {
   try {
     const [through] = await db.query<{ database: string }>(WHO);
     const [past] = (await client.query<{ database: string }>(WHO)).rows;
-    if (through?.database === past?.database) return 'DATABASE_DIRECT_URL points to the same database';
+    if (through?.database === past?.database)
+      return 'DATABASE_DIRECT_URL points to the same database';
     throw new StartError('DATABASE_DIRECT_URL points to another database than DATABASE_URL');
   } finally {
     await client.end();

@@ -31,7 +31,9 @@ export function createStreamSlots(
   const held = new Set<StreamSlot>();
   let timer: NodeJS.Timeout | undefined;
   const warn = (error: unknown) =>
-    log.warn('the count of open event streams could not be stored', { error: describeError(error) });
+    log.warn('the count of open event streams could not be stored', {
+      error: describeError(error),
+    });
   const renew = () => holdStreamSlots(db, [...held], HOLD_MS).catch(warn);
   const free = (slot: StreamSlot) => {
     if (!held.delete(slot)) return;

@@ -75,7 +75,10 @@ async function readContract(
   try {
     return { ...known, ...sumsOf(await readHoldings(chain, { settlement })) };
   } catch (error) {
-    ctx.log.warn('the balances of the settlement contracts could not be read', { network, error: describeError(error) });
+    ctx.log.warn('the balances of the settlement contracts could not be read', {
+      network,
+      error: describeError(error),
+    });
     return { ...known, ...UNKNOWN };
   }
 }
