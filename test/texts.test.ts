@@ -337,6 +337,37 @@ function valuesIn(elements: readonly MessageFormatElement[]): string[] {
   });
 }
 
+/** Returns the words of a text, without its values. */
+function wordsIn(elements: readonly MessageFormatElement[]): string {
+  return elements
+    .map((element) => {
+      switch (element.type) {
+        case TYPE.literal:
+          return element.value;
+        case TYPE.select:
+        case TYPE.plural:
+          return Object.values(element.options)
+            .map(({ value }) => wordsIn(value))
+            .join(' ');
+        case TYPE.tag:
+          return wordsIn(element.children);
+        default:
+          return '';
+      }
+    })
+    .join('');
+}
+
+/** Returns the plural forms of each choice by number in a text. */
+function pluralsIn(elements: readonly MessageFormatElement[]): string[][] {
+  return elements.flatMap((element) => {
+    if (element.type === TYPE.tag) return pluralsIn(element.children);
+    if (element.type !== TYPE.select && element.type !== TYPE.plural) return [];
+    const inside = Object.values(element.options).flatMap(({ value }) => pluralsIn(value));
+    return element.type === TYPE.plural ? [Object.keys(element.options), ...inside] : inside;
+  });
+}
+
 const namesOf = (text: string) => [...new Set(valuesIn(parse(text)))].sort();
 
 /** Returns the property names of an object literal, or `null` for other expressions. */
@@ -383,17 +414,77 @@ test('a comment belongs to a text or to a family of texts', () => {
   assert.deepEqual(lost, []);
 });
 
+/**
+ * Families of texts that a language may lack, each as a whole: an app is offered only in languages
+ * that have all its texts.
+ */
+const MAY_LACK = /^(?:dashboard|desk)\./;
+const WITH_DASHBOARD: ReadonlySet<string> = new Set(['de', 'es']);
+
+function keysIn(language: string): string[] {
+  return WITH_DASHBOARD.has(language) ? keys : keys.filter((key) => !MAY_LACK.test(key));
+}
+
+const TRANSLATIONS = LANGUAGES.slice(1).filter((language) =>
+  existsSync(path.join(ROOT, `texts/${language}.json`)),
+);
+
 test('every language has every text, with the same values, and no other', () => {
-  for (const language of LANGUAGES.slice(1)) {
-    if (!existsSync(path.join(ROOT, `texts/${language}.json`))) continue;
+  for (const language of TRANSLATIONS) {
     const texts = readTexts(language);
-    assert.deepEqual(Object.keys(texts).sort(), keys.toSorted(), language);
-    for (const key of keys) {
+    const written = Object.keys(texts).filter((key) => !key.startsWith('@'));
+    assert.deepEqual(written.sort(), keysIn(language).toSorted(), language);
+    for (const key of written) {
       assert.deepEqual(
         namesOf(texts[key] ?? ''),
         namesOf(english[key] ?? ''),
         `${language} ${key}`,
       );
+    }
+  }
+});
+
+/** Words that are spelled the same in the language, and texts without words. */
+const SAME_WORDS = JSON.parse(
+  readFileSync(path.join(ROOT, 'texts/same-words.json'), 'utf8'),
+) as Readonly<Record<string, readonly string[]>>;
+
+test('no text is left in English, except words that the language spells the same', () => {
+  for (const language of TRANSLATIONS) {
+    const texts = readTexts(language);
+    const same = new Set([...(SAME_WORDS.all ?? []), ...(SAME_WORDS[language] ?? [])]);
+    const left = keysIn(language).filter((key) => texts[key] === english[key]);
+    const problems = left.filter((key) => WORDS.test(wordsIn(parse(english[key] ?? ''))));
+    assert.deepEqual(
+      problems
+        .filter((key) => !same.has(english[key] ?? ''))
+        .map((key) => `${key}: ${english[key]}`),
+      [],
+      language,
+    );
+  }
+});
+
+test('the list of same words holds no word that every language has another word for', () => {
+  for (const [language, words] of Object.entries(SAME_WORDS)) {
+    const using = language === 'all' ? TRANSLATIONS : [language];
+    const written = new Set(using.flatMap((one) => Object.values(readTexts(one))));
+    assert.deepEqual(
+      words.filter((word) => !written.has(word)),
+      [],
+      language,
+    );
+  }
+});
+
+test('no language lacks a plural form that it uses', () => {
+  for (const language of TRANSLATIONS) {
+    const needed = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+    for (const [key, text] of Object.entries(readTexts(language))) {
+      for (const given of pluralsIn(parse(text))) {
+        const lacking = needed.filter((form) => !given.includes(form));
+        assert.deepEqual(lacking, [], `${language} ${key}`);
+      }
     }
   }
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 import { FALLBACK_LANGUAGE, PSEUDO_LANGUAGE, type TextLanguage } from '#core/languages.ts';
 import {
+  isWritten,
   type Messages,
   messageOf,
   messagesOf,
@@ -58,22 +59,20 @@ function shortened(code: string): string {
 }
 
 /**
- * Texts that English screens do not use: they show the service's own messages, which are more
- * specific (`data/refusal-text.ts`).
+ * Texts of refusals and declines (`data/refusal-text.ts`). English screens do not use them: they
+ * show the service's own messages, which are more specific. In other languages they load later,
+ * because a first load has no room for them.
  */
-const SAID_IN_ENGLISH = /^(?:decline|refusal)\.(?!other$)/;
+const ANSWERED = /^(?:decline|refusal)\.(?!other$)/;
+
+const keyOf = (name: string) => KEYS.get(name) ?? name;
 
 /**
  * Returns the messages under the names in the built code. A key used literally and by prefix has
  * both names.
  */
-function messagesFor(language: TextLanguage, named: ReadonlySet<string>): Messages {
-  const isSaid = (key: string) => language === FALLBACK_LANGUAGE && SAID_IN_ENGLISH.test(key);
-  const entries = [...named].flatMap((name) => {
-    const key = KEYS.get(name) ?? name;
-    return isSaid(key) ? [] : [[name, messageOf(language, key)] as const];
-  });
-  return Object.fromEntries(entries);
+function messagesFor(language: TextLanguage, names: readonly string[]): Messages {
+  return Object.fromEntries(names.map((name) => [name, messageOf(language, keyOf(name))]));
 }
 
 interface ModuleInfo {
@@ -129,16 +128,32 @@ function firstSource(language: TextLanguage, messages: Messages, more: string | 
   return `globalThis.TEXTS=${JSON.stringify({ language, messages, more })};`;
 }
 
+/** The names of an app's texts. */
+interface AppTexts {
+  readonly first: ReadonlySet<string>;
+  readonly later: ReadonlySet<string>;
+}
+
+/** Divides the names between the file of the first load and the later one. */
+function divided(language: TextLanguage, { first, later }: AppTexts) {
+  const all = [...first, ...later].filter((name) => ANSWERED.test(keyOf(name)));
+  const answers = language === FALLBACK_LANGUAGE ? [] : all;
+  const others = (names: ReadonlySet<string>) =>
+    [...names].filter((name) => !ANSWERED.test(keyOf(name)));
+  return { first: others(first), later: [...others(later), ...answers] };
+}
+
 /** Returns the text files of an app in one language: the first load, then the later parts. */
 function filesFor(
   app: string,
   language: TextLanguage,
-  named: { readonly first: ReadonlySet<string>; readonly later: ReadonlySet<string> },
+  texts: AppTexts,
 ): { fileName: string; source: string }[] {
   const name = `texts-${app}-${language}`;
-  const first = messagesFor(language, named.first);
-  if (named.later.size === 0) return [hashed(name, firstSource(language, first, null))];
-  const later = JSON.stringify(messagesFor(language, named.later));
+  const names = divided(language, texts);
+  const first = messagesFor(language, names.first);
+  if (names.later.length === 0) return [hashed(name, firstSource(language, first, null))];
+  const later = JSON.stringify(messagesFor(language, names.later));
   const more = hashed(`${name}-more`, `export default ${later};`);
   return [hashed(name, firstSource(language, first, more.fileName)), more];
 }
@@ -171,7 +186,9 @@ export function textsPlugin(): Plugin {
         const named = namesOf(chunk.facadeModuleId, texts, (id) => this.getModuleInfo(id));
         const app = chunk.name;
         manifest[app] = {};
+        const keys = [...named.first, ...named.later].map(keyOf);
         for (const language of [...WRITTEN_LANGUAGES, PSEUDO_LANGUAGE] as const) {
+          if (!isWritten(language, keys)) continue;
           const files = filesFor(app, language, named);
           for (const file of files) this.emitFile({ type: 'asset', ...file });
           manifest[app][language] = files.map(({ fileName }) => fileName);

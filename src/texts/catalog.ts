@@ -45,6 +45,13 @@ export const TEXT_KEYS: ReadonlySet<string> = new Set(Object.keys(ENGLISH));
 /** Languages that have a file. */
 export const WRITTEN_LANGUAGES: readonly TextLanguage[] = [...WRITTEN.keys()];
 
+/** True if the language has all of these texts. An app is offered only in such languages. */
+export function isWritten(language: TextLanguage, keys: Iterable<string>): boolean {
+  if (language === PSEUDO_LANGUAGE) return true;
+  const texts = WRITTEN.get(language);
+  return texts !== undefined && [...keys].every((key) => texts[key] !== undefined);
+}
+
 /**
  * Returns the offered languages. Outside production they include the pseudo-language, for checking
  * the screens.

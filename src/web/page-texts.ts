@@ -7,7 +7,6 @@ import {
   languageTag,
   type TextLanguage,
 } from '#core/languages.ts';
-import { offeredLanguages } from '#texts/catalog.ts';
 import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
 import type { Readers } from '#web/apps.ts';
 import type { WebFile } from '#web/files.ts';
@@ -44,11 +43,11 @@ export function languageFor(
   asking: Asking,
   {
     readers,
-    production,
+    offered,
     account,
   }: {
     readonly readers: Readers;
-    readonly production: boolean;
+    readonly offered: readonly TextLanguage[];
     readonly account: string | null;
   },
 ): TextLanguage {
@@ -56,7 +55,7 @@ export function languageFor(
   const { 'accept-language': accept, cookie = '' } = asking.headers;
   const kept = readers === 'owners' ? COOKIE.exec(cookie)?.[1] : undefined;
   const chosen = [languageInAddress(asking), kept];
-  return chooseLanguage({ chosen, accept, account }, offeredLanguages(production));
+  return chooseLanguage({ chosen, accept, account }, offered);
 }
 
 /** A placeholder in a built page for a text of the catalog, with the elements for its tags. */

@@ -132,13 +132,21 @@ function readersOf({ readers, customersAt }: WebApp, query: unknown): Readers {
   return customersAt !== undefined && customersAt in (query as object) ? 'customers' : readers;
 }
 
+/** Returns the languages that have all texts of the app. */
+function languagesOf(
+  { name }: WebApp,
+  { texts, production }: Pick<Serving, 'texts' | 'production'>,
+): readonly TextLanguage[] {
+  return offeredLanguages(production).filter((language) => texts[name]?.[language] !== undefined);
+}
+
 /** Creates the pages: each is rendered per language at its first use. */
 function createPages(
   page: WebApp,
   { files, texts, production }: Serving,
 ): (language: TextLanguage) => string {
   const built = present(files.get(page.page), page.page).plain.toString();
-  const offered = page.readers === 'english' ? [] : offeredLanguages(production);
+  const offered = page.readers === 'english' ? [] : languagesOf(page, { texts, production });
   const written = new Map<TextLanguage, string>();
   return (language) => {
     const known = written.get(language);
@@ -163,12 +171,12 @@ function addPage(
   const { mayAsk, gate, meta } = serving;
   const inLanguage = createPages(page, serving);
   const permissions = permissionsOf(page.uses ?? []);
+  const offered = languagesOf(page, serving);
   for (const path of page.paths) {
     app.get(path, async (request, reply) => {
       const pageFor: PageFor = (account) => {
-        const { production } = serving;
         const readers = readersOf(page, request.query);
-        const language = languageFor(request, { readers, production, account });
+        const language = languageFor(request, { readers, offered, account });
         sayLanguage(reply, language, readers);
         const base = `<head>\n<base href="${rootFrom(request.url)}">${meta}`;
         return { html: inLanguage(language).replace('<head>', () => base), language };
@@ -230,17 +238,18 @@ function noticesIn({ text }: Writer) {
  */
 function addWorker(
   app: FastifyInstance,
-  { name, page, readers }: WebApp,
+  page: WebApp,
   { files, texts, production }: Serving,
 ): void {
+  const { name, readers } = page;
   const manifest = present(files.get('manifest.json'), "the build's manifest");
   const built = JSON.parse(manifest.plain.toString()) as Record<string, BuiltEntry>;
   const worker = present(files.get(built['worker.ts']?.file ?? ''), 'the service worker');
-  const html = present(files.get(page), page);
-  const languages = offeredLanguages(production);
+  const html = present(files.get(page.page), page.page);
+  const offered = languagesOf(page, { texts, production });
   // Includes all languages, so that an app can be switched without a network.
-  const textFiles = languages.flatMap((language) => texts[name]?.[language] ?? []);
-  const kept = [...filesOf(page, built), ...textFiles, 'icons/tapline.svg'];
+  const textFiles = offered.flatMap((language) => texts[name]?.[language] ?? []);
+  const kept = [...filesOf(page.page, built), ...textFiles, 'icons/tapline.svg'];
   const version = tagOf(Buffer.from([html.tag, ...kept].join('\n'))).replaceAll('"', '');
   const inLanguage = (language: TextLanguage): WebFile => {
     const reading = { lang: languageTag(language), dir: directionOf(language) };
@@ -251,7 +260,7 @@ function addWorker(
     return { ...worker, plain, packed: {}, tag: tagOf(plain), immutable: false };
   };
   app.get(`/${name}/worker.js`, async (request, reply) => {
-    const language = languageFor(request, { readers, production, account: null });
+    const language = languageFor(request, { readers, offered, account: null });
     sayLanguage(reply, language, readers);
     reply
       .header('Content-Security-Policy', WORKER_POLICY)

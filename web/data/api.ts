@@ -1,4 +1,4 @@
-import { t } from '../ui/text/t.ts';
+import { loadMoreTexts, t, textLanguage } from '../ui/text/t.ts';
 import { refusalText } from './refusal-text.ts';
 import { fromRoot } from './root-path.ts';
 import { within } from './run-within.ts';
@@ -116,6 +116,11 @@ function isApiError(body: unknown): body is { readonly error: ApiError } {
   return typeof body === 'object' && body !== null && 'error' in body;
 }
 
+/** Loads the words of refusals; without them a screen names the code. */
+async function loadRefusals(): Promise<void> {
+  if (textLanguage() !== 'en') await loadMoreTexts().catch(() => {});
+}
+
 /**
  * Creates a client for one API of the service. It never throws, because code that handles money
  * must handle each of the four results. Pages that only read can use {@link valueIn}.
@@ -134,7 +139,10 @@ export function createApi(options: ApiOptions): Api {
       const serverTime = timeOf(response.headers);
       if (response.ok) return { is: 'done', value: body as T, status, serverTime };
       // A proxy's error page does not show whether the service acted.
-      if (isApiError(body)) return { is: 'refused', error: body.error, status };
+      if (isApiError(body)) {
+        await loadRefusals();
+        return { is: 'refused', error: body.error, status };
+      }
     } catch {
       // A body that cannot be parsed is an unknown result, too.
     }

@@ -1,4 +1,4 @@
-import { t, textLanguage } from '../ui/text/t.ts';
+import { hasText, type TextKey, t, textLanguage } from '../ui/text/t.ts';
 
 /** Error codes for which the catalog has a text. The service's own messages are English. */
 const TRANSLATED = [
@@ -32,8 +32,13 @@ export function refusalText({
   readonly isTranslated?: boolean | undefined;
 }): string {
   if (isTranslated || textLanguage() === 'en') return message;
-  const translated = TRANSLATED.find((one) => one === code);
-  return translated === undefined ? t('refusal.other', { code }) : t(`refusal.${translated}`);
+  const translated = loaded(`refusal.${TRANSLATED.find((one) => one === code) ?? 'other'}`);
+  return translated === null ? t('refusal.other', { code }) : t(translated);
+}
+
+/** Returns the key of a text with its own words, or `null` if there is none yet. */
+function loaded(key: TextKey): TextKey | null {
+  return key.endsWith('.other') || !hasText(key) ? null : key;
 }
 
 const DECLINES = [
@@ -64,5 +69,6 @@ interface Declined {
 /** Explains a decline to the customer. New codes may appear at any time. */
 export function declineText({ decline_code, customer_message }: Declined): string {
   if (textLanguage() === 'en') return customer_message || t('decline.other');
-  return t(`decline.${DECLINES.find((one) => one === decline_code) ?? 'other'}`);
+  const declined = `decline.${DECLINES.find((one) => one === decline_code) ?? 'other'}` as const;
+  return t(loaded(declined) ?? 'decline.other');
 }

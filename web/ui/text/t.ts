@@ -42,6 +42,11 @@ export function textLocale(): string {
   return locale;
 }
 
+/** True if the text is loaded: those of refusals and declines load after the page. */
+export function hasText(key: TextKey): boolean {
+  return key in TEXTS.messages;
+}
+
 export function messageOf(key: TextKey): CompiledMessage {
   const message = TEXTS.messages[key];
   if (message === undefined) throw new Error(`No text ${key}`);
