@@ -83,6 +83,19 @@ export async function savePayout(tx: Tx, row: AutomaticPayout): Promise<void> {
   );
 }
 
+/** Ends the wait of all other periods: the payout of this one includes their balance. */
+export async function skipOtherWaiting(
+  tx: Tx,
+  { account_id, livemode, every, period, updated }: Omit<AutomaticPayout, 'status' | 'reason'>,
+): Promise<void> {
+  await tx.query(
+    `update automatic_payouts set status = 'skipped', updated = $5
+     where account_id = $1 and livemode = $2 and status = 'waiting'
+       and (every, period) <> ($3, $4)`,
+    [account_id, livemode, every, period, updated],
+  );
+}
+
 /** The newest periods of an account and mode. */
 export async function selectPayouts(
   sql: Sql,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { isRefusal } from '#core/answer.ts';
 import { dayAfter, dayIn } from '#core/calendar.ts';
 import { addSeconds } from '#core/clock.ts';
@@ -12,6 +13,9 @@ import { readPayable } from '#payouts/merchant-on-chain.ts';
 import { rebuildWithdrawal } from '#payouts/rebuild-withdrawal.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import type { RequestPayloads } from '#settlement/requests.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { payByLink } from '#testing/pay-links.ts';
 import { TEST_ID_KEY } from '#testing/store.ts';
@@ -21,6 +25,8 @@ import { TEST_ID_KEY } from '#testing/store.ts';
 const WAIT_MS = 20_000;
 const DAY_SECONDS = 86_400;
 const AMOUNT = 25_000_000;
+/** Of a wallet's consent. */
+const DEADLINE = 4_000_000_000n;
 
 let ground: PayGround;
 let ahead = 0;
@@ -154,7 +160,65 @@ test('a chain that is away delays a payout', async () => {
   assert.equal(await balance(), 0n);
 });
 
-test('less than 20 USDC, a hold and a held sum skip the period, each with its reason', async () => {
+test('a chain that stays away ends the period, and the next payout has its balance', async () => {
+  await sell();
+  await advance();
+  const { chain } = ground.world.network;
+  const away = { ...chain, calls: () => Promise.reject(new RpcUnavailable('cut off')) };
+  await run(away);
+  const first = dayAfter(today(), -1);
+  await advance();
+  await run(away);
+  const second = dayAfter(today(), -1);
+  const shown = async () => {
+    const rows = await selectPayouts(ground.store.db, tenant(), 2);
+    return rows.map(({ period, status, reason }) => [period, status, reason]);
+  };
+  const skipped = [first, 'skipped', 'chain_unavailable'];
+  assert.deepEqual(await shown(), [[second, 'waiting', 'chain_unavailable'], skipped]);
+  await run();
+  await paidOut();
+  assert.deepEqual(await shown(), [[second, 'requested', null], skipped]);
+  assert.equal((await withdrawals()).at(-1)?.amount, BigInt(AMOUNT));
+  assert.equal(await balance(), 0n);
+});
+
+test('an announced wallet and a sum that is held back skip the period', async () => {
+  await sell();
+  const { network, merchant } = ground.world;
+  const { merchantNumber } = merchant;
+  const next = privateKeyToAccount(generatePrivateKey());
+  const consent = { merchantNumber, wallet: next.address, nonce: 0n, deadline: DEADLINE };
+  const signature = await next.signTypedData(walletConsent(network.config, consent));
+  await network.rpc.call('anvil_setBalance', [merchant.wallet.address, '0xde0b6b3a7640000']);
+  const say = (change: RequestPayloads['wallet_change']) =>
+    network.send(merchant.wallet, network.config.settlement, walletChangeCall(change));
+  const change = { merchantNumber: `${merchantNumber}`, wallet: next.address, signature };
+  await say({ step: 'propose', ...change, deadline: `${DEADLINE}` });
+  await advance();
+  const count = (await withdrawals()).length;
+  await run();
+  assert.deepEqual(await newest(), [dayAfter(today(), -1), 'skipped', 'wallet_announced']);
+  await say({ step: 'cancel', merchantNumber: `${merchantNumber}` });
+  await query(
+    `insert into foreign_settlements (livemode, kind, number, tx_hash, log_index, block_number,
+       account_id, address, amount, found)
+     values (false, 'payment', 1, '0x01', 0, 1, $1, '0x02', 5, now())`,
+    [tenant().accountId],
+  );
+  await advance();
+  await run();
+  assert.deepEqual(await newest(), [dayAfter(today(), -1), 'skipped', 'payouts_held']);
+  assert.equal((await withdrawals()).length, count);
+  await query('delete from foreign_settlements');
+  await advance();
+  await run();
+  await paidOut();
+  assert.equal(await balance(), 0n, 'the next period pays all of it');
+});
+
+test('less than 20 USDC and a hold skip the period, each with its reason', async () => {
+  const count = (await withdrawals()).length;
   await sell(19_999_999);
   await advance();
   await run();
@@ -170,7 +234,7 @@ test('less than 20 USDC, a hold and a held sum skip the period, each with its re
   assert.deepEqual(await newest(), [ended(), 'skipped', 'payouts_on_hold']);
   await query('update payout_holds set lifted_at = now()');
   await run();
-  assert.equal((await withdrawals()).length, 2, 'a skipped period stays so');
+  assert.equal((await withdrawals()).length, count, 'a skipped period stays so');
 });
 
 test('a week is another period than its Monday', async () => {

@@ -14,6 +14,7 @@ import {
   savePayout,
   selectDuePayouts,
   selectLastPayout,
+  skipOtherWaiting,
 } from '#payouts/automatic-payout-queries.ts';
 import { type MerchantOnChain, readEverywhere } from '#payouts/merchant-on-chain.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
@@ -42,13 +43,16 @@ export const SKIPPED = {
   held_by_contract: 'The settlement contract did not pay out a new merchant yet.',
   payouts_held: 'A part of the balance is held until the network’s operators decide.',
   account_not_live: 'The account was not registered on the settlement contract.',
+  chain_unavailable:
+    'The chain could not be reached until the next period had ended. The next payout includes ' +
+    'this balance.',
   refused: 'The payout was refused.',
 } as const;
 export const WAITING = {
   chain_unavailable: 'The chain cannot be reached. The service tries again.',
 } as const;
 
-export type PayoutReason = keyof typeof SKIPPED | keyof typeof WAITING;
+export type PayoutReason = keyof typeof SKIPPED;
 
 /** The context of the loop. */
 type Context = ProcessContext & { readonly chains: readonly Chain[] };
@@ -94,6 +98,7 @@ async function saveResult(tx: Tx, { tenant, every, period, now }: Ended, result:
   } else if ('skipped' in result) {
     await savePayout(tx, { ...row, status: 'skipped', reason: result.skipped });
   } else await savePayout(tx, { ...row, status: 'waiting', reason: result.waiting });
+  await skipOtherWaiting(tx, row);
 }
 
 /**

@@ -10,7 +10,11 @@ import { hashSecret, isSecret } from '#core/secrets.ts';
 import { nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type PayoutReason, SKIPPED, WAITING } from '#payouts/automatic-payout.ts';
-import { PAYOUT_PERIODS, selectPayouts } from '#payouts/automatic-payout-queries.ts';
+import {
+  type AutomaticPayout,
+  PAYOUT_PERIODS,
+  selectPayouts,
+} from '#payouts/automatic-payout-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
 /** Routes for schedules: automatic payouts, and statements that are sent as links. */
@@ -46,8 +50,6 @@ function downloadRoute({ db }: ApiContext): PersonRoute {
   });
 }
 
-const REASONS = { ...SKIPPED, ...WAITING };
-
 const AutomaticPayoutSchema = Type.Object(
   {
     every: oneOf(PAYOUT_PERIODS, 'The length of the period.'),
@@ -57,7 +59,7 @@ const AutomaticPayoutSchema = Type.Object(
       '`waiting` is tried again until the next period ends.',
     ),
     reason: nullable(
-      oneOf(Object.keys(REASONS) as PayoutReason[], 'Why nothing was paid. The list may grow.'),
+      oneOf(Object.keys(SKIPPED) as PayoutReason[], 'Why nothing was paid. The list may grow.'),
     ),
     message: nullable(textOut('The reason, in words.')),
     withdrawal: nullable(textOut('The id of the withdrawal.')),
@@ -68,6 +70,12 @@ const AutomaticPayoutSchema = Type.Object(
 
 /** The newest periods that are shown: a quarter of a year of days. */
 const SHOWN = 92;
+
+function messageOf(status: AutomaticPayout['status'], reason: PayoutReason): string {
+  return status === 'waiting' && reason in WAITING
+    ? WAITING[reason as keyof typeof WAITING]
+    : SKIPPED[reason];
+}
 
 function payoutsRoute({ db }: ApiContext): PersonRoute {
   return personRoute({
@@ -84,7 +92,7 @@ function payoutsRoute({ db }: ApiContext): PersonRoute {
       const rows = await selectPayouts(db, tenant, SHOWN);
       const data = rows.map(({ every, period, status, reason, withdrawal_id, updated }) => ({
         ...{ every, period, status, reason },
-        message: reason === null ? null : REASONS[reason as PayoutReason],
+        message: reason === null ? null : messageOf(status, reason as PayoutReason),
         ...{ withdrawal: withdrawal_id, updated },
       }));
       return answerWith(200, { object: 'list', data });
