@@ -102,7 +102,8 @@ function roundingXml({ to }: Period, units: bigint): string {
   if (units === 0n) return '';
   const at = status(element('Dt', to));
   const information = element('AddtlNtryInf', `0 atoms, ${ROUNDING}`);
-  return `${element('Ntry', sum(units) + at + code('ADJUSTMENT') + information)}\n`;
+  const content = element('NtryRef', ROUNDING) + sum(units) + at + code('ADJUSTMENT') + information;
+  return `${element('Ntry', content)}\n`;
 }
 
 export const CAMT: Format = {

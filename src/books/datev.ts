@@ -80,13 +80,32 @@ function shortText(text: string): string {
   return [...text.replaceAll(/\p{Cc}/gu, ' ')].slice(0, MAX_TEXT).join('');
 }
 
-type Cells = { readonly [column: string]: string };
+/** The columns that our files fill, in the order of the version. */
+const FILLED = [
+  ...['Umsatz (ohne Soll/Haben-Kz)', 'Soll/Haben-Kennzeichen', 'WKZ Umsatz', 'Konto'],
+  ...['Gegenkonto (ohne BU-Schlüssel)', 'Belegdatum', 'Belegfeld 1', 'Buchungstext'],
+  ...['Beleginfo - Art 1', 'Beleginfo - Inhalt 1'],
+] as const;
+
+type Cells = { readonly [Column in (typeof FILLED)[number]]?: string };
+
+function emptyCell(column: string): string {
+  return TEXT_COLUMNS.has(DATEV_COLUMNS.indexOf(column) + 1) ? '""' : '';
+}
+
+/** The empty cells before each filled column, and after the last one: most of a line. */
+const GAPS = [...FILLED, undefined].map((column, n) => {
+  const before = FILLED[n - 1];
+  const start = before === undefined ? 0 : DATEV_COLUMNS.indexOf(before) + 1;
+  const end = column === undefined ? DATEV_COLUMNS.length : DATEV_COLUMNS.indexOf(column);
+  const cells = DATEV_COLUMNS.slice(start, end).map(emptyCell);
+  return [...(n > 0 ? [''] : []), ...cells, ...(column === undefined ? [] : [''])].join(';');
+});
+const EMPTY = FILLED.map(emptyCell);
 
 function row(cells: Cells): string {
-  const line = DATEV_COLUMNS.map(
-    (column, index) => cells[column] ?? (TEXT_COLUMNS.has(index + 1) ? '""' : ''),
-  );
-  return `${line.join(';')}\r\n`;
+  const line = FILLED.map((column, n) => `${GAPS[n]}${cells[column] ?? EMPTY[n]}`).join('');
+  return `${line}${GAPS.at(-1)}\r\n`;
 }
 
 /** @param day `YYYY-MM-DD`. */

@@ -12,10 +12,12 @@ function byteOf(character: string): number {
   return BYTES.get(character) ?? BYTES.get(letter) ?? QUESTION_MARK;
 }
 
-/** Text that has the same bytes in Latin 1, which Node encodes much faster. */
-const LATIN = /^[\n\r\t\u0020-\u007e\u00a0-\u00ff]*$/;
+/** Matches characters whose bytes are not those of Latin 1, which Node encodes much faster. */
+const NOT_LATIN = /[^\n\r\t\u0020-\u007e\u00a0-\u00ff]/gu;
 
 export function encodeWindows1252(text: string): Buffer {
-  if (LATIN.test(text)) return Buffer.from(text, 'latin1');
-  return Buffer.from([...text.normalize('NFC')].map(byteOf));
+  const bytes = text
+    .normalize('NFC')
+    .replaceAll(NOT_LATIN, (character) => String.fromCharCode(byteOf(character)));
+  return Buffer.from(bytes, 'latin1');
 }
