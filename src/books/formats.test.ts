@@ -44,6 +44,7 @@ const aText = fc.oneof(
     '@x',
     '<a&b>',
     'é'.repeat(80),
+    '＂＝１ ﬁ',
     '寿司 👍',
     '\t',
   ),

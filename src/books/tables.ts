@@ -10,7 +10,7 @@ import {
   wordsOf,
 } from '#books/format.ts';
 import { dayIn, localTime } from '#core/calendar.ts';
-import { BYTE_ORDER_MARK, csvCell, csvHeader } from '#core/csv.ts';
+import { BYTE_ORDER_MARK, csvCell, csvDecimal, csvHeader } from '#core/csv.ts';
 import { minorText } from '#core/currency-digits.ts';
 import { exactUsdc } from '#core/money.ts';
 
@@ -34,7 +34,7 @@ function presentmentCells({ amount, currency, minor }: Entry): Cells {
   const size = minorText(Number(minor), currency);
   return {
     'presentment.currency': csvCell(currency),
-    'presentment.amount': amount < 0n ? `-${size}` : size,
+    'presentment.amount': csvDecimal(amount < 0n ? `-${size}` : size),
   };
 }
 
@@ -44,8 +44,8 @@ function csvEntry({ timeZone }: Period, entry: Entry, balance: bigint): string {
     type: csvCell(entry.type === 'correction' ? 'CORRECTION' : entry.type),
     created: csvCell(localTime(timeZone, entry.created)),
     time_zone: csvCell(timeZone),
-    amount: exactUsdc(entry.amount),
-    balance: exactUsdc(balance),
+    amount: csvDecimal(exactUsdc(entry.amount)),
+    balance: csvDecimal(exactUsdc(balance)),
     currency: csvCell('usdc'),
     order_id: csvCell(entry.order_id),
     description: csvCell(entry.description),
@@ -62,7 +62,7 @@ function balanceRow(period: Period, kind: 'opening' | 'closing'): string {
     type: csvCell(`${kind}_balance`),
     created: csvCell(localTime(timeZone, kind === 'opening' ? since : until)),
     time_zone: csvCell(timeZone),
-    balance: exactUsdc(period[kind]),
+    balance: csvDecimal(exactUsdc(period[kind])),
     currency: csvCell('usdc'),
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csvHeader, csvLine } from '#core/csv.ts';
+import { csvDecimal, csvHeader, csvLine } from '#core/csv.ts';
 
 test('no cell begins like a formula', () => {
   for (const text of [
@@ -34,4 +34,10 @@ test('quotes, commas and line breaks stay inside their cell', () => {
     '"say ""hi"", twice\r\nor more",12,,true,"x",,"{""f"":""x""}"\r\n',
   );
   assert.equal(csvHeader(['a', 'e.f']), 'a,e.f\r\n');
+});
+
+test('no decimal looks like a group of thousands', () => {
+  const texts = ['1.234', '-0.125', '2.50', '1.2345', '1234.567', '7'];
+  const written = ['1.2340', '-0.1250', '2.50', '1.2345', '1234.5670', '7'];
+  assert.deepEqual(texts.map(csvDecimal), written);
 });

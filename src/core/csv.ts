@@ -26,6 +26,14 @@ export function csvCell(value: Json | undefined): string {
   return `"${neutral(text).replaceAll('"', '""')}"`;
 }
 
+/**
+ * Writes a decimal for a spreadsheet: one with a decimal comma would read the three decimals of
+ * `1.234` as a group of thousands, and 1.2340 as it is written.
+ */
+export function csvDecimal(text: string): string {
+  return /\.\d{3}$/.test(text) ? `${text}0` : text;
+}
+
 /** Reads a nested member by its path, such as `fees.acquirer`. */
 export function valueAt(row: { readonly [key: string]: Json }, column: string): Json | undefined {
   let value: Json | undefined = row as Json;

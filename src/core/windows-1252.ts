@@ -5,11 +5,15 @@ const BYTES = new Map(
   Array.from({ length: 256 }, (_, byte) => [decoder.decode(Uint8Array.of(byte)), byte]),
 );
 const QUESTION_MARK = 0x3f;
+const LETTER = /[\p{L}\p{N}]/u;
 
 function byteOf(character: string): number {
-  // A letter with marks that the code page lacks loses them; any other becomes a question mark.
+  const known = BYTES.get(character);
+  if (known !== undefined) return known;
+  // A letter with marks that the code page lacks loses them. Any other character becomes a question
+  // mark, because a full-width quotation mark must not end a quoted text.
   const letter = character.normalize('NFKD').slice(0, 1);
-  return BYTES.get(character) ?? BYTES.get(letter) ?? QUESTION_MARK;
+  return (LETTER.test(letter) ? BYTES.get(letter) : undefined) ?? QUESTION_MARK;
 }
 
 /** Matches characters whose bytes are not those of Latin 1, which Node encodes much faster. */

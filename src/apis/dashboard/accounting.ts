@@ -1,7 +1,7 @@
 import { selectOfPayments, selectSold } from '#apis/dashboard/export-queries.ts';
 import { localTime } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
-import { csvCell, csvHeader, valueAt } from '#core/csv.ts';
+import { csvCell, csvDecimal, csvHeader, valueAt } from '#core/csv.ts';
 import { minorText } from '#core/currency-digits.ts';
 import type { Tenant } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
@@ -137,12 +137,12 @@ function cellOf(row: Row, column: string, timeZone: string): string {
   const value = valueAt(row, column);
   if (value === null || value === undefined) return '';
   if (column === 'fiscal') return csvCell(fiscalText(row));
-  if (MONEY.has(column)) return exactUsdc(numberOf(value));
+  if (MONEY.has(column)) return csvDecimal(exactUsdc(numberOf(value)));
   const currency = valueAt(row, 'presentment.currency');
   if (MINOR.has(column) || (OF_SALE.has(column) && currency !== undefined)) {
     return minorText(Number(value), String(currency));
   }
-  if (OF_SALE.has(column)) return exactUsdc(numberOf(value));
+  if (OF_SALE.has(column)) return csvDecimal(exactUsdc(numberOf(value)));
   if (TIMES.has(column)) return csvCell(localTime(timeZone, new Date(String(value))));
   return csvCell(value);
 }

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { Entry } from '#books/entry-queries.ts';
+import { FORMATS } from '#books/formats.ts';
+import { dayBounds } from '#core/calendar.ts';
+import { encodeWindows1252 } from '#core/windows-1252.ts';
+import { parseCsv } from '#testing/books.ts';
+
+/**
+ * Statements opened and saved by LibreOffice, with a German and with an English system: it has
+ * every cell as it was written. Quoted cells are opened as text, as its dialog offers.
+ */
+
+const run = promisify(execFile);
+const ENTRIES = 2_000;
+const LOCALES = { de_DE: 'de-DE', C: 'en-US' } as const;
+type Locale = keyof typeof LOCALES;
+const SHEETS = {
+  csv: { separator: ',', code: 44, charset: 76, decimal: '.' },
+  xero: { separator: ',', code: 44, charset: 76, decimal: '.' },
+  quickbooks: { separator: ',', code: 44, charset: 76, decimal: '.' },
+  datev: { separator: ';', code: 59, charset: 1, decimal: ',' },
+} as const;
+/** Sums whose decimals look like groups, and texts that look like something else. */
+const TEXTS = [
+  ...['=1+1', '-2', '+49 30 1234', '@sum', '1.234', '1,5', '0012', '1.12.2026', '2026-12-01'],
+  ...['Café "Zwei; drei"', 'a, b', 'Zeile\nZwei', '寿司 👍', '12:30', 'TRUE', '1E5', '€ 5', "'x"],
+];
+const CURRENCIES = [null, 'eur', 'jpy', 'kwd'];
+
+let folder: string;
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-office-'));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+function entryAt(n: number, since: Date): Entry {
+  const isOut = n % 5 === 4;
+  const amount = [1_234_000n, 125_000n, 2_500_000n, 1_000_001n, 7n, 1_234_567_891n][n % 6] ?? 1n;
+  const currency = isOut ? null : (CURRENCIES[n % CURRENCIES.length] ?? null);
+  return {
+    type: isOut ? 'payout' : 'payment',
+    amount: isOut ? -amount / 2n - 1n : amount,
+    created: new Date(since.getTime() + n * 40_000),
+    position: BigInt(n + 1),
+    object_id: `pay_${n}`,
+    order_id: TEXTS[n % TEXTS.length] ?? '',
+    description: TEXTS[(n * 7) % TEXTS.length] ?? '',
+    receipt_number: n % 3 === 0 ? `K7XQM-${n}` : null,
+    terminal: 'tml_1',
+    currency,
+    minor: currency === null ? null : BigInt(1_005 + n),
+  };
+}
+
+function fileOf(format: keyof typeof SHEETS): string {
+  const days = { from: '2026-10-25', to: '2026-10-25' };
+  const { since, until } = dayBounds('Europe/Berlin', days.from);
+  const entries = Array.from({ length: ENTRIES }, (_, n) => entryAt(n, since));
+  const closing = entries.reduce((sum, { amount }) => sum + amount, 0n);
+  const tenant = { accountId: 'acct_1', livemode: false };
+  const period = { tenant, timeZone: 'Europe/Berlin', ...days, since, until, opening: 0n, closing };
+  const writer = FORMATS[format].open(period);
+  let balance = 0n;
+  const lines = entries.map((entry) => {
+    balance += entry.amount;
+    return writer.entry(entry, balance);
+  });
+  return writer.head + lines.join('') + writer.tail();
+}
+
+/** A user's profile whose system has this locale. */
+async function profileOf(locale: Locale): Promise<string> {
+  const profile = path.join(folder, locale);
+  await mkdir(path.join(profile, 'user'), { recursive: true });
+  const item =
+    '<item oor:path="/org.openoffice.Setup/L10N"><prop oor:name="ooSetupSystemLocale" ' +
+    `oor:op="fuse"><value>${LOCALES[locale]}</value></prop></item>`;
+  const namespace = 'xmlns:oor="http://openoffice.org/2001/registry"';
+  const items = `<oor:items ${namespace}>${item}</oor:items>`;
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n${items}`;
+  await writeFile(path.join(profile, 'user', 'registrymodifications.xcu'), text);
+  return pathToFileURL(profile).href;
+}
+
+/** Opens the file as a spreadsheet and saves it as CSV. */
+async function throughOffice(locale: Locale, format: keyof typeof SHEETS): Promise<string[][]> {
+  const { code, charset } = SHEETS[format];
+  const text = fileOf(format);
+  const file = path.join(folder, `${format}.csv`);
+  await writeFile(file, charset === 1 ? encodeWindows1252(text) : text);
+  const out = path.join(folder, `${locale}-${format}`);
+  await run('soffice', [
+    ...[`-env:UserInstallation=${await profileOf(locale)}`, '--headless'],
+    ...['--convert-to', 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,true,false'],
+    ...[`--infilter=CSV:${code},34,${charset},1,,0,true,false`, '--outdir', out, file],
+  ]);
+  const saved = await readFile(path.join(out, `${format}.csv`), 'utf8');
+  return parseCsv(saved.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n'));
+}
+
+/** True if the cell is the same text, or the same number by the decimal signs of both. */
+function isSame(read: string, written: string, signs: { file: string; locale: string }): boolean {
+  if (read === written) return true;
+  const numberOf = (cell: string, sign: string) =>
+    /^-?\d+([.,]\d+)?(E\+\d+)?$/.test(cell) ? Number(cell.replace(sign, '.')) : Number.NaN;
+  return numberOf(read, signs.locale) === numberOf(written, signs.file);
+}
+
+for (const locale of Object.keys(LOCALES) as Locale[]) {
+  for (const format of Object.keys(SHEETS) as (keyof typeof SHEETS)[]) {
+    test(`${format}, ${locale}: every cell is read as it was written`, async () => {
+      const { separator, decimal, charset } = SHEETS[format];
+      const text = fileOf(format).replace(/^\uFEFF/, '');
+      const encoded = charset === 1 ? encodeWindows1252(text) : Buffer.from(text);
+      const decoder = new TextDecoder(charset === 1 ? 'windows-1252' : 'utf-8');
+      const written = parseCsv(decoder.decode(encoded), separator);
+      const read = await throughOffice(locale, format);
+      assert.equal(read.length, written.length);
+      const signs = { file: decimal, locale: locale === 'C' ? '.' : ',' };
+      const wrong = written.flatMap((row, y) =>
+        row.flatMap((cell, x) => {
+          const found = (read[y]?.[x] ?? '').replaceAll('\r\n', '\n');
+          return isSame(found, cell, signs) ? [] : [`${y}/${x}: ${cell} was read as ${found}`];
+        }),
+      );
+      assert.deepEqual(wrong.slice(0, 10), []);
+    });
+  }
+}
