@@ -33,7 +33,9 @@ export interface DueExport {
 
 /**
  * Returns accounts and modes whose last announced period may have a successor by now. The next one
- * ends 14 hours before the end of its last day in UTC at the earliest.
+ * ends 14 hours before the end of its last day in UTC at the earliest. The last period is found by
+ * its first day, which ends the primary key: `max(to_day)` would read all periods of each account,
+ * which takes a second for 2,000 accounts after 90 days.
  */
 export async function selectDueExports(sql: Sql, now: Date): Promise<DueExport[]> {
   return sql.query<DueExport>(
@@ -44,9 +46,10 @@ export async function selectDueExports(sql: Sql, now: Date): Promise<DueExport[]
      from accounts a
      join account_modes m on m.account_id = a.id and m.merchant_number is not null
      left join lateral (
-       select max(x.to_day) as to_day from scheduled_exports x
+       select x.to_day from scheduled_exports x
        where x.account_id = a.id and x.livemode = m.livemode
          and x.every = a.export_schedule ->> 'every'
+       order by x.from_day desc limit 1
      ) last on true
      where a.export_schedule is not null and a.status = 'active'
        and (last.to_day is null
@@ -74,9 +77,9 @@ export async function selectLastDay(
   { accountId, livemode }: Tenant,
   every: ScheduledExport['every'],
 ): Promise<string | null> {
-  const rows = await sql.query<{ to_day: string | null }>(
-    `select max(to_day) as to_day from scheduled_exports
-     where account_id = $1 and livemode = $2 and every = $3`,
+  const rows = await sql.query<{ to_day: string }>(
+    `select to_day from scheduled_exports
+     where account_id = $1 and livemode = $2 and every = $3 order by from_day desc limit 1`,
     [accountId, livemode, every],
   );
   return rows[0]?.to_day ?? null;
