@@ -1,3 +1,4 @@
+import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
@@ -35,16 +36,21 @@ function valuesOf({ accountId, livemode }: Tenant, { after, upTo, top }: EntryRa
   return [accountId, livemode, after.created, after.position, upTo.created, upTo.position, top];
 }
 
-/** Returns the change of the balance by a range of entries. */
-export async function sumEntries(sql: Sql, tenant: Tenant, range: EntryRange): Promise<bigint> {
-  const rows = await sql.query<{ sum: bigint }>(
-    `select (
-       coalesce((select sum(amount) from payments where ${IN_RANGE} and not recovered), 0)
-       + coalesce((select sum(amount) from balance_entries where ${IN_RANGE}), 0)
-     )::bigint as sum`,
+/** Returns the change of the balance by a range of entries, and their number. */
+export async function sumEntries(
+  sql: Sql,
+  tenant: Tenant,
+  range: EntryRange,
+): Promise<{ readonly sum: bigint; readonly count: number }> {
+  const rows = await sql.query<{ sum: bigint; count: number }>(
+    `select coalesce(sum(amount), 0)::bigint as sum, count(*)::int as count from (
+       select amount from payments where ${IN_RANGE} and not recovered
+       union all
+       select amount from balance_entries where ${IN_RANGE}
+     ) entries`,
     valuesOf(tenant, range),
   );
-  return rows[0]?.sum ?? 0n;
+  return only(rows, 'sum of entries');
 }
 
 /** An entry with the facts that identify what it is about. All of them stay as they are. */

@@ -25,6 +25,8 @@ export interface Statement extends Days {
   readonly until: Date;
   readonly opening: bigint;
   readonly closing: bigint;
+  /** The number of entries. */
+  readonly count: number;
   readonly range: EntryRange;
 }
 
@@ -49,8 +51,8 @@ async function balanceAt(
 ): Promise<bigint> {
   const closing = await selectClosing(tx, tenant, place.created);
   const after = closing === undefined ? BEGINNING : startOf(closing.at);
-  const moved = await sumEntries(tx, tenant, { after, upTo: place, top });
-  return (closing?.balance ?? 0n) + moved;
+  const { sum } = await sumEntries(tx, tenant, { after, upTo: place, top });
+  return (closing?.balance ?? 0n) + sum;
 }
 
 /**
@@ -67,9 +69,10 @@ export async function openDays(db: Database, wanted: Wanted, days: Days): Promis
     const opening = await balanceAt(tx, tenant, { place: startOf(since), top });
     if (since < time) await insertClosing(tx, tenant, { at: since, balance: opening });
     const range = { after: startOf(since), upTo: startOf(until), top };
-    const closing = opening + (await sumEntries(tx, tenant, range));
+    const { sum, count } = await sumEntries(tx, tenant, range);
+    const closing = opening + sum;
     if (bounds.until <= time) await insertClosing(tx, tenant, { at: until, balance: closing });
-    return { ...wanted, ...days, since, until, opening, closing, range };
+    return { ...wanted, ...days, since, until, opening, closing, count, range };
   });
 }
 
@@ -96,14 +99,15 @@ export async function openPayout(
     const first = after === BEGINNING ? await firstEntry(tx, tenant, { after, upTo, top }) : after;
     const opening = await balanceAt(tx, tenant, { place: after, top });
     const range = { after, upTo, top };
-    const closing = opening + (await sumEntries(tx, tenant, range));
+    const { sum, count } = await sumEntries(tx, tenant, range);
+    const closing = opening + sum;
     if (end <= time) {
       const balance = await balanceAt(tx, tenant, { place: startOf(end), top });
       await insertClosing(tx, tenant, { at: end, balance });
     }
     const [since, until] = [first.created, upTo.created];
     const days = { from: dayIn(timeZone, since), to: dayIn(timeZone, until) };
-    return { ...wanted, ...days, since, until, opening, closing, range };
+    return { ...wanted, ...days, since, until, opening, closing, count, range };
   });
 }
 

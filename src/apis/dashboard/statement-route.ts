@@ -86,6 +86,7 @@ export function statementStream(
       'Content-Type': mediaType,
       'Content-Disposition': `attachment; filename="${name}.${extension}"`,
       'X-Content-Type-Options': 'nosniff',
+      'Statement-Entries': String(statement.count),
     },
   };
 }
@@ -107,8 +108,9 @@ export function statementRoute({ db }: ApiContext): PersonRoute {
       'The balance at the beginning, every payment, refund and payout, and the balance at the ' +
       'end. The next period begins with that balance. Send `from` and `to`, both included, or ' +
       '`month`, or `payout`. A day that has ended does not change once it was exported: what ' +
-      'differs later is a `CORRECTION` on the day on which it was found. The guide `books` ' +
-      'explains every column of every format.',
+      'differs later is a `CORRECTION` on the day on which it was found. The header ' +
+      '`Statement-Entries` is the number of entries. The guide `books` explains every column of ' +
+      'every format.',
     errors: ['parameter_missing', 'unexpected_state', 'service_unavailable'],
     access: 'viewer',
     query: StatementQuery,

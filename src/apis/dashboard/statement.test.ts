@@ -65,9 +65,10 @@ test('a statement names exactly one period', async () => {
 
 test('days, months and payouts have the entries of their period, and their balances', async () => {
   const read = async (query: string) => {
-    const { status, text } = await client.get(path(`format=jsonl&${query}`));
+    const { status, text, headers } = await client.get(path(`format=jsonl&${query}`));
     assert.equal(status, 200, text);
     const { head, entries } = parseJsonl(text);
+    assert.equal(headers.get('statement-entries'), String(entries.length));
     const { opening_balance, closing_balance } = head;
     return [opening_balance, ...entries.map(({ amount }) => amount), closing_balance];
   };
