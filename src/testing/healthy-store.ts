@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openPayout } from '#books/statement.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
@@ -7,6 +8,7 @@ import { stampOrder } from '#db/commit-order.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import type { Payment } from '#payments/payment.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { savePayout } from '#payouts/automatic-payout-queries.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
 import { createRefund } from '#refunds/create.ts';
 import { requestOnChain } from '#settlement/requests.ts';
@@ -93,9 +95,15 @@ async function deliverAll(store: TestStore): Promise<ReadonlySet<string>> {
 }
 
 const WITHDRAWN = 250_000n;
+/** The day that the withdrawal ends. */
+const PERIOD = '2026-11-19';
 
 /** Adds a pending withdrawal with its job. @returns its id. */
-export async function addWithdrawal(store: TestStore, amount: bigint): Promise<string> {
+export async function addWithdrawal(
+  store: TestStore,
+  amount: bigint,
+  period: string | null = null,
+): Promise<string> {
   const { tenant, merchantNumber } = store.merchant;
   const now = store.clock.now();
   return store.db.transaction(async (tx) => {
@@ -105,7 +113,7 @@ export async function addWithdrawal(store: TestStore, amount: bigint): Promise<s
     const owner = { account_id: tenant.accountId, livemode: tenant.livemode };
     await withdrawals.insert(tx, {
       ...{ ...owner, id, number, position: next(), created, updated: created },
-      ...{ amount, status: 'pending', wallet: '0x', requested_by: 'usr_test' },
+      ...{ amount, status: 'pending', wallet: '0x', requested_by: 'usr_test', period },
     });
     const receiver = { merchantNumber: String(merchantNumber), wallet: '0x' } as const;
     const payload = { ...receiver, amount: amount.toString() };
@@ -116,8 +124,15 @@ export async function addWithdrawal(store: TestStore, amount: bigint): Promise<s
 }
 
 async function withdraw(store: TestStore): Promise<void> {
-  await addWithdrawal(store, WITHDRAWN);
+  const id = await addWithdrawal(store, WITHDRAWN, PERIOD);
   const now = store.clock.now();
+  const { tenant } = store.merchant;
+  const ended = {
+    ...{ account_id: tenant.accountId, livemode: tenant.livemode },
+    ...({ every: 'daily', period: PERIOD, status: 'requested' } as const),
+    ...{ reason: null, withdrawal_id: id, updated: now },
+  };
+  await store.db.transaction((tx) => savePayout(tx, ended));
   const place = { txHash: `0x${randomBytes(32).toString('hex')}`, blockNumber: '9', logIndex: 0 };
   const facts = { ...place, blockTime: now.toISOString() };
   await store.db.query(
@@ -126,4 +141,6 @@ async function withdraw(store: TestStore): Promise<void> {
     [JSON.stringify({ succeeded: true, facts })],
   );
   while (await applyWithdrawalOutcomes({ ...store, log: silentLog }));
+  // The statement names balances.
+  await openPayout(store.db, { tenant, timeZone: 'UTC', now: store.clock.now() }, id);
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { bookMovements, type Movement } from '#books/book.ts';
+import { stampOrder } from '#db/commit-order.ts';
 import { Abandon } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { eventTopics } from '#settlement/contract/contract-events.ts';
@@ -78,6 +80,16 @@ async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
        amount_refunded = amount_refunded + $2 where id = $1`,
     [paymentId, amount],
   );
+  await bookEntry({ type: 'refund', objectId: `re_${paymentId}`, amount: -amount });
+}
+
+/** Adds an entry to the books. */
+async function bookEntry(entry: Pick<Movement, 'type' | 'objectId' | 'amount'>): Promise<void> {
+  const tenant = { accountId: 'acct_test', livemode: false };
+  await world.database.db.transaction(async (tx) => {
+    const stamp = await stampOrder(tx, tenant, new Date(), 1);
+    await bookMovements(tx, [{ ...entry, tenant, happened: null, stamp }]);
+  });
 }
 
 /** Books a withdrawal in the ledger only. */
@@ -88,6 +100,7 @@ async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
      values ($1, 'acct_test', false, 1, now(), now(), $2, $3, 'succeeded', 'usr_test')`,
     [id, amount, world.merchant.wallet.address],
   );
+  await bookEntry({ type: 'payout', objectId: id, amount: -amount });
 }
 
 const check = () => checkAgainstChain(world.database.db, world.network.chain);
@@ -205,6 +218,17 @@ describe('the ledger compared with the chain', () => {
        from chain_requests where kind = 'withdrawal'`,
     );
     assert.match(broken.join('\n'), /transfer \d+ of the chain is 2 withdrawals of ours/);
+  });
+
+  it('differs with books that lack an entry, or have another sum', async () => {
+    for (const damage of [
+      'delete from balance_entries',
+      'update balance_entries set amount = amount - 1',
+      'update payments set recovered = true',
+    ]) {
+      const broken = await checkAfter(damage);
+      assert.match(broken.join('\n'), /the books of acct_test have -?\d+, the contract \d+/);
+    }
   });
 
   it('differs with a payment to another merchant', async () => {

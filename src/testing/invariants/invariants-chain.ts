@@ -180,6 +180,17 @@ async function readCall(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
   return answer.data;
 }
 
+/** Returns a merchant's balance on the contract. */
+async function heldBy(chain: Chain, merchant: bigint): Promise<bigint> {
+  const call = { abi: settlementAbi, functionName: 'merchantAccount' } as const;
+  const data = encodeFunctionData({ ...call, args: [Number(merchant)] });
+  const [, held] = decodeFunctionResult({
+    ...call,
+    data: await readCall(chain, chain.config.settlement, data),
+  });
+  return held;
+}
+
 /**
  * Compares a merchant's balance on the contract with its payments less its refunds and withdrawals.
  */
@@ -195,19 +206,58 @@ async function compareBalances(
     const taken = withdrawn
       .filter(({ merchantNumber }) => merchantNumber === merchant)
       .reduce((sum, { amount }) => sum + amount, 0n);
-    const data = encodeFunctionData({
-      abi: settlementAbi,
-      functionName: 'merchantAccount',
-      args: [Number(merchant)],
-    });
-    const [, held] = decodeFunctionResult({
-      abi: settlementAbi,
-      functionName: 'merchantAccount',
-      data: await readCall(chain, chain.config.settlement, data),
-    });
+    const held = await heldBy(chain, merchant);
     if (held !== paid - taken) {
       broken.push(`merchant ${merchant} has ${held} on the chain, ${paid - taken} in the ledger`);
     }
+  }
+  return broken;
+}
+
+interface Books {
+  readonly account_id: string;
+  readonly merchant_numbers: string;
+  /** The sum of all entries, which the account's statements list. */
+  readonly booked: bigint;
+  /** Payouts by the merchant's own wallet that are booked, because they are final. */
+  readonly own: bigint;
+}
+
+async function selectBooks(db: Sql, livemode: boolean): Promise<Books[]> {
+  return db.query<Books>(
+    `with entries as (
+       select account_id, amount, false as is_own from payments
+       where livemode = $1 and not recovered
+       union all
+       select account_id, amount, object_id like 'own\\_%' from balance_entries where livemode = $1
+     ), sums as (
+       select account_id, sum(amount) as booked, sum(-amount) filter (where is_own) as own
+       from entries group by account_id
+     )
+     select m.account_id, string_agg(m.merchant_number::text, ' ') as merchant_numbers,
+       coalesce(max(s.booked), 0)::bigint as booked, coalesce(max(s.own), 0)::bigint as own
+     from merchant_accounts m left join sums s using (account_id)
+     where m.livemode = $1 group by m.account_id`,
+    [livemode],
+  );
+}
+
+/** Compares the books of each account with what the contract holds for it. */
+async function compareBooks(
+  db: Sql,
+  chain: Chain,
+  withdrawn: readonly Withdrawn[],
+): Promise<string[]> {
+  const broken: string[] = [];
+  for (const books of await selectBooks(db, chain.config.livemode)) {
+    const merchants = books.merchant_numbers.split(' ').map(BigInt);
+    let held = -books.own;
+    for (const merchant of merchants) held += await heldBy(chain, merchant);
+    for (const { number, merchantNumber, amount } of withdrawn) {
+      if (number === OF_THE_WALLET && merchants.includes(merchantNumber)) held += amount;
+    }
+    if (held === books.booked) continue;
+    broken.push(`the books of ${books.account_id} have ${books.booked}, the contract ${held}`);
   }
   return broken;
 }
@@ -254,6 +304,7 @@ export async function checkAgainstChain(db: Sql, chain: Chain): Promise<string[]
     ...compareRefunds(rows, refunded),
     ...compareWithdrawals(await selectWithdrawals(db, livemode), withdrawn),
     ...(await compareBalances(chain, rows, withdrawn)),
+    ...(await compareBooks(db, chain, withdrawn)),
     ...(await compareTokens(chain, rows, withdrawn)),
   ];
 }

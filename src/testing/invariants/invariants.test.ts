@@ -189,6 +189,38 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     { sql: [`update refunds set account_id = 'acct_other'`] },
     { sql: ['update refunds set livemode = true'] },
   ],
+  'a balance that a statement has named is the sum of the entries before it': [
+    { sql: ['update statement_closings set balance = balance + 1'] },
+    { sql: ['update payments set amount = amount + 1'] },
+    ...['refund', 'payout'].map((type) => ({
+      sql: [`delete from balance_entries where type = '${type}'`],
+    })),
+    {
+      sql: [copy('balance_entries', `type = 'payout'`, `'position', 1, 'type', 'correction'`)],
+    },
+  ],
+  'the books have what each object has moved, once': [
+    ...['refund', 'payout'].map((type) => ({
+      sql: [`delete from balance_entries where type = '${type}'`],
+    })),
+    { sql: ['update balance_entries set amount = amount - 1'] },
+    { sql: ['update payments set recovered = true'] },
+    { sql: [`update balance_entries set object_id = 're_other' where type = 'refund'`] },
+    { sql: [copy('balance_entries', 'true', `'position', 1, 'type', 'correction'`)] },
+    { sql: [`update refunds set status = 'failed', failure_code = 'settlement_failed'`] },
+    {
+      first: ['drop index balance_entries_object'],
+      sql: [copy('balance_entries', 'true', `'position', 1`)],
+    },
+  ],
+  'a period is paid out once, by the withdrawal that it names': [
+    { sql: ['delete from automatic_payouts'] },
+    { sql: [`update withdrawals set period = '2020-01-01' where period is not null`] },
+    { sql: ['update withdrawals set period = null'] },
+    { sql: ['update automatic_payouts set livemode = true'] },
+    { sql: [copy('withdrawals', 'period is not null', `'id', 'wdr_second', 'number', 1`)] },
+    { sql: [copy('automatic_payouts', 'true', `'every', 'weekly'`)] },
+  ],
   'each intent has one event of its creation and one of its end': [
     ...wrongEvents([
       'payment_intent.created',

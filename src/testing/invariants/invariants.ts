@@ -165,6 +165,59 @@ const MONEY: readonly Rule[] = [
   },
 ];
 
+/** All changes of the balances on the contract. */
+const ENTRIES = `
+  select account_id, livemode, created, amount from payments where not recovered
+  union all select account_id, livemode, created, amount from balance_entries`;
+
+const BOOKS: readonly Rule[] = [
+  {
+    name: 'a balance that a statement has named is the sum of the entries before it',
+    always: true,
+    sql: `select c.account_id || ' closed at ' || c.at || ' with ' || c.balance || ', not '
+        || coalesce(sum(e.amount), 0)
+      from statement_closings c left join (${ENTRIES}) e
+        on e.account_id = c.account_id and e.livemode = c.livemode and e.created < c.at
+      group by c.account_id, c.livemode, c.at, c.balance
+      having c.balance <> coalesce(sum(e.amount), 0)`,
+  },
+  {
+    // A payment that was booked at once is an entry by its own row.
+    name: 'the books have what each object has moved, once',
+    always: false,
+    sql: `with moved as (
+        select id, account_id, livemode, case when recovered then amount else 0 end as amount
+        from payments
+        union all
+        select id, account_id, livemode, case status when 'succeeded' then -amount else 0 end
+        from refunds
+        union all
+        select id, account_id, livemode, case status when 'succeeded' then -amount else 0 end
+        from withdrawals
+      ), booked as (
+        select object_id as id, account_id, livemode, sum(amount) as amount from balance_entries
+        where object_id not like 'own\\_%' group by 1, 2, 3
+      )
+      select id || ' moved ' || coalesce(m.amount::text, 'nothing') || ', booked '
+        || coalesce(b.amount, 0)
+      from moved m full join booked b using (id, account_id, livemode)
+      where m.amount is distinct from coalesce(b.amount, 0)
+        and not exists (select from reconciliation_differences d where d.resolved_at is null
+          and coalesce(m.id, b.id) in (d.subject, d.details ->> 'payment'))`,
+  },
+  {
+    name: 'a period is paid out once, by the withdrawal that it names',
+    always: true,
+    sql: `select w.id || ' pays ' || w.period || ' of ' || count(p.period) || ' periods'
+      from withdrawals w left join automatic_payouts p on p.withdrawal_id = w.id
+        and p.account_id = w.account_id and p.livemode = w.livemode and p.period = w.period
+      where w.period is not null group by w.id, w.period having count(p.period) <> 1
+      union all
+      select p.period || ' of ' || p.account_id || ' names ' || w.id from automatic_payouts p
+      join withdrawals w on w.id = p.withdrawal_id where w.period is null`,
+  },
+];
+
 const EVENTS: readonly Rule[] = [
   {
     name: 'each intent has one event of its creation and one of its end',
@@ -337,7 +390,7 @@ const AT_REST: readonly Rule[] = [
   },
 ];
 
-const RULES: readonly Rule[] = [...MONEY, ...EVENTS, ...PLACES, ...AT_REST];
+const RULES: readonly Rule[] = [...MONEY, ...BOOKS, ...EVENTS, ...PLACES, ...AT_REST];
 
 /** The promises, by the names that reports use. */
 export const PROMISES: readonly string[] = RULES.map(({ name }) => name);
