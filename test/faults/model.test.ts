@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { silentLog } from '#core/log.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import {
   answerPayer,
@@ -16,7 +19,10 @@ import {
   refund,
   tap,
 } from '#testing/api-model.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
+import { checkWithChain } from '#testing/invariants/check-with-chain.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
 
 /** A few seeds in each test run, 100 in the long run, many at night: FAULTS=nightly. */
@@ -25,7 +31,10 @@ const RUNS = Number(
   process.env.FAULTS_RUNS ?? (process.env.FAULTS === 'nightly' ? NIGHTLY_RUNS : 6),
 );
 const COMMANDS = 30;
+/** Time limit until the network has finished the work of all runs. */
+const REST_MS = 30_000;
 
+let database: TestDatabase;
 let network: QuickNetwork;
 let merchant: Caller;
 let terminal: Caller;
@@ -33,13 +42,17 @@ let terminal: Caller;
 const paidHere = new Set<ModelPass>();
 
 before(async () => {
-  network = await startQuickNetwork();
+  database = await testDatabase();
+  network = await startQuickNetwork({ database });
   const { base_url, test: mode } = network.sandbox;
   merchant = caller(`${base_url}/v1`, mode.secret_key);
   terminal = caller(`${base_url}/device/v1`, mode.device_key);
 });
 
-after(() => network?.close());
+after(async () => {
+  await network?.close();
+  await database?.close();
+});
 
 interface Real {
   /** Order IDs are unique forever, so each run uses its own. */
@@ -358,4 +371,29 @@ test('for any sequence of requests the API responds as its model', async () => {
     },
   );
   await fc.assert(property, { numRuns: RUNS, endOnFailure: false });
+});
+
+/** Cancels the payments that wait for their payers, which otherwise takes a minute. */
+async function cancelWaiting(): Promise<void> {
+  const rows = await database.db.query<{ id: string }>(
+    `select id from payment_intents where status = 'requires_action'`,
+  );
+  for (const { id } of rows) {
+    const reply = await merchant.post(`/payment_intents/${id}/cancel`, undefined, `rest ${id}`);
+    assert.equal(reply.status, 200, JSON.stringify(reply.body));
+  }
+}
+
+test('after all of them the ledger is consistent, and agrees with its chain', async () => {
+  const { db } = database;
+  await cancelWaiting();
+  let broken: string[] = ['nothing was checked'];
+  await waitUntil(async () => {
+    broken = await checkInvariants(db, { atRest: true });
+    return broken.length === 0;
+  }, REST_MS);
+  assert.deepEqual(broken, []);
+  const chain = await openChain(network.testnet, silentLog);
+  assert.deepEqual(await checkWithChain(db, chain), []);
+  await chain.close();
 });

@@ -26,11 +26,9 @@ import { type ChaosReceiver, startChaosReceiver, TEMPERS } from '#testing/chaos/
 import { openTimetable, type Strike, type Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { type ChaosWorld, fillWorld, type WorldSize } from '#testing/chaos/chaos-world.ts';
 import { openProcessWires } from '#testing/chaos/process-wires.ts';
+import { checkWithChain } from '#testing/invariants/check-with-chain.ts';
 import { checkDeliveries, checkInvariants } from '#testing/invariants/invariants.ts';
-import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
-import { checkCharges } from '#testing/invariants/invariants-charges.ts';
 import { checkPromises } from '#testing/invariants/invariants-journal.ts';
-import { checkTokens } from '#testing/invariants/invariants-tokens.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
 import { type OutsideWallets, outsideWallets } from '#testing/ways/outside-wallets.ts';
 import { addPayers, type PayersGround } from '#testing/ways/payers.ts';
@@ -300,11 +298,7 @@ async function compareWithChains(db: Database, ground: ChaosGround): Promise<str
   const broken: string[] = [];
   for (const { config } of ground.chains) {
     const chain = await openChain(config, silentLog);
-    const found = [
-      ...(await checkAgainstChain(db, chain)),
-      ...(await checkCharges(db, chain)),
-      ...(await checkTokens(chain)),
-    ];
+    const found = await checkWithChain(db, chain);
     broken.push(...found.map((one) => `${config.network}: ${one}`));
     await chain.close();
   }

@@ -1,8 +1,7 @@
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
+import { checkWithChain } from '#testing/invariants/check-with-chain.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';
-import { checkAgainstChain, readLedger } from '#testing/invariants/invariants-chain.ts';
-import { checkCharges } from '#testing/invariants/invariants-charges.ts';
-import { checkTokens } from '#testing/invariants/invariants-tokens.ts';
+import { readLedger } from '#testing/invariants/invariants-chain.ts';
 import type { RestoreGround } from '#testing/restore-ground.ts';
 
 async function readLost(world: RestoreGround, merchants: ReadonlySet<bigint>): Promise<Lost[]> {
@@ -20,11 +19,7 @@ export async function findBroken(
 ): Promise<string[]> {
   const lost = await readLost(world, lostMerchants);
   const ledger = await checkInvariants(world.db, { atRest: true });
-  const chain = await world.onChain(async (chain) => [
-    ...(await checkAgainstChain(world.db, chain)),
-    ...(await checkCharges(world.db, chain)),
-    ...(await checkTokens(chain)),
-  ]);
+  const chain = await world.onChain((chain) => checkWithChain(world.db, chain));
   return withoutLost([...ledger, ...chain], lost);
 }
 
