@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { connectionWait } from '#core/meters.ts';
 import { DatabaseUnavailable, toFault } from '#db/faults.ts';
-import { type DatabaseWatch, SIGHT, toSight, walPosition } from '#db/watch.ts';
+import { type DatabaseWatch, toView, VIEW, walPosition } from '#db/watch.ts';
 
 const statementNames = new Map<string, string>();
 
@@ -78,9 +78,9 @@ function isReplica(): Error {
 /** Identifies the server of a new connection before the connection is used. */
 export async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   const { highest } = watch;
-  const sight = toSight((await client.query(SIGHT)).rows[0]);
-  if (sight === null) throw isReplica();
-  watch.meet(sight, highest);
+  const view = toView((await client.query(VIEW)).rows[0]);
+  if (view === null) throw isReplica();
+  watch.meet(view, highest);
 }
 
 /** The server's position in its write-ahead log. */

@@ -3,13 +3,13 @@ import { describe, it } from 'node:test';
 import {
   clusterIdOf,
   type DatabasePlace,
-  type DatabaseSight,
+  type DatabaseView,
   DatabaseWatch,
   walPosition,
 } from '#db/watch.ts';
 import { testDatabase } from '#testing/database.ts';
 
-const ALIKE: DatabaseSight = {
+const ALIKE: DatabaseView = {
   system: '7710284294591495551/16384',
   timeline: '00000001',
   position: 1_000n,

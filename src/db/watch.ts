@@ -4,7 +4,7 @@
  */
 
 /** A new connection's view of its server. */
-export interface DatabaseSight {
+export interface DatabaseView {
   /** System identifier and OID of the database; a copy has different ones. */
   readonly system: string;
   /** Increases when a replica is promoted, and at the end of a point-in-time restore. */
@@ -16,7 +16,7 @@ export interface DatabaseSight {
 }
 
 /** The identity of a database, and the position up to which its log is on disk. */
-export type DatabasePlace = Pick<DatabaseSight, 'system' | 'timeline' | 'position'>;
+export type DatabasePlace = Pick<DatabaseView, 'system' | 'timeline' | 'position'>;
 
 /**
  * The permissions of this process on a network's ledger. `closed`: only read. `serving`: no data
@@ -43,7 +43,7 @@ export type LedgerTrust = 'unknown' | 'agreed' | 'suspicious' | 'confirmed';
 /**
  * Returns system and timeline as one text: a network's recovery is done for this cluster identity.
  */
-export function clusterIdOf({ system, timeline }: DatabaseSight): string {
+export function clusterIdOf({ system, timeline }: DatabaseView): string {
   return `${system}/${timeline}`;
 }
 
@@ -62,7 +62,7 @@ export class DatabaseWatch {
   /** Trust by mode, if it differs from the trust at the start. */
   readonly #trust = new Map<boolean, LedgerTrust>();
   readonly #listeners = new Set<() => void>();
-  #sight: DatabaseSight | null = null;
+  #view: DatabaseView | null = null;
   /** The database's identity and position that were recorded before this process began. */
   #expected: DatabasePlace | null = null;
   /** `agreed` if the database has not gone back since the last record before this process began. */
@@ -87,7 +87,7 @@ export class DatabaseWatch {
 
   /** Returns `null` before the first connection. */
   get clusterId(): string | null {
-    return this.#sight === null ? null : clusterIdOf(this.#sight);
+    return this.#view === null ? null : clusterIdOf(this.#view);
   }
 
   /**
@@ -104,8 +104,8 @@ export class DatabaseWatch {
    */
   get place(): DatabasePlace | null {
     const isLossOpen = [...this.#trust.values()].includes('confirmed');
-    if (this.#sight === null || this.#highest === 0n || isLossOpen) return null;
-    const { system, timeline } = this.#sight;
+    if (this.#view === null || this.#highest === 0n || isLossOpen) return null;
+    const { system, timeline } = this.#view;
     return { system, timeline, position: this.#highest };
   }
 
@@ -139,7 +139,7 @@ export class DatabaseWatch {
     wanted: { readonly timeline: string; readonly position: bigint },
     before: bigint,
   ): boolean {
-    return this.#sight?.timeline !== wanted.timeline || wanted.position < before;
+    return this.#view?.timeline !== wanted.timeline || wanted.position < before;
   }
 
   /**
@@ -147,17 +147,17 @@ export class DatabaseWatch {
    * @param before The highest position when the query was sent: commits acknowledged to others
    * while the response was in flight are no sign that the same database has gone back.
    */
-  meet(sight: DatabaseSight, before = this.#highest): void {
-    const known = this.#sight;
-    this.#sight = sight;
+  meet(view: DatabaseView, before = this.#highest): void {
+    const known = this.#view;
+    this.#view = view;
     if (known === null) {
       if (this.#expected === null) return;
-      if (isBehind(sight, this.#expected)) this.showLoss();
-      else if (this.#expected.system === sight.system) this.#trustAtStart = 'agreed';
+      if (isBehind(view, this.#expected)) this.showLoss();
+      else if (this.#expected.system === view.system) this.#trustAtStart = 'agreed';
       return;
     }
-    const moved = clusterIdOf(known) !== clusterIdOf(sight);
-    const behind = isBehind(sight, { ...known, position: moved ? this.#highest : before });
+    const moved = clusterIdOf(known) !== clusterIdOf(view);
+    const behind = isBehind(view, { ...known, position: moved ? this.#highest : before });
     if (!moved && !behind) return;
     this.#highest = 0n;
     this.#trustAtStart = 'unknown';
@@ -231,9 +231,9 @@ export class DatabaseWatch {
 /**
  * True if the database lacks data that was seen on disk. Positions of another system are ignored.
  */
-function isBehind(sight: DatabaseSight, seen: DatabasePlace): boolean {
-  const moved = seen.timeline !== sight.timeline;
-  return seen.system === sight.system && startOf(sight, moved) < seen.position;
+function isBehind(view: DatabaseView, seen: DatabasePlace): boolean {
+  const moved = seen.timeline !== view.timeline;
+  return seen.system === view.system && startOf(view, moved) < seen.position;
 }
 
 /**
@@ -241,12 +241,12 @@ function isBehind(sight: DatabaseSight, seen: DatabasePlace): boolean {
  * timeline starts writing at once, so its first checkpoint, which begins where the old log ends, is
  * more precise.
  */
-function startOf({ position, timeline, checkpoint }: DatabaseSight, moved: boolean): bigint {
+function startOf({ position, timeline, checkpoint }: DatabaseView, moved: boolean): bigint {
   const says = moved && checkpoint.timeline === timeline && checkpoint.position < position;
   return says ? checkpoint.position : position;
 }
 
-interface SightRow {
+interface ViewRow {
   readonly system: string;
   readonly timeline: string | null;
   readonly position: string | null;
@@ -254,7 +254,7 @@ interface SightRow {
   readonly checkpoint_position: string;
 }
 
-export const SIGHT = `
+export const VIEW = `
   select s.system_identifier || '/' || d.oid as system,
     case when not pg_is_in_recovery()
       then substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) end as timeline,
@@ -265,7 +265,7 @@ export const SIGHT = `
     (select oid from pg_database where datname = current_database()) d`;
 
 /** Reads a new connection's view; `null` for a replica, which takes no writes. */
-export function toSight(row: SightRow | undefined): DatabaseSight | null {
+export function toView(row: ViewRow | undefined): DatabaseView | null {
   if (row === undefined || row.timeline === null || row.position === null) return null;
   return {
     system: row.system,

@@ -16,7 +16,7 @@ export interface AgreedEvent {
   readonly confirmed: boolean;
 }
 
-export interface Sight {
+export interface AgreedEvents {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   /** The events that at least one provider returned. */
@@ -60,7 +60,7 @@ function textOf(log: RawLog): string {
 export async function readAgreed(
   providers: readonly Provider[],
   fromBlock: bigint,
-): Promise<Sight | 'nothing new' | 'no node answers'> {
+): Promise<AgreedEvents | 'nothing new' | 'no node answers'> {
   const heads = await Promise.all(providers.map((one) => ask(one.block('latest'))));
   const numbers = heads.flatMap((head) => (head === null ? [] : [head.number]));
   if (numbers.length === 0) return 'no node answers';

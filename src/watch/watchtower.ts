@@ -26,7 +26,7 @@ import {
   noteRules,
 } from '#settlement/reconciliation/note-rules.ts';
 import type { SigningKey } from '#settlement/signer.ts';
-import { readAgreed, type Sight } from '#watch/agreed-events.ts';
+import { type AgreedEvents, readAgreed } from '#watch/agreed-events.ts';
 import { carryOut, checkCoin } from '#watch/carry-out.ts';
 import { judge, placeOf } from '#watch/judge-findings.ts';
 import {
@@ -143,7 +143,11 @@ interface Judged {
 }
 
 /** Records unexplained events, and the steps to take, in one transaction. */
-async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>): Promise<Judged> {
+async function note(
+  tx: Tx,
+  deps: WatchDeps,
+  { events }: Pick<AgreedEvents, 'events'>,
+): Promise<Judged> {
   const [chain] = deps.chains;
   const { livemode } = chain.config;
   const now = deps.clock.now();
@@ -248,8 +252,8 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
  * True if the next poll continues after these blocks. Blocks on which providers differ are read
  * again for some time.
  */
-function mayMove(sight: Sight, single: boolean, memory: Memory): boolean {
-  if (sight.agreed || single) {
+function mayMove(read: AgreedEvents, single: boolean, memory: Memory): boolean {
+  if (read.agreed || single) {
     memory.differsSince = null;
     return true;
   }
@@ -267,27 +271,27 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   if (!(await mayJudge(deps, db, memory))) return;
   const now = clock.now();
   const { nextBlock } = memory;
-  const sight = await readAgreed(chains, nextBlock);
-  if (sight === 'no node answers') return;
-  if (sight === 'nothing new') return noteLook(db, { livemode, next: nextBlock, now });
-  const moves = mayMove(sight, chains.length === 1, memory);
-  const differs = moves && !sight.agreed && chains.length > 1;
+  const read = await readAgreed(chains, nextBlock);
+  if (read === 'no node answers') return;
+  if (read === 'nothing new') return noteLook(db, { livemode, next: nextBlock, now });
+  const moves = mayMove(read, chains.length === 1, memory);
+  const differs = moves && !read.agreed && chains.length > 1;
   const judged = await db.transaction(async (tx) => {
     // The database may have been replaced while nodes were queried.
     if (!(await mayJudge(deps, tx, memory))) return null;
-    const found = await note(tx, deps, sight);
+    const found = await note(tx, deps, read);
     await report(tx, deps, found, memory);
     await notifyConcerned(tx, deps, now);
     if (differs) {
-      const details = { from_block: sight.fromBlock, to_block: sight.toBlock };
+      const details = { from_block: read.fromBlock, to_block: read.toBlock };
       const alarm = { kind: 'watchtower_nodes_differ', subject: network, details };
       await insertAlarms(tx, livemode, [alarm], now);
     }
-    await noteLook(tx, { livemode, next: moves ? sight.toBlock + 1n : nextBlock, now });
+    await noteLook(tx, { livemode, next: moves ? read.toBlock + 1n : nextBlock, now });
     return found;
   });
   if (judged === null) return;
-  if (moves) memory.nextBlock = sight.toBlock + 1n;
+  if (moves) memory.nextBlock = read.toBlock + 1n;
   logNews({ ...deps, chain: chains[0] }, judged.rules.news);
   for (const { kind, tx_hash } of judged.moved) {
     deps.log.error('the contract was used outside this service', { network, kind, tx_hash });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Bug } from '#core/assert.ts';
 import { describeError } from '#core/log.ts';
 import { CommitUnknown } from '#db/database.ts';
-import { blockInterval } from '#settlement/chain/block-rhythm.ts';
+import { blockInterval } from '#settlement/chain/block-times.ts';
 import { endDead, watchBlocks } from '#settlement/relayer/follow/finality.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
@@ -85,8 +85,8 @@ const UPKEEP_PAUSE_MS = 60;
 /** At most this share of a block's time, so that the next block is not seen late. */
 const UPKEEP_PAUSE_SHARE = 1 / 8;
 
-function upkeepPauseMs({ rhythm }: RelayerState): number {
-  return Math.min(UPKEEP_PAUSE_MS, (blockInterval(rhythm) ?? 0) * UPKEEP_PAUSE_SHARE);
+function upkeepPauseMs({ blockTimes }: RelayerState): number {
+  return Math.min(UPKEEP_PAUSE_MS, (blockInterval(blockTimes) ?? 0) * UPKEEP_PAUSE_SHARE);
 }
 
 /** Follows heads: first receipts, because customers wait for them, then upkeep. */

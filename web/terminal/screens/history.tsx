@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { Payment } from '../../data/device.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
 import { endOfAddress } from '../../ui/address.ts';
@@ -12,11 +12,11 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { Time, ZoneNote } from '../../ui/time.tsx';
 import { goTo } from '../page-path.ts';
+import { paymentsSince } from '../payments.ts';
 import { FindLink } from './find-link.tsx';
 import { ReceiptButton } from './receipt-part.tsx';
 import { RefundPart } from './refund.tsx';
 import type { TillContext } from './till-context.ts';
-import { usePayments } from './use-payments.ts';
 import './history.css';
 import { named } from '#core/isolates.ts';
 import { t } from '../../ui/text/t.ts';
@@ -146,4 +146,34 @@ export function HistoryScreen(
       </ul>
     </div>
   );
+}
+
+interface ShiftPayments {
+  /** `null` while loading. */
+  readonly payments: readonly Payment[] | null;
+  readonly failed: boolean;
+  readonly reload: () => void;
+}
+
+/** Loads the payments of this shift, and again after a change. */
+function usePayments({ api, settings, view }: TillContext): ShiftPayments {
+  const since = settings.shiftSince ?? '';
+  const [payments, setPayments] = useState<readonly Payment[] | null>(null);
+  const [failed, setFailed] = useState(false);
+  const [round, setRound] = useState(0);
+  const { reached } = view;
+  // Biome is right that these are extra dependencies: they trigger another load.
+  useEffect(() => {
+    let isCurrent = round >= 0 && reached;
+    void paymentsSince(api, since).then((answer) => {
+      if (!isCurrent) return;
+      if (answer.is === 'done') setPayments(answer.value);
+      setFailed(answer.is !== 'done');
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [api, since, round, reached]);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  return { payments, failed, reload };
 }

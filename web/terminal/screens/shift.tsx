@@ -6,7 +6,6 @@ import { ignoreSecondClicks } from '../double-click.ts';
 import { replacePlace, usePlace } from '../page-path.ts';
 import { TillRunner } from '../till.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../till-storage.ts';
-import { Bar } from './bar.tsx';
 import { KeypadScreen } from './keypad.tsx';
 import {
   CatalogueScreen,
@@ -21,6 +20,7 @@ import {
 } from './lazy-screens.ts';
 import { useReaders } from './readers.ts';
 import type { TillContext } from './till-context.ts';
+import { Bar } from './till-header.tsx';
 import { useDisplay } from './use-display.ts';
 
 /** After a payment that started on the catalog page, the till returns to it. */

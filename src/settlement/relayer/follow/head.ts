@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { blockInterval, idleLookAt, nextLookAt } from '#settlement/chain/block-rhythm.ts';
+import { blockInterval, idleLookAt, nextLookAt } from '#settlement/chain/block-times.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import {
   type AnnouncedHead,
@@ -91,10 +91,11 @@ function createPace(relayer: RelayerState) {
   let lastAnnounced: AnnouncedHead | null = null;
   const dueAt = (isLive: boolean) => {
     if (relayer.conflict !== null) return lastLookAt + DOUBT_LOOK_MS;
-    if (busySince === null) return idleLookAt(relayer.rhythm, { lastLookAt, idleMs: idleHeadMs });
+    if (busySince === null)
+      return idleLookAt(relayer.blockTimes, { lastLookAt, idleMs: idleHeadMs });
     if (isLive) return lastLookAt + ANNOUNCED_MS;
     const since = Math.max(movedAt, busySince);
-    return nextLookAt(relayer.rhythm, { lastLookAt, since, shortestMs: headPollMs });
+    return nextLookAt(relayer.blockTimes, { lastLookAt, since, shortestMs: headPollMs });
   };
   return {
     movedAt: () => movedAt,
@@ -137,7 +138,7 @@ function createComparison(relayer: RelayerState, movedAt: () => number): () => P
   return async () => {
     const now = performance.now();
     if (now - comparedAt < COMPARE_MS) return;
-    const intervalMs = blockInterval(relayer.rhythm) ?? 0;
+    const intervalMs = blockInterval(relayer.blockTimes) ?? 0;
     const stillMs = Math.max(STANDS_STILL_MS, STANDS_STILL_INTERVALS * intervalMs);
     // An idle chain is polled rarely, so it seems to stand still for longer.
     const unseenMs = isBusy(relayer) ? 0 : relayer.chain.config.idleHeadMs;
@@ -266,14 +267,14 @@ const MORE_BLOCKS = 8;
 
 /** True if the known chain can have this head by now. */
 function follows(relayer: RelayerState, head: Block, block: Block): boolean {
-  const { rhythm, answeredAt } = relayer;
+  const { blockTimes, answeredAt } = relayer;
   if (block.hash === head.hash) return true;
   const more = block.number - head.number;
   // A lagging node: see askAgain.
   if (more < 0n && -more <= usualLag(relayer)) return true;
   if (more === 1n) return block.parentHash === head.hash;
   const sinceMs = performance.now() - (answeredAt ?? Number.NEGATIVE_INFINITY);
-  const expected = sinceMs / (blockInterval(rhythm) ?? SHORTEST_INTERVAL_MS);
+  const expected = sinceMs / (blockInterval(blockTimes) ?? SHORTEST_INTERVAL_MS);
   return more > 1n && Number(more) <= 2 * expected + MORE_BLOCKS;
 }
 

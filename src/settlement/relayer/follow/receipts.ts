@@ -1,4 +1,4 @@
-import { blockInterval } from '#settlement/chain/block-rhythm.ts';
+import { blockInterval } from '#settlement/chain/block-times.ts';
 import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { finalityOf } from '#settlement/chain/final-block.ts';
 import { askSecond, believe } from '#settlement/chain/provider-quorum.ts';
@@ -127,8 +127,8 @@ async function withBlocks(
   head: Block,
   found: readonly Found[],
 ): Promise<Mined[]> {
-  const { chain, recentBlocks, clock, rhythm } = relayer;
-  const intervalMs = blockInterval(rhythm) ?? chain.config.profile.blockMs ?? SHORT_BLOCK_MS;
+  const { chain, recentBlocks, clock, blockTimes } = relayer;
+  const intervalMs = blockInterval(blockTimes) ?? chain.config.profile.blockMs ?? SHORT_BLOCK_MS;
   const isFast = intervalMs < SHORT_BLOCK_MS;
   const known = new Map<string, Mined['block']>([[head.hash, head]]);
   const missing = new Set<bigint>();

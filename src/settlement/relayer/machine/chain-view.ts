@@ -1,11 +1,11 @@
 import { assertNever, present } from '#core/assert.ts';
 import {
-  type BlockRhythm,
+  type BlockTimes,
   blockInterval,
-  NO_RHYTHM,
+  NO_BLOCK_TIMES,
   withArrival,
   withLook,
-} from '#settlement/chain/block-rhythm.ts';
+} from '#settlement/chain/block-times.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { AnnouncedHead } from '#settlement/chain/heads.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
@@ -29,7 +29,7 @@ export interface ChainView {
   /** Blocks up to which the chain is safe and final, read (process time) while that matters. */
   readonly finality: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
   /** The estimate of when the next block comes. */
-  readonly rhythm: BlockRhythm;
+  readonly blockTimes: BlockTimes;
   /** Process time of the last answered poll; `null` if there was none. */
   readonly answeredAt: number | null;
   readonly failedPolls: number;
@@ -45,7 +45,10 @@ export interface ChainView {
 
 export type HourlyAlarm = 'ceiling_near' | 'outflow_near';
 
-type Replaced = Omit<ChainView, 'spread' | 'announced' | 'rhythm' | 'answeredAt' | 'failedPolls'>;
+type Replaced = Omit<
+  ChainView,
+  'spread' | 'announced' | 'blockTimes' | 'answeredAt' | 'failedPolls'
+>;
 
 export type ChainObservation =
   | {
@@ -69,7 +72,7 @@ export const NOTHING_SEEN: ChainView = {
   tips: [],
   announced: null,
   finality: { safe: -1n, finalized: -1n, readAt: Number.NEGATIVE_INFINITY },
-  rhythm: NO_RHYTHM,
+  blockTimes: NO_BLOCK_TIMES,
   answeredAt: null,
   failedPolls: 0,
   headOffMs: null,
@@ -83,15 +86,15 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
     case 'polled': {
       const { block, at, clockMs } = observation;
       const time = block.time.getTime();
-      const rhythm = withLook(view.rhythm, { number: block.number, time, at });
-      return { ...view, rhythm, failedPolls: 0, answeredAt: at, headOffMs: clockMs - time };
+      const blockTimes = withLook(view.blockTimes, { number: block.number, time, at });
+      return { ...view, blockTimes, failedPolls: 0, answeredAt: at, headOffMs: clockMs - time };
     }
     case 'poll_failed':
       return { ...view, failedPolls: view.failedPolls + 1 };
     case 'announced': {
       const { head, at } = observation;
-      const rhythm = withArrival(view.rhythm, { ...head, at });
-      return { ...view, announced: head.number, rhythm };
+      const blockTimes = withArrival(view.blockTimes, { ...head, at });
+      return { ...view, announced: head.number, blockTimes };
     }
     case 'contradicted': {
       const { since, polls } = view.conflict ?? { since: observation.at, polls: 0 };
@@ -120,15 +123,15 @@ const UNREADABLE_AFTER = 8;
  * providers and nodes that lag take the same time however fast blocks come.
  */
 export function timeoutBlocks(
-  { rhythm, chain }: Pick<NowSource, 'rhythm' | 'chain'>,
+  { blockTimes, chain }: Pick<NowSource, 'blockTimes' | 'chain'>,
   blocks: number,
 ): bigint {
-  const intervalMs = blockInterval(rhythm);
+  const intervalMs = blockInterval(blockTimes);
   return blocksLasting(chain.config, { blocks, intervalMs });
 }
 
 /** By how many blocks nodes behind one address usually differ, because some lag. */
-export function usualLag(relayer: Pick<NowSource, 'rhythm' | 'chain'>): bigint {
+export function usualLag(relayer: Pick<NowSource, 'blockTimes' | 'chain'>): bigint {
   return timeoutBlocks(relayer, USUAL_LAG);
 }
 const USUAL_LAG = 3;
@@ -176,10 +179,10 @@ export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
 }
 
 /** Estimates the present height from block times, so that counts do not begin too early. */
-export function heightNow(view: Pick<ChainView, 'head' | 'answeredAt' | 'rhythm'>): bigint {
+export function heightNow(view: Pick<ChainView, 'head' | 'answeredAt' | 'blockTimes'>): bigint {
   const { answeredAt } = view;
   const known = view.head?.number ?? 0n;
-  const intervalMs = blockInterval(view.rhythm);
+  const intervalMs = blockInterval(view.blockTimes);
   if (intervalMs === null || answeredAt === null) return known;
   return known + BigInt(Math.floor((performance.now() - answeredAt) / intervalMs));
 }

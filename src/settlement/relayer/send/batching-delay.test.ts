@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type BlockRhythm, NO_RHYTHM, withArrival } from '#settlement/chain/block-rhythm.ts';
+import { type BlockTimes, NO_BLOCK_TIMES, withArrival } from '#settlement/chain/block-times.ts';
 import { batchDueAt, NO_BATCH } from '#settlement/relayer/send/send-loops.ts';
 
-const rhythmOf = (...times: number[]): BlockRhythm =>
+const blockTimesOf = (...times: number[]): BlockTimes =>
   times.reduce(
-    (rhythm, at, index) => withArrival(rhythm, { number: BigInt(index), time: index * 1_000, at }),
-    NO_RHYTHM,
+    (blockTimes, at, index) =>
+      withArrival(blockTimes, { number: BigInt(index), time: index * 1_000, at }),
+    NO_BLOCK_TIMES,
   );
-const STEADY = rhythmOf(0, 1_000, 2_010, 3_000);
+const STEADY = blockTimesOf(0, 1_000, 2_010, 3_000);
 
 describe('waiting payments are sent', () => {
   const batch = { at: 3_050, payments: 1, delayMs: 40, tookMs: 10 };
 
   it('after a short time when blocks are irregular', () => {
-    assert.equal(batchDueAt(batch, NO_RHYTHM, 3_060), 3_090);
-    assert.equal(batchDueAt(NO_BATCH, NO_RHYTHM, 3_060), Number.NEGATIVE_INFINITY);
+    assert.equal(batchDueAt(batch, NO_BLOCK_TIMES, 3_060), 3_090);
+    assert.equal(batchDueAt(NO_BATCH, NO_BLOCK_TIMES, 3_060), Number.NEGATIVE_INFINITY);
   });
 
   it('after a tenth of a block on a fast chain with a node far away', () => {
-    const fast = rhythmOf(0, 200, 402, 600);
+    const fast = blockTimesOf(0, 200, 402, 600);
     const far = { ...batch, at: 640, tookMs: 60 };
     assert.equal(batchDueAt(far, fast, 650), 660);
   });

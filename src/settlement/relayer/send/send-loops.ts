@@ -1,5 +1,5 @@
 import { type Loop, startLoop } from '#core/loop.ts';
-import { type BlockRhythm, blockInterval, nextBlockAt } from '#settlement/chain/block-rhythm.ts';
+import { type BlockTimes, blockInterval, nextBlockAt } from '#settlement/chain/block-times.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { SENDER_ROLES, type SenderRole } from '#settlement/networks.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
@@ -48,7 +48,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
       if (sender === null || relayer.fees === null) return false;
       const at = performance.now();
       const { settleEveryMs } = relayer.chain.config;
-      const dueAt = unmined(sender.open) === 0 ? at : batchDueAt(last, relayer.rhythm, at);
+      const dueAt = unmined(sender.open) === 0 ? at : batchDueAt(last, relayer.blockTimes, at);
       const waitMs = Math.max(dueAt, last.at + settleEveryMs) - at;
       if (waitMs > 0) return waitMs;
       const stored = await dropIfUncertain(sender, () => sendPayments(sender));
@@ -151,10 +151,10 @@ const MARGIN_MS = 80;
  * with a steady chain they wait until shortly before the block, or until a batch is probably full;
  * otherwise for BATCHING_DELAY_MS, or less on a fast chain.
  */
-export function batchDueAt(last: LastBatch, rhythm: BlockRhythm, now: number): number {
-  const intervalMs = blockInterval(rhythm) ?? Number.POSITIVE_INFINITY;
+export function batchDueAt(last: LastBatch, blockTimes: BlockTimes, now: number): number {
+  const intervalMs = blockInterval(blockTimes) ?? Number.POSITIVE_INFINITY;
   const soon = last.at + Math.min(BATCHING_DELAY_MS, intervalMs * BATCHING_DELAY_SHARE);
-  const block = nextBlockAt(rhythm, now);
+  const block = nextBlockAt(blockTimes, now);
   if (block === null) return soon;
   const latest = block - MARGIN_MS - 2 * last.tookMs;
   if (latest <= now) return soon;

@@ -2,12 +2,12 @@
  * Estimates block times from polls of the head, even rare ones: a poll that returns block 7 shows
  * that 7 was mined by then, and 8 was not. Times in milliseconds, from any origin.
  */
-export interface BlockRhythm {
+export interface BlockTimes {
   /** Observations, oldest first. */
-  readonly sights: readonly Sight[];
+  readonly polls: readonly HeadPoll[];
 }
 
-interface Sight {
+interface HeadPoll {
   readonly number: bigint;
   /** The chain's own time of the block. */
   readonly time: number;
@@ -16,12 +16,12 @@ interface Sight {
   readonly stillAt: number;
 }
 
-export const NO_RHYTHM: BlockRhythm = { sights: [] };
+export const NO_BLOCK_TIMES: BlockTimes = { polls: [] };
 
 /** Observations that are kept: some minutes at the slowest pace. */
 const REMEMBERED = 24;
 /** With fewer observations, blocks may look regular by chance. */
-const MIN_SIGHTS = 4;
+const MIN_POLLS = 4;
 /** The largest deviation of a block from its expected time, as a share of the interval. */
 const SLACK = 0.15;
 /**
@@ -45,39 +45,39 @@ const SLOTS_FROM_MS = 2_000;
 const USUAL_LAG = 3;
 const USUAL_LAG_MS = 3_000;
 
-function usualLag(rhythm: BlockRhythm): number {
-  const intervalMs = blockInterval(rhythm);
+function usualLag(blockTimes: BlockTimes): number {
+  const intervalMs = blockInterval(blockTimes);
   return intervalMs === null ? USUAL_LAG : Math.max(USUAL_LAG, USUAL_LAG_MS / intervalMs);
 }
 
-export function withLook(rhythm: BlockRhythm, look: Omit<Sight, 'stillAt'>): BlockRhythm {
-  const { sights } = rhythm;
-  const last = sights.at(-1);
+export function withLook(blockTimes: BlockTimes, look: Omit<HeadPoll, 'stillAt'>): BlockTimes {
+  const { polls } = blockTimes;
+  const last = polls.at(-1);
   if (last !== undefined && look.number < last.number) {
-    return Number(last.number - look.number) <= usualLag(rhythm) ? rhythm : NO_RHYTHM;
+    return Number(last.number - look.number) <= usualLag(blockTimes) ? blockTimes : NO_BLOCK_TIMES;
   }
   if (last?.number === look.number) {
-    return { sights: [...sights.slice(0, -1), { ...last, stillAt: look.at }] };
+    return { polls: [...polls.slice(0, -1), { ...last, stillAt: look.at }] };
   }
-  return { sights: [...sights, { ...look, stillAt: look.at }].slice(-REMEMBERED) };
+  return { polls: [...polls, { ...look, stillAt: look.at }].slice(-REMEMBERED) };
 }
 
 /** Adds a block that a node announced when it was mined. */
-export function withArrival(rhythm: BlockRhythm, block: Omit<Sight, 'stillAt'>): BlockRhythm {
-  const last = rhythm.sights.at(-1);
-  if (last?.number !== block.number - 1n) return withLook(rhythm, block);
-  return withLook(withLook(rhythm, { ...last, at: block.at }), block);
+export function withArrival(blockTimes: BlockTimes, block: Omit<HeadPoll, 'stillAt'>): BlockTimes {
+  const last = blockTimes.polls.at(-1);
+  if (last?.number !== block.number - 1n) return withLook(blockTimes, block);
+  return withLook(withLook(blockTimes, { ...last, at: block.at }), block);
 }
 
 /** Milliseconds between blocks; `null` if too little is known. */
-export function blockInterval({ sights }: BlockRhythm): number | null {
-  const [first, last] = [sights[0], sights.at(-1)];
-  if (first === undefined || last === undefined || sights.length < MIN_SIGHTS) return null;
+export function blockInterval({ polls }: BlockTimes): number | null {
+  const [first, last] = [polls[0], polls.at(-1)];
+  if (first === undefined || last === undefined || polls.length < MIN_POLLS) return null;
   const seen = (last.at - first.at) / Number(last.number - first.number);
   const reported = median(
-    sights.slice(1).map((sight, index) => {
-      const before = sights[index] ?? sight;
-      return (sight.time - before.time) / Number(sight.number - before.number);
+    polls.slice(1).map((poll, index) => {
+      const before = polls[index] ?? poll;
+      return (poll.time - before.time) / Number(poll.number - before.number);
     }),
   );
   const isReported = reported >= 1_000 && Math.abs(reported - seen) < seen * TIMES_AGREE;
@@ -95,34 +95,34 @@ export interface DueWindow {
 }
 
 /** Returns when the next block is due; `null` if blocks are irregular. */
-export function dueWindow(rhythm: BlockRhythm): DueWindow | null {
-  const { sights } = rhythm;
-  const intervalMs = blockInterval(rhythm);
-  const last = sights.at(-1);
+export function dueWindow(blockTimes: BlockTimes): DueWindow | null {
+  const { polls } = blockTimes;
+  const intervalMs = blockInterval(blockTimes);
+  const last = polls.at(-1);
   if (intervalMs === null || last === undefined) return null;
-  const behindMs = (sight: Sight) =>
+  const behindMs = (poll: HeadPoll) =>
     intervalMs < SLOTS_FROM_MS
-      ? Number(last.number - sight.number) * intervalMs
-      : last.time - sight.time;
+      ? Number(last.number - poll.number) * intervalMs
+      : last.time - poll.time;
   let from = last.at;
   let to = last.at + intervalMs;
   let agreeing = 1;
-  for (const sight of sights.slice(0, -1).toReversed()) {
-    const shift = behindMs(sight);
+  for (const poll of polls.slice(0, -1).toReversed()) {
+    const shift = behindMs(poll);
     // The slot of this block must fit, and so must that of the next one, which was not mined yet.
-    const latest = Math.min(to, sight.at + shift + intervalMs);
-    const earliest = Math.max(from, sight.stillAt + shift);
+    const latest = Math.min(to, poll.at + shift + intervalMs);
+    const earliest = Math.max(from, poll.stillAt + shift);
     if (earliest > latest + SLACK * intervalMs) break;
     agreeing++;
     // If two observations differ slightly, the newer one counts.
     if (earliest <= latest) [from, to] = [earliest, latest];
   }
-  return agreeing < MIN_SIGHTS ? null : { from, to, intervalMs };
+  return agreeing < MIN_POLLS ? null : { from, to, intervalMs };
 }
 
 /** Returns when the next block is due; `null` if blocks are irregular or the block is late. */
-export function nextBlockAt(rhythm: BlockRhythm, now: number): number | null {
-  const window = dueWindow(rhythm);
+export function nextBlockAt(blockTimes: BlockTimes, now: number): number | null {
+  const window = dueWindow(blockTimes);
   if (window === null || window.to <= now) return null;
   return window.to - window.from > window.intervalMs * MAX_WIDTH ? null : window.to;
 }
@@ -142,7 +142,7 @@ const SLOWEST_MS = 333;
  * sooner once it is late, and rarely in between.
  */
 export function nextLookAt(
-  rhythm: BlockRhythm,
+  blockTimes: BlockTimes,
   times: {
     readonly lastLookAt: number;
     /** The time since which a payment has been waiting. */
@@ -151,10 +151,10 @@ export function nextLookAt(
   },
 ): number {
   const { lastLookAt, since, shortestMs } = times;
-  const window = dueWindow(rhythm);
+  const window = dueWindow(blockTimes);
   // A window almost as wide as the interval would fit any chain.
   if (window === null || window.to - window.from > window.intervalMs / 2) {
-    const least = Math.max(shortestMs, (blockInterval(rhythm) ?? 0) / LOOKS_PER_INTERVAL);
+    const least = Math.max(shortestMs, (blockInterval(blockTimes) ?? 0) / LOOKS_PER_INTERVAL);
     return (
       lastLookAt + within(Math.min(least, SLOWEST_MS), (lastLookAt - since) / GROWTH, SLOWEST_MS)
     );
@@ -181,12 +181,12 @@ export function nextLookAt(
  * time, so that a later payment needs few polls.
  */
 export function idleLookAt(
-  rhythm: BlockRhythm,
+  blockTimes: BlockTimes,
   times: { readonly lastLookAt: number; readonly idleMs: number },
 ): number {
   const { lastLookAt, idleMs } = times;
   const latest = lastLookAt + idleMs;
-  const window = dueWindow(rhythm);
+  const window = dueWindow(blockTimes);
   if (window === null || window.to - window.from > window.intervalMs / 2) return latest;
   const { from, to, intervalMs } = window;
   const middle = (from + to) / 2;

@@ -2,12 +2,12 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { goTo, usePlace } from '../page-path.ts';
 import { WORDS } from '../words.ts';
+import { OfflineNotice } from './offline-notice.tsx';
 import type { TillContext } from './till-context.ts';
 
 const PAGES = [
@@ -53,8 +53,6 @@ export function Bar(props: BarProps): ReactNode {
   const { device, view, settings, hasNewVersion, onPairAgain } = props;
   const { phase } = view.till;
   const isIdle = phase.at === 'keypad' || phase.at === 'result';
-  const mayBePaid = phase.at === 'tapping' || phase.at === 'following';
-  const hints = view.hasNetwork ? WORDS.noAnswerHints : WORDS.offlineHints;
   return (
     <header className="till-bar">
       <SkipLink />
@@ -71,12 +69,7 @@ export function Bar(props: BarProps): ReactNode {
         {device?.livemode === false ? <Status tone="warn">{t('till.test_mode')}</Status> : null}
       </div>
       {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
-      {view.reached ? null : (
-        <Notice tone="warn" icon="offline" role="status" data-result={RESULT_NAMES.offline}>
-          <strong>{view.hasNetwork ? t(WORDS.noAnswer) : t(WORDS.offline)}</strong>
-          <p>{t(hints[mayBePaid ? 'tap' : 'idle'])}</p>
-        </Notice>
-      )}
+      <OfflineNotice view={view} />
       {view.keyEnded ? (
         <Notice tone="bad" role="alert">
           <strong>{t(WORDS.keyEnded)}</strong>
