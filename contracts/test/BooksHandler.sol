@@ -498,7 +498,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         }
     }
 
-    /// @notice Time passes: hours mostly, and now and then more than an announcement lives.
+    /// @notice Advances the time, mostly by hours, and sometimes by more than the lifetime of a
+    /// proposal.
     function wait(uint256 drawn) external {
         uint256 seed = _count(drawn);
         if ((seed >> 128) % 16 == 0) return _lapse(seed);

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Hashes} from "@openzeppelin/contracts/utils/cryptography/Hashes.sol";
 
-/// @title The range over the batches once more, plainly: every node of every height is kept.
+/// @title A simple model of the range over the batches, which keeps every node of every height.
 library RangeModel {
     struct Range {
         uint256 batches;
@@ -25,7 +25,7 @@ library RangeModel {
         return node;
     }
 
-    /// @dev As if this many batches had settled before: any node will do for those.
+    /// @dev Sets the number of earlier batches; their nodes can have any value.
     function begin(Range storage range, uint256 batches) internal {
         range.batches = batches;
         for (uint256 height = 0; height < 36; ++height) {

@@ -16,7 +16,7 @@ abstract contract SettlementFixture is TestBase {
     uint48 internal constant WALLET_DELAY = 3 days;
     /// @dev Of most tests; a hold has tests of its own.
     uint48 internal constant PAYOUT_HOLD = 0;
-    /// @dev The highest: only tests of the ceiling should meet it.
+    /// @dev The highest ceiling, so that only tests of the ceiling reach it.
     uint24 internal constant CEILING = type(uint24).max;
 
     /// @dev Owns the token.
@@ -189,7 +189,7 @@ abstract contract SettlementFixture is TestBase {
         return settlement.settlePaymentSeparately(payment, _now());
     }
 
-    /// @dev As if this many batches had settled before. The contract must have none yet.
+    /// @dev Sets the number of earlier batches. The contract must have settled none yet.
     function _beginAt(ISettlement on, RangeModel.Range storage range, uint256 batches) internal {
         range.begin(batches);
         uint256 word = on.ledgerWord();

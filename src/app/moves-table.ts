@@ -22,7 +22,7 @@ const ASKED: Readonly<Record<Asks, string>> = {
   never: 'session',
 };
 
-/** In the payer's API the wallet's key is the factor. */
+/** In the payer's API, a signature of the wallet is the second factor. */
 const SIGNED: Readonly<Record<Asks, string>> = {
   always: 'signature of the wallet, at most five minutes old',
   own: 'the same if it raises a limit, adds a way to pay or erases data; otherwise the session',

@@ -10,7 +10,7 @@ export interface ClockReading {
   /** This machine's time before the request, and after the response. */
   readonly before: number;
   readonly after: number;
-  /** The other clock's time between the two. */
+  /** The time of the other clock, read between the two. */
   readonly theirs: number;
 }
 

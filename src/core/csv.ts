@@ -8,7 +8,7 @@ export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';
  * A leading apostrophe makes it text (OWASP: CSV injection); full-width look-alikes count.
  */
 const FORMULA = /^[\s]*[=+\-@\t\r|%＝＋－＠]/;
-/** A number is no formula, even if it is negative. */
+/** A spreadsheet never reads a number as a formula, even if it begins with a minus sign. */
 const NEGATIVE = /^-\d+(\.\d+)?$/;
 
 /** Without a byte order mark, Excel reads the file in the Windows code page. */

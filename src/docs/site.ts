@@ -44,7 +44,7 @@ const SURFACES: readonly (readonly [name: string, group: string, prefix: string]
 
 /** A path of the site, with its content. */
 export interface SiteFile {
-  /** `/docs/webhooks`. */
+  /** For example `/docs/webhooks`. */
   readonly path: string;
   readonly type: string;
   readonly text: string;

@@ -46,7 +46,7 @@ export async function insertFiscalReceipts(
 
 /** A receipt that a worker sends now. */
 export interface DueReceipt extends UnsignedReceipt {
-  /** This request included. */
+  /** The number of requests, including this one. */
   readonly attempts: number;
 }
 

@@ -25,7 +25,7 @@ function checkHost({ rawHeaders, httpVersionMinor }: IncomingMessage): Refusal |
   return malformed('The Host header must be a name or an address, and a port where one is needed.');
 }
 
-/** A character that no request target contains: fragments stay with the client. */
+/** The start of a URL's fragment, which clients never send. */
 const FRAGMENT = '#';
 
 function checkTarget(target: string, method: string | undefined): Refusal | null {

@@ -22,7 +22,7 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 } as const;
 
-/** Renders a page of our own that needs no web app. `body` is HTML. */
+/** Renders a page that needs no web app. `body` is HTML. */
 export function plainPage(title: string, body: string, language: TextLanguage = 'en'): string {
   return (
     `<!doctype html>\n<html lang="${languageTag(language)}" dir="${directionOf(language)}">\n` +

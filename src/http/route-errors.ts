@@ -40,7 +40,8 @@ export function errorsByStatus(
   const codes = new Set<ErrorCode>([...OF_ANY_REQUEST, ...ofCallers, ...route.errors]);
   if (route.method !== 'GET') for (const code of OF_BODIES) codes.add(code);
   if (route.scope !== null) codes.add('scope_missing');
-  // A body may lack a field of a nested object, even if it requires none itself.
+  // A field of a nested object may be required and missing, even if the body itself has no required
+  // field.
   if (route.body !== undefined || hasRequired(route.query)) codes.add('parameter_missing');
   if (route.idempotency !== 'ignored') for (const code of OF_IDEMPOTENCY) codes.add(code);
   if (route.idempotency === 'required') codes.add('idempotency_key_required');

@@ -179,7 +179,7 @@ function addSurface(
     app.route({ method, url, bodyLimit, onRequest: check(route), handler });
   }
   const allowed = createAllowed(surface);
-  // Before anything of the request is read, so that an unknown path is refused for its key first.
+  // Runs before the request is read, so that the key is checked first even if the path is unknown.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const allow = allowed(request.url.split('?')[0] ?? '');

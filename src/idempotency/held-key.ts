@@ -3,7 +3,7 @@ import type { Sql } from '#db/database.ts';
 import { selectKey } from '#idempotency/key-queries.ts';
 import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
 
-/** A key and its owner, of a request whose body could not be read. */
+/** The key and the caller of a request whose body could not be read. */
 export type UnreadRequest = Pick<IdempotentRequest, 'tenant' | 'caller' | 'key'>;
 
 export type CheckHeldKey = (request: UnreadRequest, now: Date) => Promise<Refusal | null>;

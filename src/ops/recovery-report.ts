@@ -74,7 +74,7 @@ function linesOf(row: NetworkRow): string[] {
   ];
 }
 
-/** Series of receipt numbers that continue from 1 under a new prefix. */
+/** Series of receipt numbers that start again at 1 under a new prefix. */
 async function selectNewSeries(sql: Sql): Promise<SeriesRow[]> {
   return sql.query(
     `select s.livemode, s.terminal_id, s.kind, s.prefix

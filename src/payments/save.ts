@@ -59,7 +59,8 @@ export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): 
     tenant: before.tenant,
     count: steps.length,
   }));
-  // Sent together. The stamp comes last, because it locks the accounts' order until the commit.
+  // All statements are sent together. The stamp comes last, because it locks the accounts' order
+  // until the commit.
   const [, stampOf] = await Promise.all([saveStates(tx, effective), stampOrders(tx, wanted, now)]);
   const drafts = effective.flatMap((change) => stepDrafts(change, stampOf(change.before.tenant)));
   return appendEvents(tx, drafts);

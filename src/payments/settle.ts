@@ -222,7 +222,8 @@ async function prepare(
   const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
   const paid = decided.filter(isPaid).map(({ after }) => after);
-  // One connection runs these in this order: numbers are given while holding the order locks.
+  // One connection runs these statements in this order, so receipt numbers are assigned while the
+  // order locks are held.
   const [stampOf, rows, numberOf] = await Promise.all([
     stampOrders(tx, wanted, now),
     selectMerchants(tx, accountIds),

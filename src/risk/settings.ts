@@ -19,7 +19,7 @@ export const DEFAULT_RISK_SETTINGS: RiskSettings = {
   velocityPerHour: null,
 };
 
-/** A row of risk_settings. */
+/** An account's thresholds for the risk rules, one row per account and mode. */
 export const riskSettings = table('risk_settings', {
   first_payment_confirm_from: 'bigint?',
   high_amount_confirm_from: 'bigint?',

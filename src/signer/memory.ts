@@ -152,7 +152,7 @@ function farReason(state: State, nonce: number, used: number | null): string | n
   return null;
 }
 
-/** Returns the lowest nonce that can still be signed after this one. */
+/** Returns the lowest nonce that can still be signed after this one was signed. */
 function floorWith({ newest, floor }: State, nonce: number): number {
   if (newest.size + 1 < KEPT_NONCES) return floor;
   const [lowest = 0, second = lowest] = [...newest.keys(), nonce].sort((a, b) => a - b);

@@ -73,7 +73,7 @@ export function openDrawer(): Promise<void> {
 /** Font A of receipt printers: 384 dots for 32 characters, 576 for 48. */
 const CELL = { width: 12, height: 28 };
 const BASELINE = 21;
-/** Darker than this is a dot. */
+/** A pixel darker than this is printed as a dot. */
 const THRESHOLD = 140;
 
 /**

@@ -28,7 +28,7 @@ import { requestRecovery } from '#settlement/network-recovery-queries.ts';
  * still valid.
  */
 const OPEN_MS = 3 * DAY_MS;
-/** For this long after removing a colleague, an operator does not count as the only one. */
+/** After the removal of a colleague, an operator still needs a second person for this long. */
 const ALONE_AFTER_MS = 7 * DAY_MS;
 
 /** The operator who acts, the time, and the dependencies to carry the change out. */

@@ -41,7 +41,7 @@ export function createCeiling(perSecond: number | null, now: () => number): Ceil
   const serve = () => {
     fill();
     for (let one = next(); one !== undefined; one = next()) {
-      // Limited, because a request for more than non-urgent requests may take would wait forever.
+      // Capped at what the bucket can hold, because a request that needs more would wait forever.
       const needed = one.urgent ? one.count : Math.min(one.count + kept, perSecond);
       if (tokens < needed) return ringIn(((needed - tokens) * 1000) / perSecond);
       waiting.splice(waiting.indexOf(one), 1);

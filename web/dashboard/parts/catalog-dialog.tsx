@@ -180,7 +180,7 @@ interface PositionProps extends Pick<ItemForm, 'index' | 'setIndex' | 'others'> 
   readonly error: string | null;
 }
 
-/** Chooses the place in the list: the way to move an item far. */
+/** Chooses the position in the list, to move an item far. */
 function PositionSelect({ index, setIndex, others, isNew, error }: PositionProps): ReactNode {
   if (others.length === 0) return null;
   return (

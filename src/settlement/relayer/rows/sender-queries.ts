@@ -213,7 +213,8 @@ export class SenderLost extends Error {
 }
 
 /**
- * Writes while this process holds the sender, all or nothing. `nonce` is the sender's next one.
+ * Runs the writes in one transaction, only while this process holds the sender's lease. `nonce` is
+ * the sender's next nonce.
  * @throws SenderLost
  */
 export async function inSender<T>(
