@@ -12,6 +12,7 @@ import {
   commandLine,
   findByArgument,
   isRunning,
+  KILL_STEP,
   openChildLog,
   signalProcess,
   stopProcess,
@@ -22,10 +23,7 @@ import {
 const LAST_WORK_MS = 3000;
 
 /** The node has nothing to write, so it is killed at once. */
-const STOP_STEPS = [
-  { signal: 'SIGTERM', waitMs: 1000 },
-  { signal: 'SIGKILL', waitMs: 1000 },
-] as const;
+const STOP_STEPS = [{ signal: 'SIGTERM', waitMs: 1000 }, KILL_STEP] as const;
 
 export interface ChainNodeOptions {
   folder: DataFolder;
@@ -52,7 +50,7 @@ export interface ChainNode {
   readonly lost: Promise<string>;
   /** Saves the current state durably, so that it survives even a kill -9 of all processes. */
   saveState(): Promise<void>;
-  /** Saves the state and ends the node: usually within 0.05 s, at most 8 s. */
+  /** Saves the state and ends the node: usually within 0.05 s, at most 17 s. */
   stop(): Promise<void>;
 }
 

@@ -27,6 +27,7 @@ import {
   freePort,
   isListed,
   isRunning,
+  KILL_STEP,
   lastLine,
   openChildLog,
   signalProcess,
@@ -59,7 +60,7 @@ const CONNECT_MS = 3000;
 const STOP_STEPS = [
   { signal: 'SIGINT', waitMs: 5000 },
   { signal: 'SIGQUIT', waitMs: 1500 },
-  { signal: 'SIGKILL', waitMs: 1500 },
+  KILL_STEP,
 ] as const;
 
 export interface PostgresOptions {
@@ -77,7 +78,7 @@ export interface RunningPostgres {
   readonly url: string;
   /** Resolves with the reason if the server ends without having been stopped. */
   readonly lost: Promise<string>;
-  /** Ends the server within 8 s, and usually within 0.1 s. */
+  /** Ends the server within 17 s, and usually within 0.1 s. */
   stop(): Promise<void>;
 }
 

@@ -11,6 +11,7 @@ import {
   freePort,
   isListed,
   isRunning,
+  KILL_STEP,
   lastLine,
   openChildLog,
   stopProcess,
@@ -60,10 +61,7 @@ test('a process that ignores the gentle signal is ended by the next', async () =
   const child = spawn(process.execPath, ['-e', program]);
   const exit = once(child, 'exit');
   await once(child.stdout, 'data');
-  await stopProcess(child.pid ?? 0, [
-    { signal: 'SIGTERM', waitMs: 100 },
-    { signal: 'SIGKILL', waitMs: 2000 },
-  ]);
+  await stopProcess(child.pid ?? 0, [{ signal: 'SIGTERM', waitMs: 100 }, KILL_STEP]);
   assert.deepEqual(await exit, [null, 'SIGKILL']);
 });
 

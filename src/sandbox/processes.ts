@@ -130,6 +130,9 @@ export interface StopStep {
   waitMs: number;
 }
 
+/** The last step. On a busy machine, even a killed process takes seconds to end. */
+export const KILL_STEP: StopStep = { signal: 'SIGKILL', waitMs: 10_000 };
+
 /** Sends the signals in turn until the process has ended; the last one should be SIGKILL. */
 export async function stopProcess(pid: number, steps: readonly StopStep[]): Promise<void> {
   for (const { signal, waitMs } of steps) {

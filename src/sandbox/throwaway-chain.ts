@@ -1,10 +1,7 @@
 import { join } from 'node:path';
 import { type Mining, rpcUrlOf, startAnvil } from './anvil.ts';
-import { openChildLog, stopProcess } from './processes.ts';
+import { KILL_STEP, openChildLog, stopProcess } from './processes.ts';
 import { openTemporaryFolder } from './temporary-folder.ts';
-
-/** It stores nothing, so it is killed at once. */
-const STOP_STEPS = [{ signal: 'SIGKILL', waitMs: 2000 }] as const;
 
 export interface ThrowawayChain {
   readonly rpcUrl: string;
@@ -35,7 +32,8 @@ export async function startThrowawayChain(options: {
     const node = await startAnvil({ chainId, mining, cacheFolder }, { folder, log });
     temporary.endWithUs(node.pid);
     const stop = async () => {
-      await stopProcess(node.pid, STOP_STEPS);
+      // It stores nothing, so it is killed at once.
+      await stopProcess(node.pid, [KILL_STEP]);
       await end();
     };
     let stopped: Promise<void> | undefined;
