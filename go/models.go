@@ -45,6 +45,9 @@ type PaymentIntent struct {
 	// The id of a terminal: tml_…
 	Terminal string `json:"terminal"`
 
+	// The location of the terminal when the sale was created; `null` if at none.
+	Location *string `json:"location"`
+
 	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated from the Idempotency-Key if omitted.
 	OrderID string `json:"order_id"`
 
@@ -254,6 +257,9 @@ type Payment struct {
 
 	// The id of a terminal: tml_…
 	Terminal string `json:"terminal"`
+
+	// The location of the terminal when the sale was created; `null` if at none.
+	Location *string `json:"location"`
 
 	// The id of a payment intent: pi_…
 	PaymentIntent string `json:"payment_intent"`
@@ -503,6 +509,9 @@ type Terminal struct {
 
 	// An inactive terminal takes no payments.
 	Status string `json:"status"`
+
+	// Where it stands; `null` if at no location.
+	Location *string `json:"location"`
 
 	// ISO 8601 UTC with milliseconds.
 	LastSeenAt *string `json:"last_seen_at"`

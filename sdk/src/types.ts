@@ -102,6 +102,8 @@ export interface PaymentIntent {
     | 'canceled';
   /** The id of a terminal: tml_… */
   terminal: string;
+  /** The location of the terminal when the sale was created; `null` if at none. */
+  location: string | null;
   /**
    * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated
    * from the Idempotency-Key if omitted.
@@ -292,6 +294,8 @@ export interface Payment {
   order_id: string;
   /** The id of a terminal: tml_… */
   terminal: string;
+  /** The location of the terminal when the sale was created; `null` if at none. */
+  location: string | null;
   /** The id of a payment intent: pi_… */
   payment_intent: string;
   /** The means of payment that the customer used. */
@@ -462,6 +466,8 @@ export interface Terminal {
   software_version: string | null;
   /** An inactive terminal takes no payments. */
   status: 'active' | 'inactive';
+  /** Where it stands; `null` if at no location. */
+  location: string | null;
   /** ISO 8601 UTC with milliseconds. */
   last_seen_at: string | null;
   /** ISO 8601 UTC with milliseconds. */
@@ -1612,6 +1618,8 @@ export interface ListPaymentsQuery {
    * from the Idempotency-Key if omitted.
    */
   order_id?: string;
+  /** The id of a location: loc_… */
+  location?: string;
   /** The refund status of the payment. */
   status?: 'succeeded' | 'partially_refunded' | 'refunded';
 }

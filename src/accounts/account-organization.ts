@@ -5,10 +5,13 @@ import { only } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { selectMembers } from '#people/membership-queries.ts';
 import { selectOrganizationMembers } from '#people/organization-queries.ts';
-import { lockOrganization } from '#people/organizations.ts';
+import { lockOrganization, selectAccountsIn } from '#people/organizations.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { factorNotFresh } from '#people/sessions.ts';
+
+/** Its lists and totals read each account. */
+const MAX_ACCOUNTS = 100;
 
 /** The account that moves, and the owner who moves it. */
 export interface AccountMove {
@@ -53,6 +56,13 @@ export async function moveAccount(
   // In the order of their ids, so that no two moves deadlock.
   for (const id of [from, organizationId].filter((one) => one !== null).toSorted()) {
     await lockOrganization(tx, id);
+  }
+  if (organizationId !== null) {
+    const accounts = await selectAccountsIn(tx, organizationId);
+    if (accounts.length >= MAX_ACCOUNTS) {
+      const message = `An organization has at most ${MAX_ACCOUNTS} accounts.`;
+      return refuse('unexpected_state', message, 'organization');
+    }
   }
   const before = await readOwned(tx, from, userId);
   if (isRefusal(before)) return before;

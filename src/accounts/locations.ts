@@ -78,9 +78,9 @@ export function locationObject(row: Location): { readonly [key: string]: Json } 
 export async function checkLocation(
   sql: Sql,
   accountIds: readonly string[],
-  id: string | undefined,
+  id: string | null | undefined,
 ): Promise<Refusal | null> {
-  if (id === undefined || (await selectLocation(sql, accountIds, id)) !== undefined) return null;
+  if (id == null || (await selectLocation(sql, accountIds, id)) !== undefined) return null;
   return refuse('parameter_invalid', 'location is not one of these locations.', 'location');
 }
 

@@ -15,6 +15,8 @@ export interface Page {
   readonly after: Place | null;
   readonly createdGte: Date | null;
   readonly createdLt: Date | null;
+  /** Only rows of this location, or with `null` those without one; of tables with `location_id`. */
+  readonly location?: string | null;
 }
 
 /** The same position as a value. */
@@ -154,6 +156,31 @@ export async function selectPage<Row extends Place>(
   list: ListOf,
   tenant: Tenant,
   page: Page,
+): Promise<Row[]> {
+  return readList<Row>(sql, page.location === undefined ? list : ofLocation(list, page.location), {
+    tenant,
+    page,
+  });
+}
+
+/** The indexes of locations have no rows without one. */
+function ofLocation(list: ListOf, location: string | null): ListOf {
+  const here = location === null ? checked('location_id is null') : 'location_id is not null';
+  return {
+    ...list,
+    filters: { ...list.filters, location_id: location },
+    indexes: {
+      ...list.indexes,
+      location_id: { columns: ['location_id', 'livemode'], ordered: true },
+    },
+    conditions: [...(list.conditions ?? []), here],
+  };
+}
+
+async function readList<Row extends Place>(
+  sql: Sql,
+  list: ListOf,
+  { tenant, page }: { readonly tenant: Tenant; readonly page: Page },
 ): Promise<Row[]> {
   const parameters = new Parameters(tenant);
   const filters = Object.entries(list.filters).filter(([, value]) => value != null);

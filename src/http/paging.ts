@@ -17,7 +17,8 @@ export interface Pagination {
 }
 
 const CREATED_BYTES = 8;
-const PLACE_BYTES = 16;
+/** The length of an encoded position. */
+export const PLACE_BYTES = 16;
 const MAC_BYTES = 16;
 
 function mac(pagination: Pagination, place: Buffer, key: Buffer): Buffer {
@@ -36,11 +37,22 @@ export function sealCursor(pagination: Pagination, place: Buffer): string {
   return Buffer.concat([place, mac(pagination, place, pagination.cursorKey)]).toString('base64url');
 }
 
-export function encodeCursor(pagination: Pagination, at: Place): string {
+export function encodePlace({ created, position }: Place): Buffer {
   const place = Buffer.alloc(PLACE_BYTES);
-  place.writeBigInt64BE(BigInt(at.created.getTime()), 0);
-  place.writeBigInt64BE(at.position, CREATED_BYTES);
-  return sealCursor(pagination, place);
+  place.writeBigInt64BE(BigInt(created.getTime()), 0);
+  place.writeBigInt64BE(position, CREATED_BYTES);
+  return place;
+}
+
+export function readPlace(place: Buffer): Place {
+  return {
+    created: new Date(Number(place.readBigInt64BE(0))),
+    position: place.readBigInt64BE(CREATED_BYTES),
+  };
+}
+
+export function encodeCursor(pagination: Pagination, at: Place): string {
+  return sealCursor(pagination, encodePlace(at));
 }
 
 export function cursorInvalid(): Refusal {
@@ -69,11 +81,7 @@ export function openCursor(pagination: Pagination, cursor: string): Buffer | Ref
 export function decodeCursor(pagination: Pagination, cursor: string): Place | Refusal {
   const place = openCursor(pagination, cursor);
   if (isRefusal(place)) return place;
-  if (place.length !== PLACE_BYTES) return cursorInvalid();
-  return {
-    created: new Date(Number(place.readBigInt64BE(0))),
-    position: place.readBigInt64BE(CREATED_BYTES),
-  };
+  return place.length === PLACE_BYTES ? readPlace(place) : cursorInvalid();
 }
 
 export interface PageQuery {

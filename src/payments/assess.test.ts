@@ -20,6 +20,7 @@ const intent: PaymentIntent = {
   lines: null,
   tipping: { percentages: [10] },
   terminalId: 'tml_1',
+  locationId: null,
   orderId: 'A-1',
   description: null,
   metadata: {},

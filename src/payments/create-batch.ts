@@ -70,7 +70,10 @@ interface Made extends Done {
   } | null;
 }
 
-function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant): Refusal | null {
+function checkTerminal(
+  terminal: TerminalStatusRow | undefined,
+  tenant: Tenant,
+): TerminalStatusRow | Refusal {
   const own = terminal?.account_id === tenant.accountId && terminal.livemode === tenant.livemode;
   if (!own) {
     return refuse(
@@ -79,8 +82,7 @@ function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant):
       'terminal',
     );
   }
-  if (terminal.status === 'active') return null;
-  return terminalInactive();
+  return terminal.status === 'active' ? terminal : terminalInactive();
 }
 
 /**
@@ -133,12 +135,13 @@ function decide(
     return { answer: replayed, resource: orderId.rebuilt.id, created: null };
   }
   if (isRefusal(price)) return price;
-  const refusal = checkTerminal(found.terminals.get(request.input.terminalId), tenant);
-  if (refusal !== null) return refusal;
+  const terminal = checkTerminal(found.terminals.get(request.input.terminalId), tenant);
+  if (isRefusal(terminal)) return terminal;
   const key = orderKey(request, orderId.text);
   if (orderId.takenBy !== null || found.taken.has(key)) return orderIdInUse(orderId);
   found.taken.add(key);
-  const place = { ...stamp, drawn, orderId: orderId.text, price };
+  const { location_id: locationId } = terminal;
+  const place = { ...stamp, drawn, orderId: orderId.text, price, locationId };
   const intent = { ...toNewIntent(idKey, request, place), position: stamp.next() };
   const object = renderIntent(intent);
   const created = { intent, object, stamp };

@@ -102,9 +102,11 @@ export function toNewIntent(
     readonly drawn: DrawnNumber;
     readonly orderId: string;
     readonly price: Price;
+    /** The terminal's. */
+    readonly locationId: string | null;
   },
 ): ShownIntent & { readonly status: 'requires_payment_method' } {
-  const { drawn, orderId, price, created, aheadSeconds } = place;
+  const { drawn, orderId, price, locationId, created, aheadSeconds } = place;
   return {
     id: numberedId(idKey, 'paymentIntent', drawn),
     settlementNumber: drawn.number,
@@ -117,6 +119,7 @@ export function toNewIntent(
     lines: price.lines,
     tipping: input.tipping,
     terminalId: input.terminalId,
+    locationId,
     orderId,
     description: input.description,
     metadata: input.metadata,

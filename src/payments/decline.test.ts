@@ -22,6 +22,7 @@ function declined(error: PaymentError): ShownIntent {
     lines: null,
     tipping: null,
     terminalId: 'tml_1',
+    locationId: null,
     orderId: 'A-1',
     description: null,
     metadata: {},

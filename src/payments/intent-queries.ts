@@ -217,6 +217,7 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
     created: intent.created,
     amount: intent.amount,
     terminal_id: intent.terminalId,
+    location_id: intent.locationId,
     order_id: intent.orderId,
     description: intent.description,
     metadata: intent.metadata,
@@ -323,13 +324,15 @@ export interface TerminalStatusRow {
   account_id: string;
   livemode: boolean;
   status: 'active' | 'inactive';
+  location_id: string | null;
 }
 
 export async function selectTerminalStatuses(
   sql: Sql,
   ids: readonly string[],
 ): Promise<TerminalStatusRow[]> {
-  return sql.query(`select id, account_id, livemode, status from terminals where id = any($1)`, [
-    ids,
-  ]);
+  return sql.query(
+    'select id, account_id, livemode, status, location_id from terminals where id = any($1)',
+    [ids],
+  );
 }

@@ -43,6 +43,8 @@ interface IntentFacts extends Traced {
   /** The tips offered; `null` if no tip may be given. */
   readonly tipping: Tipping | null;
   readonly terminalId: string;
+  /** The terminal's location at the creation; `null` if it stood at none. */
+  readonly locationId: string | null;
   readonly orderId: string;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
@@ -149,9 +151,9 @@ export type Transition = readonly Step[] | Refusal;
 
 function factsOf(intent: PaymentIntent): IntentFacts {
   const { id, settlementNumber, recovered, tenant, position, created, amount, tipping } = intent;
-  const { presentment, lines, aheadSeconds, terminalId, orderId, description } = intent;
+  const { presentment, lines, aheadSeconds, terminalId, orderId } = intent;
   const { metadata, source, splitGroup, expiresAt, pickedUpAt, tappedAt } = intent;
-  const { lastPaymentError } = intent;
+  const { lastPaymentError, description, locationId } = intent;
   return {
     id,
     settlementNumber,
@@ -165,6 +167,7 @@ function factsOf(intent: PaymentIntent): IntentFacts {
     lines,
     tipping,
     terminalId,
+    locationId,
     orderId,
     description,
     metadata,

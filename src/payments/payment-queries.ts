@@ -112,6 +112,7 @@ export async function insertPayments(tx: Tx, settled: readonly Payment[]): Promi
     ahead_seconds: payment.aheadSeconds,
     payment_intent_id: payment.paymentIntentId,
     terminal_id: payment.terminalId,
+    location_id: payment.locationId,
     payer_id: payment.payerId,
     payer_address: payment.payerAddress,
     order_id: payment.orderId,

@@ -36,6 +36,8 @@ export interface Payment {
   readonly aheadSeconds: number;
   readonly paymentIntentId: string;
   readonly terminalId: string;
+  /** The intent's. */
+  readonly locationId: string | null;
   readonly payerId: string;
   readonly payerAddress: string;
   readonly orderId: string;
@@ -81,6 +83,7 @@ export const payments = table('payments', {
   ahead_seconds: 'bigint',
   payment_intent_id: 'text',
   terminal_id: 'text',
+  location_id: 'text?',
   payer_id: 'text',
   payer_address: 'text',
   order_id: 'text',
@@ -154,6 +157,7 @@ export function toPayment(row: PaymentRow): Payment {
     aheadSeconds: Number(row.ahead_seconds),
     paymentIntentId: row.payment_intent_id,
     terminalId: row.terminal_id,
+    locationId: row.location_id,
     payerId: row.payer_id,
     payerAddress: row.payer_address,
     orderId: row.order_id,

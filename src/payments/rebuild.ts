@@ -85,6 +85,7 @@ function emptyIntent(
     lines: null,
     tipping: null,
     terminalId,
+    locationId: null,
     orderId,
     description: null,
     metadata: {},

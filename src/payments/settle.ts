@@ -135,6 +135,7 @@ export function newPayment(
     ahead_seconds: BigInt(stamp.aheadSeconds),
     payment_intent_id: after.id,
     terminal_id: after.terminalId,
+    location_id: after.locationId,
     payer_id: after.attempt.payerId,
     payer_address: after.attempt.payerAddress,
     order_id: after.orderId,

@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
-import { selectOrganizationsOf } from '#people/organization-queries.ts';
+import { selectOrganizationsOf } from '#people/organizations.ts';
 import { selectPasskeys } from '#people/passkey-queries.ts';
 import {
   selectActionsOf,

@@ -24,19 +24,6 @@ const PERSON = users.pick(['email', 'name'], 'u');
 
 export type OrganizationMember = Row<typeof MEMBER> & Row<typeof PERSON> & { two_factor: boolean };
 
-/** Returns the organizations of a person. */
-export async function selectOrganizationsOf(
-  sql: Sql,
-  userId: string,
-): Promise<(Organization & { role: Role })[]> {
-  return sql.query(
-    `select ${organizations.of('o')}, m.role
-     from organization_members m join organizations o on o.id = m.organization_id
-     where m.user_id = $1 order by o.created, o.id`,
-    [userId],
-  );
-}
-
 const MEMBERS = `select ${MEMBER}, ${PERSON}, ${TWO_FACTOR}
   from organization_members m join users u on u.id = m.user_id`;
 const IN_ORDER = 'order by m.created, m.user_id';
@@ -57,20 +44,5 @@ export async function selectInheritedMembers(
     `${MEMBERS} where m.organization_id = (select organization_id from accounts where id = $1)
      ${IN_ORDER}`,
     [accountId],
-  );
-}
-
-/** An account of an organization. */
-export interface OwnedAccount {
-  readonly id: string;
-  readonly name: string;
-  readonly time_zone: string;
-}
-
-/** Returns the accounts of an organization, by id. */
-export async function selectAccountsIn(sql: Sql, organizationId: string): Promise<OwnedAccount[]> {
-  return sql.query(
-    'select id, name, time_zone from accounts where organization_id = $1 order by id',
-    [organizationId],
   );
 }

@@ -2,17 +2,15 @@ import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { readEmail } from '#core/names.ts';
-import type { Tx } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
 import { type InvitationRow, revokeInvitation } from '#people/invitation-queries.ts';
 import { sendInvitation, takeInvitationAttempts } from '#people/invite.ts';
 import { LINK_LIKE } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 import {
   type Organization,
-  type OwnedAccount,
   organizationMembers,
   organizations,
-  selectAccountsIn,
   selectOrganizationMembers,
 } from '#people/organization-queries.ts';
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
@@ -38,6 +36,34 @@ export interface OrganizationRef {
 }
 
 const MAX_MEMBERS = 200;
+
+/** Returns the organizations of a person. */
+export async function selectOrganizationsOf(
+  sql: Sql,
+  userId: string,
+): Promise<(Organization & { role: Role })[]> {
+  return sql.query(
+    `select ${organizations.of('o')}, m.role
+     from organization_members m join organizations o on o.id = m.organization_id
+     where m.user_id = $1 order by o.created, o.id`,
+    [userId],
+  );
+}
+
+/** An account of an organization. */
+export interface OwnedAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly time_zone: string;
+}
+
+/** Returns the accounts of an organization, by id. */
+export async function selectAccountsIn(sql: Sql, organizationId: string): Promise<OwnedAccount[]> {
+  return sql.query(
+    'select id, name, time_zone from accounts where organization_id = $1 order by id',
+    [organizationId],
+  );
+}
 
 /** Locks the organization, so that its people and its accounts change one at a time. */
 export async function lockOrganization(tx: Tx, id: string): Promise<Organization | undefined> {

@@ -5,8 +5,7 @@ import { Abandon, type Tx } from '#db/database.ts';
 import { emailBucket, forgetAttempts, secondFactorBucket } from '#people/attempts.ts';
 import { deleteEmailTokens } from '#people/email-token-queries.ts';
 import { queueMail } from '#people/mail.ts';
-import { selectOrganizationsOf } from '#people/organization-queries.ts';
-import { removeFromOrganization } from '#people/organizations.ts';
+import { removeFromOrganization, selectOrganizationsOf } from '#people/organizations.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import {
   deleteAccessOf,

@@ -97,6 +97,7 @@ function toRefund(
     created: stamp.created,
     updated: stamp.created,
     paymentId: request.input.paymentId,
+    locationId: beginning.payment.locationId,
     receiptNumber: null,
     ...beginning.share,
     reason: request.input.reason,

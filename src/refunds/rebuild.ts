@@ -68,6 +68,7 @@ export async function rebuildRefund(
     created: stamp.created,
     updated: stamp.created,
     paymentId,
+    locationId: payment.locationId,
     receiptNumber: null,
     ...share,
     reason: null,

@@ -28,6 +28,8 @@ interface RefundFacts {
   readonly created: Date;
   readonly updated: Date;
   readonly paymentId: string;
+  /** The payment's. */
+  readonly locationId: string | null;
   /** `R…-<n>` of the series of its payment's terminal; `null` until it has succeeded. */
   readonly receiptNumber: string | null;
   readonly amount: Atoms;

@@ -1,4 +1,5 @@
 import type { Issued } from '#accounts/create-api-key.ts';
+import { checkLocation } from '#accounts/locations.ts';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -26,17 +27,23 @@ export interface TerminalRef {
   readonly now: Date;
 }
 
-const CHANGEABLE = ['label', 'name', 'status', 'platform', 'software_version'] as const;
+/** The fields that change, as the API names them. */
+function changeable(row: TerminalRow) {
+  const { label, name, status, platform, software_version, location_id: location } = row;
+  return { label, name, status, platform, software_version, location };
+}
 
 /** Returns the previous values of the changed fields. */
 function previousAttributesOf(before: TerminalRow, after: TerminalRow): { [key: string]: Json } {
-  const changed = CHANGEABLE.filter((field) => before[field] !== after[field]);
-  return Object.fromEntries(changed.map((field) => [field, before[field]]));
+  const now: { readonly [field: string]: Json } = changeable(after);
+  const fields = Object.entries(changeable(before));
+  return Object.fromEntries(fields.filter(([field, value]) => now[field] !== value));
 }
 
 /**
- * Changes label, name or status, and emits `terminal.updated` if something changed. An inactive
- * terminal takes no payments, but its key stays valid. Send the wake-up `deliveries` afterwards.
+ * Changes label, name, location or status, and emits `terminal.updated` if something changed. An
+ * inactive terminal takes no payments, but its key stays valid. Send the wake-up `deliveries`
+ * afterwards.
  */
 export async function editTerminal(
   tx: Tx,
@@ -47,6 +54,8 @@ export async function editTerminal(
     readonly label?: string | undefined;
     readonly name?: string | undefined;
     readonly status?: 'active' | 'inactive';
+    /** One of the account's locations; `null` for none. */
+    readonly location?: string | null | undefined;
   },
 ): Promise<TerminalRow | Refusal> {
   const before = await lockTerminal(tx, ref.tenant, ref.id);
@@ -56,7 +65,10 @@ export async function editTerminal(
   if (isRefusal(label)) return label;
   const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
   if (isRefusal(name)) return name;
-  const wanted = { ...before, label, name, status: edit.status ?? before.status };
+  const { location = before.location_id, status = before.status } = edit;
+  const unknown = await checkLocation(tx, [ref.tenant.accountId], location);
+  if (unknown !== null) return unknown;
+  const wanted = { ...before, label, name, status, location_id: location };
   const previous = previousAttributesOf(before, wanted);
   if (Object.keys(previous).length === 0) return before;
   const after = await updateTerminal(tx, wanted);
@@ -67,7 +79,7 @@ export async function editTerminal(
     previousAttributes: previous,
     stamp,
   });
-  const changed = Object.keys(previous) as (typeof CHANGEABLE)[number][];
+  const now: { readonly [field: string]: Json } = changeable(after);
   await recordEntry(tx, {
     auditLog: ref.tenant.accountId,
     actor: ref.actor,
@@ -75,7 +87,7 @@ export async function editTerminal(
     objectId: after.id,
     livemode: ref.tenant.livemode,
     before: previous,
-    after: Object.fromEntries(changed.map((field) => [field, after[field]])),
+    after: Object.fromEntries(Object.keys(previous).map((field) => [field, now[field] ?? null])),
     now: ref.now,
   });
   return after;

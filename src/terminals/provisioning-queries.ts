@@ -50,12 +50,13 @@ export async function updateTerminal(
     readonly label: string;
     readonly name: string;
     readonly status: 'active' | 'inactive';
+    readonly location_id: string | null;
   },
 ): Promise<TerminalRow> {
   const rows = await tx.query<TerminalRow>(
-    `update terminals set label = $2, name = $3, status = $4, version = version + 1
-     where id = $1 returning ${terminals.columns}`,
-    [terminal.id, terminal.label, terminal.name, terminal.status],
+    `update terminals set label = $2, name = $3, status = $4, location_id = $5,
+       version = version + 1 where id = $1 returning ${terminals.columns}`,
+    [terminal.id, terminal.label, terminal.name, terminal.status, terminal.location_id],
   );
   return only(rows, 'terminal');
 }

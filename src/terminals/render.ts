@@ -17,6 +17,7 @@ export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart
     platform: row.platform,
     software_version: row.software_version,
     status: row.status,
+    location: row.location_id,
     last_seen_at: row.last_seen_at?.toISOString() ?? null,
     created: row.created.toISOString(),
   };

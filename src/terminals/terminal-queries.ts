@@ -23,6 +23,8 @@ export const terminals = table('terminals', {
   tag: 'uuid',
   /** True if its reader may read Google Wallet. */
   smart_tap: 'boolean',
+  /** Where it stands; `null` if at no location. */
+  location_id: 'text?',
 });
 
 export type TerminalRow = Row<typeof terminals>;

@@ -59,6 +59,7 @@ function toSettledPayment(settled: Settled): Payment {
     ahead_seconds: 0n,
     payment_intent_id: settled.ids.intent,
     terminal_id: settled.mode.terminal,
+    location_id: null,
     payer_id: settled.payer.payerId,
     payer_address: settled.payer.payerAddress,
     order_id: settled.orderId,

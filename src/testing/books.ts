@@ -12,6 +12,8 @@ export interface StoredSale {
   /** Atoms, with the tip. */
   readonly amount: bigint;
   readonly description?: string;
+  /** The id of the location; default none. */
+  readonly location?: string;
   /** In minor units. */
   readonly presentment?: { readonly currency: string; readonly amount: number };
 }
@@ -26,12 +28,14 @@ export async function addSales(
 ): Promise<string[]> {
   const salt = randomBytes(6).toString('hex');
   const call = (calls++).toString(36).padStart(4, '0');
-  const rows = sales.map(({ at, amount, description = null, presentment = null }, n) => ({
-    id: `${salt}${String(n).padStart(10, '0')}`,
-    order: `${call}${n.toString(36).padStart(4, '0')}`,
-    ...{ n, at, amount: amount.toString(), description },
-    presentment: presentment && { ...presentment, tipAmount: 0, rate: '1', source: 'test' },
-  }));
+  const rows = sales.map(
+    ({ at, amount, description = null, location = null, presentment = null }, n) => ({
+      id: `${salt}${String(n).padStart(10, '0')}`,
+      order: `${call}${n.toString(36).padStart(4, '0')}`,
+      ...{ n, at, amount: amount.toString(), description, location },
+      presentment: presentment && { ...presentment, tipAmount: 0, rate: '1', source: 'test' },
+    }),
+  );
   await db.transaction(async (tx) => {
     const [mode] = await tx.query<{ position: bigint }>(
       `update account_modes set position = position + $3, stamped_at = greatest(stamped_at, $4)
@@ -41,22 +45,27 @@ export async function addSales(
     await tx.query(
       `with sale as (
          select * from jsonb_to_recordset($3::text::jsonb) as s (id text, n bigint,
-           "order" text, at timestamptz, amount bigint, description text, presentment jsonb)
+           "order" text, at timestamptz, amount bigint, description text, location text,
+           presentment jsonb)
        ), intent as (
          insert into payment_intents (id, account_id, livemode, position, created, amount,
            terminal_id, order_id, description, metadata, source, expires_at, status, attempt,
-           payment_id, tx_hash, presentment)
+           payment_id, tx_hash, presentment, location_id)
          select 'pi_' || id, $1, $2, $4 + n + 1, at, amount, 'tml_1', "order", description,
-           '{}', 'api', at, 'succeeded', '{}', 'pay_' || id, '0x01', presentment from sale
+           '{}', 'api', at, 'succeeded', '{}', 'pay_' || id, '0x01', presentment,
+           location from sale
          returning id
        )
        insert into payments (id, account_id, livemode, position, created, payment_intent_id,
          terminal_id, payer_id, payer_address, order_id, method_type, credential_type, amount,
          fee_acquirer, fee_protocol, fee_cashback, chain_id, settlement_number, batch_number,
-         tx_hash, block_number, log_index, settled_at, refundable_until, presentment)
-       select 'pay_' || id, $1, $2, $4 + n + 1, at, 'pi_' || id, 'tml_1', 'pyr_1', '0xaa',
+         tx_hash, block_number, log_index, settled_at, refundable_until, presentment, location_id)
+       select 'pay_' || id, $1, $2, $4 + n + 1, at, 'pi_' || id, 'tml_1', 'pyr_1',
+         '0x' || repeat('aa', 20),
          "order", 'wallet_pass', 'nfc_id', amount, 3, 2, 1, 31337,
-         ('x' || left(md5(id), 15))::bit(60)::bigint, 1, '0x01', 1, 0, at, at, presentment
+         ('x' || left(md5(id), 15))::bit(60)::bigint, 1,
+         '0x' || repeat('01', 32), 1, 0, at, at, presentment,
+         location
        from sale`,
       [tenant.accountId, tenant.livemode, JSON.stringify(rows), mode?.position],
     );

@@ -33,6 +33,7 @@ export function intentIn(state: IntentState): PaymentIntent {
     lines: null,
     tipping: null,
     terminalId: 'tml_1',
+    locationId: null,
     orderId: 'A-1',
     description: null,
     metadata: { table: '7' },

@@ -15,6 +15,7 @@ export const PAYMENT_ROW: PaymentRow = {
   ahead_seconds: 0n,
   payment_intent_id: 'pi_1',
   terminal_id: 'tml_1',
+  location_id: null,
   payer_id: 'pyr_1',
   payer_address: '0xaa',
   receipt_number: null,

@@ -39,6 +39,13 @@ const DESKS: readonly Desk[] = [
       'POST /organizations/{org}/locations': NO_PAGE,
       'PATCH /organizations/{org}/locations/{id}': NO_PAGE,
       'PUT /accounts/{account}/organization': NO_PAGE,
+      'GET /organizations/{org}/{mode}/payments': NO_PAGE,
+      'GET /organizations/{org}/{mode}/refunds': NO_PAGE,
+      'GET /organizations/{org}/{mode}/totals': NO_PAGE,
+      'GET /organizations/{org}/{mode}/exports/payments': NO_PAGE,
+      'GET /organizations/{org}/{mode}/exports/payment_intents': NO_PAGE,
+      'GET /organizations/{org}/{mode}/exports/refunds': NO_PAGE,
+      'GET /organizations/{org}/{mode}/exports/withdrawals': NO_PAGE,
       'GET /accounts': 'the session names the accounts',
       'GET /accounts/{account}/{mode}/test_helpers/clock': 'a server moves the test clock',
       'GET /accounts/{account}/{mode}/totals':

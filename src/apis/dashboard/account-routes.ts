@@ -178,6 +178,7 @@ function organizationRoute(ctx: ApiContext) {
     access: 'owner',
     body: OrganizationBody,
     response: AccountSchema,
+    errors: ['unexpected_state'],
     handle: async ({ caller, body, requestId, now }) => {
       const { accountId } = caller.tenant;
       const move = {

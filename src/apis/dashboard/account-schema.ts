@@ -265,6 +265,10 @@ export const ManagedTerminalSchema = Type.Object(
       textOut('As the terminal reported it; `null` if it has not reported it.'),
     ),
     status: oneOf(['active', 'inactive'] as const, 'Inactive terminals take no payments.'),
+    location: nullable({
+      ...idOf('loc_', 'location'),
+      description: 'Where it stands; `null` if at no location.',
+    }),
     last_seen_at: nullable(Timestamp),
     created: Timestamp,
     tag_url: Type.String({

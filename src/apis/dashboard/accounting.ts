@@ -35,7 +35,7 @@ export const ACCOUNTING_COLUMNS = {
   payments: [
     ...['id', 'created', 'time_zone', 'receipt_number', 'status', 'description', 'order_id'],
     ...['sale', 'tip', 'amount', 'amount_refunded', 'currency', 'fees.acquirer', 'fees.protocol'],
-    ...['fees.cashback', 'total_charged', 'paid', 'net', 'terminal_label', 'terminal'],
+    ...['fees.cashback', 'total_charged', 'paid', 'net', 'terminal_label', 'terminal', 'location'],
     ...['payment_method.type', 'settled_at', 'refundable_until', 'split_group'],
     ...['payment_intent', 'payer', 'network', 'tx_hash', 'receipt_url'],
     ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
@@ -43,13 +43,15 @@ export const ACCOUNTING_COLUMNS = {
   ],
   payment_intents: [
     ...['id', 'created', 'time_zone', 'status', 'description', 'order_id', 'amount', 'tip'],
-    ...['currency', 'terminal_label', 'terminal', 'source', 'payment', 'cancellation_reason'],
+    ...['currency', 'terminal_label', 'terminal', 'location', 'source', 'payment'],
+    ...['cancellation_reason'],
     ...['canceled_at', 'last_payment_error.decline_code', 'split_group', 'metadata', 'network'],
     ...['tx_hash', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
   ],
   refunds: [
     ...['id', 'created', 'time_zone', 'receipt_number', 'status', 'amount', 'currency', 'reason'],
     ...['description', 'order_id', 'payment_receipt_number', 'terminal_label', 'terminal'],
+    ...['location'],
     ...['payment', 'updated', 'failure_message', 'source', 'metadata', 'network', 'tx_hash'],
     ...['receipt_url', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
     ...['tax', 'fiscal'],
@@ -147,18 +149,24 @@ function cellOf(row: Row, column: string, timeZone: string): string {
   return csvCell(value);
 }
 
-export function accountingHeader(name: Name): string {
-  return csvHeader(ACCOUNTING_COLUMNS[name]);
+/** @param extra Further columns, behind the others. */
+export function accountingHeader(name: Name, extra: readonly string[] = []): string {
+  return csvHeader([...ACCOUNTING_COLUMNS[name], ...extra]);
 }
 
 /** Returns the lines of a chunk in the accountants' file. */
 export async function accountingLines(
   db: Sql,
   tenant: Tenant,
-  wanted: { readonly name: Name; readonly rows: readonly Row[]; readonly timeZone: string },
+  wanted: {
+    readonly name: Name;
+    readonly rows: readonly Row[];
+    readonly timeZone: string;
+    readonly extra?: readonly string[];
+  },
 ): Promise<string[]> {
-  const { name, timeZone } = wanted;
-  const columns = ACCOUNTING_COLUMNS[name];
+  const { name, timeZone, extra = [] } = wanted;
+  const columns = [...ACCOUNTING_COLUMNS[name], ...extra];
   return (await withWords(db, tenant, wanted)).map(
     (row) => `${columns.map((column) => cellOf(row, column, timeZone)).join(',')}\r\n`,
   );

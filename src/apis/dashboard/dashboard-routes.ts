@@ -17,7 +17,10 @@ import { managerCodeRoute } from '#apis/dashboard/manager-code-route.ts';
 import { meRoutes } from '#apis/dashboard/me-routes.ts';
 import { mountedRoutes } from '#apis/dashboard/merchant-mount.ts';
 import { moneyRoutes } from '#apis/dashboard/money-routes.ts';
+import { organizationExportRoutes } from '#apis/dashboard/organization-exports.ts';
+import { organizationListRoutes } from '#apis/dashboard/organization-lists.ts';
 import { organizationRoutes } from '#apis/dashboard/organization-routes.ts';
+import { organizationTotalsRoute } from '#apis/dashboard/organization-totals.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
@@ -94,6 +97,9 @@ export function dashboardRoutes(ctx: ApiContext, parts: DashboardParts): PersonR
     ...meRoutes(settings),
     ...organizationRoutes(ctx),
     ...locationRoutes(ctx),
+    ...organizationListRoutes(ctx),
+    organizationTotalsRoute(ctx),
+    ...organizationExportRoutes(ctx),
     ...accountRoutesOf(ctx, parts),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import type { Place } from '#db/paging.ts';
-import { ofTenant } from '#db/plan-shapes.ts';
+import { checked, ofTenant } from '#db/plan-shapes.ts';
 
 /** Table names from our own code, never from a client. */
 export type ExportTable = 'payments' | 'payment_intents' | 'refunds' | 'withdrawals';
@@ -27,17 +27,22 @@ export async function selectOldest(
     readonly tenant: Tenant;
     readonly since: Date | null;
     readonly until: Date | null;
+    /** Only rows of this location, or with `null` those without one. */
+    readonly location?: string | null | undefined;
   },
 ): Promise<{ readonly id: string; readonly created: Date } | null> {
+  const at =
+    wanted.location === undefined ? '' : `and ${checked('location_id is not distinct from $5')}`;
   const rows = await sql.query<{ id: string; created: Date }>(
     `select id, created from ${wanted.table}
-     where account_id = $1 and livemode = $2 and created >= $3 and created < $4
+     where account_id = $1 and livemode = $2 and created >= $3 and created < $4 ${at}
      order by created, position limit 1`,
     [
       wanted.tenant.accountId,
       wanted.tenant.livemode,
       wanted.since ?? '-infinity',
       wanted.until ?? 'infinity',
+      ...(wanted.location === undefined ? [] : [wanted.location]),
     ],
   );
   return rows[0] ?? null;
@@ -69,6 +74,7 @@ interface Refunded extends Sold {
   readonly order_id: string;
   readonly payment_receipt_number: string | null;
   readonly terminal: string;
+  readonly location: string | null;
 }
 
 /** Reads payments by id. */
@@ -78,8 +84,8 @@ export async function selectOfPayments(
   paymentIds: readonly string[],
 ): Promise<ReadonlyMap<string, Refunded>> {
   const rows = await sql.query<Refunded & { id: string }>(
-    `select p.id, p.order_id, p.receipt_number as payment_receipt_number,
-       p.terminal_id as terminal, i.description, t.label as terminal_label
+    `select p.id, p.order_id, p.receipt_number as payment_receipt_number, i.description,
+       p.terminal_id as terminal, p.location_id as location, t.label as terminal_label
      from payments p
      join payment_intents i on i.id = p.payment_intent_id
      left join terminals t on t.id = p.terminal_id

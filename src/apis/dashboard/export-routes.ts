@@ -21,14 +21,18 @@ import { createdParameters, Day, oneOf, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 
-function fileName(name: string, tenant: Tenant, file: { format: string; day: string }): string {
+export function fileName(
+  name: string,
+  tenant: Tenant,
+  file: { format: string; day: string },
+): string {
   const mode = tenant.livemode ? 'live' : 'test';
   const kind = file.format === 'csv_atoms' ? `${name}-atoms` : name;
   const type = file.format === 'jsonl' ? 'jsonl' : 'csv';
   return `tapline-${mode}-${kind}-${file.day}.${type}`;
 }
 
-const ExportQuery = Type.Object({
+export const ExportQuery = Type.Object({
   ...createdParameters,
   from: Type.Optional(Day),
   to: Type.Optional(Day),
@@ -46,7 +50,7 @@ const ExportQuery = Type.Object({
 type DaysQuery = Type.Static<typeof ExportQuery>;
 
 /** Converts days in the account's time zone to the instants between which a list reads. */
-function withMoments(
+export function withMoments(
   timeZone: string,
   query: DaysQuery,
 ): Pick<DaysQuery, 'created_gte' | 'created_lt'> | Refusal {
@@ -64,11 +68,11 @@ function withMoments(
   };
 }
 
-function noSuchRow(): Refusal {
+export function noSuchRow(): Refusal {
   return refuse('cursor_invalid', 'after must be the id of a row of this export.', 'after');
 }
 
-const FORMATS =
+export const FORMATS =
   '`csv` is for accountants: UTF-8 with a byte order mark, amounts with decimals, times in the ' +
   'account’s time zone with their offset, labels of terminals and descriptions. ' +
   '`csv_atoms` has the numbers and names of the API. Both are RFC 4180 otherwise: ' +
@@ -141,37 +145,49 @@ export function exportRoutes(ctx: ApiContext): PersonRoute[] {
 }
 
 /** The rows held in memory at a time, for an export of any size. */
-const CHUNK = 500;
+export const CHUNK = 500;
 
-interface Wanted {
+export interface Wanted {
   readonly receipts: ReceiptPages;
   readonly name: ExportName;
   readonly format: ExportFormat;
   readonly tenant: Tenant;
   readonly now: Date;
   readonly timeZone: string;
+  /** Further fields of each row. */
+  readonly extra?: Row;
 }
 
-function headerOf({ name, format }: Wanted): string {
-  if (format !== 'csv') return csvHeader(EXPORTS[name].columns);
-  return `${BYTE_ORDER_MARK}${accountingHeader(name)}`;
+export function headerOf({ name, format, extra }: Wanted): string {
+  if (format === 'jsonl') return '';
+  const more = Object.keys(extra ?? {});
+  if (format === 'csv_atoms') return csvHeader([...EXPORTS[name].columns, ...more]);
+  return `${BYTE_ORDER_MARK}${accountingHeader(name, more)}`;
 }
 
-function linesOf(db: Sql, wanted: Wanted, rows: readonly Row[]): Promise<string[]> | string[] {
-  const { name, format, tenant, timeZone } = wanted;
+function linesOf(db: Sql, wanted: Wanted, found: readonly Row[]): Promise<string[]> | string[] {
+  const { name, format, tenant, timeZone, extra } = wanted;
+  const rows = extra === undefined ? found : found.map((row) => ({ ...row, ...extra }));
+  const more = Object.keys(extra ?? {});
   if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`);
-  if (format === 'csv_atoms') return rows.map((row) => csvLine(row, EXPORTS[name].columns));
-  return accountingLines(db, tenant, { name, rows, timeZone });
+  if (format === 'csv_atoms') {
+    return rows.map((row) => csvLine(row, [...EXPORTS[name].columns, ...more]));
+  }
+  return accountingLines(db, tenant, { name, rows, timeZone, extra: more });
+}
+
+/** Yields the lines of an export; a resumed one already has its header. */
+async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
+  if (first.after === null) yield headerOf(wanted);
+  yield* rowsOf(db, wanted, first);
 }
 
 /**
- * Yields the lines of an export, page by page. Each page is a separate statement, so no snapshot is
+ * Yields the rows of an export, page by page. Each page is a separate statement, so no snapshot is
  * held for a slow client, and pages are read only as fast as the client takes them.
  */
-export async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
+export async function* rowsOf(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
   const kind: Export = EXPORTS[wanted.name];
-  // A resumed export already has its header.
-  if (wanted.format !== 'jsonl' && first.after === null) yield headerOf(wanted);
   let page: Page | null = first;
   while (page !== null) {
     const { limit }: Page = page;
@@ -184,7 +200,7 @@ export async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGe
   }
 }
 
-const TYPES: Record<ExportFormat, string> = {
+export const TYPES: Record<ExportFormat, string> = {
   csv: 'text/csv; charset=utf-8',
   csv_atoms: 'text/csv; charset=utf-8',
   jsonl: 'application/jsonl; charset=utf-8',

@@ -56,7 +56,15 @@ export const EXPORTS = {
     columns: [
       ...['id', 'created', 'settled_at', 'status', 'amount', 'tip', 'amount_refunded', 'currency'],
       ...['fees.acquirer', 'fees.protocol', 'fees.cashback', 'total_charged', 'net', 'order_id'],
-      ...['terminal', 'payment_intent', 'payer', 'payment_method.type', 'split_group', 'network'],
+      ...[
+        'terminal',
+        'location',
+        'payment_intent',
+        'payer',
+        'payment_method.type',
+        'split_group',
+        'network',
+      ],
       ...['chain_id', 'tx_hash', 'block_number', 'log_index', 'refundable_until'],
       ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
       ...['presentment.rate', 'discount', 'line_items', 'fiscal'],
@@ -73,7 +81,7 @@ export const EXPORTS = {
     table: 'payment_intents',
     columns: [
       ...['id', 'created', 'status', 'amount', 'tip', 'currency', 'order_id', 'description'],
-      ...['terminal'],
+      ...['terminal', 'location'],
       ...['source', 'payment', 'tx_hash', 'cancellation_reason', 'canceled_at', 'expires_at'],
       ...['picked_up_at', 'tapped_at', 'last_payment_error.decline_code', 'split_group'],
       ...['metadata', 'network', 'presentment.currency', 'presentment.amount'],

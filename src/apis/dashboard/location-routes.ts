@@ -18,7 +18,7 @@ import { LANGUAGES } from '#core/languages.ts';
 import type { Sql } from '#db/database.ts';
 import { idOf, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { selectAccountsIn } from '#people/organization-queries.ts';
+import { selectAccountsIn } from '#people/organizations.ts';
 
 const TAG = 'Organizations';
 const PATH = `${ORGANIZATION}/locations`;

@@ -29,15 +29,15 @@ import { selectInvitations } from '#people/invitation-queries.ts';
 import {
   type Organization,
   organizations,
-  selectAccountsIn,
   selectOrganizationMembers,
-  selectOrganizationsOf,
 } from '#people/organization-queries.ts';
 import {
   createOrganization,
   inviteToOrganization,
   type OrganizationRef,
   removeFromOrganization,
+  selectAccountsIn,
+  selectOrganizationsOf,
   withdrawFromOrganization,
 } from '#people/organizations.ts';
 import { ROLES, type Role } from '#people/roles.ts';

@@ -211,10 +211,7 @@ test('a location belongs to an account, and follows it where it says nothing els
   assert.equal((await edit(1)).body.name, 'The Harbor');
   assert.equal((await edit(1)).body.error?.code, 'version_conflict');
   const listed = (await olga.get(inOrganization('/locations'))).body.data as { name: string }[];
-  assert.deepEqual(
-    listed.map(({ name }) => name),
-    ['Main Street', 'The Harbor'],
-  );
+  assert.deepEqual(listed.map(({ name }) => name).toSorted(), ['Main Street', 'The Harbor']);
 });
 
 test('a location that cannot be is refused by the parameter', async () => {
@@ -234,6 +231,43 @@ test('a location that cannot be is refused by the parameter', async () => {
   }
   const absent = inOrganization('/locations/loc_0000000000000000000000');
   assert.equal((await olga.patch(absent, { version: 1, name: 'None' })).status, 404);
+});
+
+test('a terminal stands at a location of its own account, which an admin chooses', async () => {
+  const [account, other] = shops;
+  const terminal = await olga.post(`/accounts/${account}/test/terminals`, { label: 'Till' });
+  assert.equal(terminal.body.location, null);
+  const path = `/accounts/${account}/test/terminals/${terminal.body.id}`;
+  const listed = (await olga.get(inOrganization('/locations'))).body.data as {
+    readonly id: string;
+    readonly account: string;
+  }[];
+  const locationOf = (shop: string) => listed.find((one) => one.account === shop)?.id;
+  const edit = (client: PersonClient, location: unknown, version: number) =>
+    client.patch(path, { version, location });
+  for (const wrong of [locationOf(other), 'loc_0000000000000000000000']) {
+    const refused = await edit(olga, wrong, 1);
+    assert.deepEqual([refused.status, refused.body.error?.param], [400, 'location'], refused.text);
+  }
+  const email = 'mia@organizations.test';
+  await addMember(server, { email, accountId: account, role: 'member' });
+  const mia = await signInAs(server, email);
+  const refused = await edit(mia, locationOf(account), 1);
+  assert.equal(refused.body.error?.code, 'role_missing');
+  const moved = await edit(olga, locationOf(account), 1);
+  assert.deepEqual([moved.body.location, moved.body.version], [locationOf(account), 2], moved.text);
+  const [event] = await server.db.query<{ body: string }>(
+    `select body from events where type = 'terminal.updated' and object_id = $1`,
+    [terminal.body.id],
+  );
+  assert.deepEqual(JSON.parse(event?.body ?? '').data.previous_attributes, { location: null });
+  const sold = (location: unknown) =>
+    olga.get(`/accounts/${account}/test/payments?location=${location}`);
+  assert.deepEqual((await sold(locationOf(account))).body.data, []);
+  for (const wrong of [locationOf(other), 'loc_0000000000000000000000', 'tml_1']) {
+    const unknown = await sold(wrong);
+    assert.deepEqual([unknown.status, unknown.body.error?.param], [400, 'location'], unknown.text);
+  }
 });
 
 test('an invitation to an organization can be revoked, and the newer one replaces it', async () => {

@@ -10,6 +10,7 @@ import type { SessionRow } from '#people/session-queries.ts';
 
 export const ACCOUNT = '/accounts/{account}';
 export const ORGANIZATION = '/organizations/{org}';
+export const ORGANIZATION_MODE = '/organizations/{org}/{mode}';
 export const MODE = '/accounts/{account}/{mode}';
 
 /** A route whose caller uses a browser, and the request that its handler gets. */

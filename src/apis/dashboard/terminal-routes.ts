@@ -15,10 +15,12 @@ import {
 } from '#apis/dashboard/person-route.ts';
 import { PersonName, Version } from '#apis/dashboard/person-schema.ts';
 import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
-import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { answerPage, readPage } from '#http/paging.ts';
-import { objectType, text, textOut } from '#http/schema.ts';
+import { idOf, nullable, objectType, text, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { hasRole } from '#people/roles.ts';
 import { editTerminal, rotateDeviceKey } from '#terminals/change-terminal.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { createPairingCode } from '#terminals/pairing.ts';
@@ -118,6 +120,7 @@ const LabelBody = Type.Object({
   version: Version,
   label: Type.Optional(PersonName),
   name: Type.Optional(PersonName),
+  location: Type.Optional(nullable(idOf('loc_', 'location'))),
 });
 
 function labelRoute(ctx: ApiContext) {
@@ -129,16 +132,21 @@ function labelRoute(ctx: ApiContext) {
     moves: 'name',
     asks: 'never',
     tag: TAG,
-    summary: "Change a terminal's label or name",
+    summary: "Change a terminal's label, name or location",
+    description:
+      'Admins set `location`: one of the account, or `null`. Later sales carry it; earlier sales ' +
+      'keep theirs.',
     access: 'member',
     params: { id: 'terminal' },
     body: LabelBody,
     response: ManagedTerminalSchema,
     errors: ['version_conflict'],
     handle: async (request) => {
-      const row = await db.transaction((tx) =>
-        editTerminal(tx, terminalRef(request), request.body),
-      );
+      const { body, caller } = request;
+      if (body.location !== undefined && !hasRole(present(caller.role, 'role'), 'admin')) {
+        return refuse('role_missing', `location needs the role admin; yours is ${caller.role}.`);
+      }
+      const row = await db.transaction((tx) => editTerminal(tx, terminalRef(request), body));
       if (isRefusal(row)) return row;
       wakeups.send('deliveries');
       return answerWith(200, managedTerminal(ctx.pages, row));

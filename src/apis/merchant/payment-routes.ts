@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { checkLocation } from '#accounts/locations.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { listRoute } from '#apis/merchant/payment-intent-list.ts';
 import { cancelRoute, createRoute, retrieveRoute } from '#apis/merchant/payment-intent-routes.ts';
@@ -19,6 +20,7 @@ const PaymentListQuery = Type.Object({
   terminal: Type.Optional(idOf('tml_', 'terminal')),
   payment_intent: Type.Optional(idOf('pi_', 'payment intent')),
   order_id: Type.Optional(OrderId),
+  location: Type.Optional(idOf('loc_', 'location')),
   status: Type.Optional(oneOf(PAYMENT_STATUSES, 'The refund status of the payment.')),
 });
 
@@ -39,13 +41,20 @@ function listPaymentsRoute(ctx: ApiContext) {
       const pagination = { list: 'payments', tenant, query, cursorKey: ctx.keys.cursor };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
+      const { location } = query;
+      const unknown = await checkLocation(ctx.db, [tenant.accountId], location);
+      if (unknown !== null) return unknown;
       const filters = {
         terminal_id: query.terminal ?? null,
         payment_intent_id: query.payment_intent ?? null,
         order_id: query.order_id ?? null,
         status: query.status ?? null,
       };
-      const payments = await selectPaymentPage(ctx.db, { tenant, filters }, page);
+      const payments = await selectPaymentPage(
+        ctx.db,
+        { tenant, filters },
+        location === undefined ? page : { ...page, location },
+      );
       return answerPage(pagination, page, payments, (one) => renderPayment(one, ctx.pages));
     },
   });

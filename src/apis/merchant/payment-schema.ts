@@ -71,6 +71,11 @@ const PaymentErrorSchema = Type.Object(
 
 const SplitGroup = nullable(text(64, 'Intents of one split bill carry the same value.'));
 
+const SoldAt = nullable({
+  ...idOf('loc_', 'location'),
+  description: 'The location of the terminal when the sale was created; `null` if at none.',
+});
+
 export const Tipping = Type.Object(
   {
     percentages: Type.Array(
@@ -114,6 +119,7 @@ export const PaymentIntentSchema = Type.Object(
     ),
     status: oneOf(INTENT_STATUSES, 'The list may grow.'),
     terminal: idOf('tml_', 'terminal'),
+    location: SoldAt,
     order_id: OrderId,
     description: nullable(text(500, 'Shown on the terminal while waiting.')),
     metadata: Metadata,
@@ -183,6 +189,7 @@ export const PaymentSchema = Type.Object(
     payer: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: "The payer's address." }),
     order_id: OrderId,
     terminal: idOf('tml_', 'terminal'),
+    location: SoldAt,
     payment_intent: idOf('pi_', 'payment intent'),
     payment_method: Type.Object(
       {

@@ -26,6 +26,10 @@ const terminalFields = {
     textOut('As the terminal reported it; `null` if it has not reported it.'),
   ),
   status: oneOf(['active', 'inactive'] as const, 'An inactive terminal takes no payments.'),
+  location: nullable({
+    ...idOf('loc_', 'location'),
+    description: 'Where it stands; `null` if at no location.',
+  }),
   last_seen_at: nullable(Timestamp),
   created: Timestamp,
 };
@@ -91,6 +95,7 @@ export const TERMINAL_EXAMPLE = {
   platform: 'browser',
   software_version: '1.4.0',
   status: 'active',
+  location: null,
   last_seen_at: '2026-10-01T12:00:00.000Z',
   created: '2026-09-28T08:00:00.000Z',
 } as const;

@@ -21,7 +21,7 @@ export const figures = {
 const Minor = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description}: minor units of the currency.` });
 
-const figuresOut = {
+export const figuresOut = {
   ...figures,
   presentment: Type.Array(
     Type.Object({

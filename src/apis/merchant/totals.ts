@@ -163,6 +163,11 @@ function answerFile(rows: readonly { readonly [column: string]: Json }[], name: 
   };
 }
 
+/** Returns the sums of all of these rows, as answers show them. */
+export function sumTotals(rows: readonly TotalsRow[]) {
+  return answerView(byCashier(rows).reduce<Figures>(addFigures, NOTHING));
+}
+
 export async function answerTotals(
   db: Sql,
   request: TotalsRequest,

@@ -152,16 +152,21 @@ const MONEY: readonly Rule[] = [
         or t.expires_at < i.created or t.revoked_at < i.created`,
   },
   {
-    name: 'a payment is of the sale that its intent is of, and a refund of the account of both',
+    name: 'a payment is of the sale and location of its intent, a refund of those of its payment',
     always: true,
     sql: `select p.id || ' differs from ' || i.id from payments p
       join payment_intents i on i.id = p.payment_intent_id
-      where (p.account_id, p.livemode, p.terminal_id, p.split_group)
-        is distinct from (i.account_id, i.livemode, i.terminal_id, i.split_group)
+      where (p.account_id, p.livemode, p.terminal_id, p.location_id, p.split_group)
+        is distinct from (i.account_id, i.livemode, i.terminal_id, i.location_id, i.split_group)
         or p.order_id <> i.order_id and not i.recovered
       union all
       select r.id || ' differs from ' || p.id from refunds r join payments p on p.id = r.payment_id
-      where (r.account_id, r.livemode) <> (p.account_id, p.livemode)`,
+      where (r.account_id, r.livemode, r.location_id)
+        is distinct from (p.account_id, p.livemode, p.location_id)
+      union all
+      select i.id || ' is not at a location of its account' from payment_intents i
+      left join locations l on l.id = i.location_id and l.account_id = i.account_id
+      where i.location_id is not null and l.id is null`,
   },
 ];
 

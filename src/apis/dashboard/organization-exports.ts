@@ -1,0 +1,179 @@
+import { Readable } from 'node:stream';
+import Type from 'typebox';
+import { accountingHeader } from '#apis/dashboard/accounting.ts';
+import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
+import {
+  CHUNK,
+  ExportQuery,
+  FORMATS,
+  fileName,
+  headerOf,
+  noSuchRow,
+  rowsOf,
+  TYPES,
+  type Wanted,
+  withMoments,
+} from '#apis/dashboard/export-routes.ts';
+import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/exports.ts';
+import {
+  LocationQuery,
+  readSections,
+  type Section,
+} from '#apis/dashboard/organization-sections.ts';
+import {
+  ORGANIZATION_MODE,
+  type PersonRequest,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { dayIn } from '#core/calendar.ts';
+import type { Database } from '#db/database.ts';
+import type { Page, Place } from '#db/paging.ts';
+import { readPage } from '#http/paging.ts';
+import type { Stream } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+
+const Query = Type.Object({
+  ...ExportQuery.properties,
+  location: Type.Optional(LocationQuery),
+});
+
+type Request = PersonRequest<Type.Static<typeof Query>>;
+
+/** The rows of one section in the file. */
+interface Part {
+  readonly wanted: Wanted;
+  readonly page: Page;
+}
+
+/** Payouts belong to an account, so they are in the part of no location. */
+function partsOf(sections: readonly Section[], name: ExportName): readonly Section[] {
+  return name === 'withdrawals' ? sections.filter(({ location }) => location === null) : sections;
+}
+
+function readParts(
+  ctx: ApiContext,
+  { query, now }: Request,
+  wanted: { readonly name: ExportName; readonly sections: readonly Section[] },
+): Part[] | Refusal {
+  const { name } = wanted;
+  const parts: Part[] = [];
+  for (const { tenant, account, location, timeZone } of partsOf(wanted.sections, name)) {
+    const moments = withMoments(timeZone, query);
+    if (isRefusal(moments)) return moments;
+    const pagination = { list: `export ${name}`, tenant, query, cursorKey: ctx.keys.cursor };
+    const page = readPage(pagination, moments);
+    if (isRefusal(page)) return page;
+    const at = name === 'withdrawals' ? {} : { location: location?.id ?? null };
+    const format = query.format ?? 'csv';
+    const file = { name, format, tenant, receipts: ctx.pages, now, timeZone };
+    parts.push({
+      wanted: { ...file, extra: { account: account.id } },
+      page: { ...page, ...at, limit: CHUNK },
+    });
+  }
+  return parts;
+}
+
+/** True if the part has a row with this id at this place. */
+async function hasRow(db: Database, { wanted, page }: Part, row: Place & { id: string }) {
+  const before = { created: row.created, position: row.position + 1n };
+  const { read } = EXPORTS[wanted.name];
+  const { rows } = await read(db, wanted, { ...page, limit: 1, after: before });
+  return rows[0]?.id === row.id;
+}
+
+/** Returns the parts from the row with this id on; `null` if none has such a row. */
+async function partsAfter(db: Database, parts: readonly Part[], id: string) {
+  for (const [n, part] of parts.entries()) {
+    const { name, tenant } = part.wanted;
+    const place = await selectPlace(db, { table: EXPORTS[name].table, tenant, id });
+    if (place === null || !(await hasRow(db, part, { ...place, id }))) continue;
+    return [{ ...part, page: { ...part.page, after: place } }, ...parts.slice(n + 1)];
+  }
+  return null;
+}
+
+/** Returns the last row of the file. */
+async function findOldest(db: Database, parts: readonly Part[]) {
+  for (const { wanted, page } of parts.toReversed()) {
+    const { name, tenant } = wanted;
+    const { createdGte: since, createdLt: until, location } = page;
+    const bounds = { since, until, location };
+    const { table } = EXPORTS[name];
+    const oldest = await selectOldest(db.standby, { table, tenant, ...bounds });
+    if (oldest !== null) return oldest;
+  }
+  return null;
+}
+
+async function* linesOf(db: Database, header: string, parts: readonly Part[]) {
+  yield header;
+  for (const { wanted, page } of parts) yield* rowsOf(db, wanted, page);
+}
+
+async function answerExport(
+  ctx: ApiContext,
+  request: Request,
+  name: ExportName,
+): Promise<Stream | Refusal> {
+  const { db } = ctx;
+  const { caller, params, query, now } = request;
+  const format = query.format ?? 'csv';
+  if (name === 'withdrawals' && query.location !== undefined) {
+    const message = 'Payouts belong to an account, not to a location.';
+    return refuse('parameter_invalid', message, 'location');
+  }
+  const sections = await readSections(db, request, query.location);
+  if (isRefusal(sections)) return sections;
+  const all = readParts(ctx, request, { name, sections });
+  if (isRefusal(all)) return all;
+  const parts = query.after === undefined ? all : await partsAfter(db, all, query.after);
+  if (parts === null) return noSuchRow();
+  const oldest = await findOldest(db, all);
+  const { livemode } = caller.tenant;
+  const tenant = { accountId: params.org ?? '', livemode };
+  const file = fileName(name, tenant, { format, day: dayIn('UTC', now) });
+  const empty = { name, format, tenant, receipts: ctx.pages, now, timeZone: 'UTC' };
+  const first = headerOf({ ...empty, extra: { account: null } });
+  const header = query.after === undefined ? first : '';
+  return {
+    status: 200,
+    stream: Readable.from(linesOf(db, header, parts), { highWaterMark: 1 }),
+    headers: {
+      'Content-Type': TYPES[format],
+      'Content-Disposition': `attachment; filename="${file}"`,
+      'X-Content-Type-Options': 'nosniff',
+      'Oldest-Row': oldest?.id ?? 'none',
+      ...(oldest === null ? {} : { 'Oldest-Row-Created': oldest.created.toISOString() }),
+    },
+  };
+}
+
+/** Returns the exports of an organization: one file with the rows of all of its accounts. */
+export function organizationExportRoutes(ctx: ApiContext): PersonRoute[] {
+  return NAMES.map((name) =>
+    personRoute<typeof Query>({
+      method: 'GET',
+      path: `${ORGANIZATION_MODE}/exports/${name}`,
+      operationId: `exportOrganization_${name}`,
+      moves: 'nothing',
+      tag: 'Organizations',
+      summary: `Export all ${name.replaceAll('_', ' ')} of an organization as a file`,
+      description:
+        'Account by account, location by location, and what was sold at none last; each newest ' +
+        'first. Days begin at midnight where the sale was made. The last column, `account`, is ' +
+        'the account. ' +
+        FORMATS +
+        'If the response breaks off, send the id of the last whole row as `after`.',
+      errors: ['cursor_invalid'],
+      access: 'viewer',
+      query: Query,
+      returns: 'The rows of the period.',
+      sends: [TYPES.csv, TYPES.jsonl],
+      example: accountingHeader(name, ['account']),
+      handle: (request) => answerExport(ctx, request, name),
+    }),
+  );
+}

@@ -1,0 +1,49 @@
+import { type Location, selectLocations } from '#accounts/locations.ts';
+import type { PersonRequest } from '#apis/dashboard/person-route.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql } from '#db/database.ts';
+import { idOf } from '#http/schema.ts';
+import { type OwnedAccount, selectAccountsIn } from '#people/organizations.ts';
+
+/**
+ * A part of an organization's sales: those of one location, or those that an account made at none.
+ * Its days are those of the location, or of the account.
+ */
+export interface Section {
+  readonly account: OwnedAccount;
+  readonly tenant: Tenant;
+  readonly location: Location | null;
+  readonly timeZone: string;
+}
+
+export const LocationQuery = {
+  ...idOf('loc_', 'location'),
+  description: 'Only sales of this location of the organization: loc_…',
+};
+
+/**
+ * Returns the accounts of the organization, each with its locations and last without one; only the
+ * requested location if there is one.
+ */
+export async function readSections(
+  sql: Sql,
+  { params, caller: { tenant } }: PersonRequest,
+  wanted: string | undefined,
+): Promise<Section[] | Refusal> {
+  const accounts = await selectAccountsIn(sql, params.org ?? '');
+  const ids = accounts.map(({ id }) => id);
+  const locations = await selectLocations(sql, ids);
+  const sections = accounts.flatMap((account): Section[] => {
+    const of = { account, tenant: { accountId: account.id, livemode: tenant.livemode } };
+    const own = locations.filter((location) => location.account_id === account.id);
+    return [
+      ...own.map((location) => ({ ...of, location, timeZone: location.time_zone })),
+      { ...of, location: null, timeZone: account.time_zone },
+    ];
+  });
+  if (wanted === undefined) return sections;
+  const found = sections.filter(({ location }) => location?.id === wanted);
+  if (found.length > 0) return found;
+  return refuse('parameter_invalid', 'location is not one of this organization.', 'location');
+}
