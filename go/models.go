@@ -81,6 +81,9 @@ type PaymentIntent struct {
 	// Intents of one split bill carry the same value.
 	SplitGroup *string `json:"split_group"`
 
+	// The person who was in at the till (`POST /shift`); `null` if nobody was.
+	Cashier *string `json:"cashier"`
+
 	// ISO 8601 UTC with milliseconds.
 	PickedUpAt *string `json:"picked_up_at"`
 
@@ -270,6 +273,9 @@ type Payment struct {
 	// Intents of one split bill carry the same value.
 	SplitGroup *string `json:"split_group"`
 
+	// The person who was in at the till (`POST /shift`); `null` if nobody was.
+	Cashier *string `json:"cashier"`
+
 	// A page for the customer, with the on-chain proof. Its address cannot be guessed.
 	ReceiptURL *string `json:"receipt_url"`
 
@@ -431,6 +437,9 @@ type Refund struct {
 
 	// Who requested it.
 	Source string `json:"source"`
+
+	// The person who was in at the till (`POST /shift`); `null` if nobody was.
+	Cashier *string `json:"cashier"`
 
 	// Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500 characters. No secrets or personal data. Returned unchanged.
 	Metadata map[string]string `json:"metadata"`

@@ -171,6 +171,8 @@ export interface PaymentIntent {
   canceled_at: string | null;
   /** Intents of one split bill carry the same value. */
   split_group: string | null;
+  /** The person who was in at the till (`POST /shift`); `null` if nobody was. */
+  cashier: string | null;
   /** ISO 8601 UTC with milliseconds. */
   picked_up_at: string | null;
   /** ISO 8601 UTC with milliseconds. */
@@ -317,6 +319,8 @@ export interface Payment {
   };
   /** Intents of one split bill carry the same value. */
   split_group: string | null;
+  /** The person who was in at the till (`POST /shift`); `null` if nobody was. */
+  cashier: string | null;
   /** A page for the customer, with the on-chain proof. Its address cannot be guessed. */
   receipt_url: string | null;
   /**
@@ -418,6 +422,8 @@ export interface Refund {
   receipt_number: string | null;
   /** Who requested it. */
   source: 'api' | 'terminal' | 'dashboard';
+  /** The person who was in at the till (`POST /shift`); `null` if nobody was. */
+  cashier: string | null;
   /**
    * Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500
    * characters. No secrets or personal data. Returned unchanged.

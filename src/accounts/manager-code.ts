@@ -14,8 +14,8 @@ const VALID_MS = 10 * 60_000;
 const KEPT_MS = 30 * DAY_MS;
 
 /**
- * Creates a code that lets a till make one refund that needs a manager. The caller has checked that
- * the code's creator just verified a second factor.
+ * Creates a code that lets a till make one refund, or give one discount, that needs a manager. The
+ * caller has checked that the code's creator just verified a second factor.
  */
 export async function createManagerCode(
   tx: Tx,
@@ -31,7 +31,7 @@ export async function createManagerCode(
      insert into manager_codes (hash, account_id, livemode, created, expires_at)
      values ($1, $2, $3, $4, $5)`,
     [
-      hashShortCode('manager', code),
+      hashManagerCode(code),
       tenant.accountId,
       tenant.livemode,
       now,
@@ -68,7 +68,53 @@ export async function takeManagerCode(
      where hash = $1 and account_id = $2 and livemode = $3 and used_at is null
        and expires_at > $4
      returning hash`,
-    [hashShortCode('manager', code), tenant.accountId, tenant.livemode, now, refundId],
+    [hashManagerCode(code), tenant.accountId, tenant.livemode, now, refundId],
   );
   return rows.length === 1;
+}
+
+/** The message for a code that is wrong, was used, or is older than ten minutes. */
+export const CODE_INVALID =
+  'This code is not valid. It works once, for ten minutes. Create a new one.';
+
+/** A valid code that is locked until the transaction ends. */
+export interface LockedCode {
+  readonly hash: Buffer;
+  readonly account_id: string;
+  readonly livemode: boolean;
+}
+
+export function hashManagerCode(code: string): Buffer {
+  return hashShortCode('manager', code);
+}
+
+/**
+ * Locks the codes of a batch. A code that another transaction is using is left out, because waiting
+ * for it while holding the order's lock could deadlock with a refund.
+ */
+export async function lockManagerCodes(
+  tx: Tx,
+  codes: { readonly hashes: readonly Buffer[]; readonly now: Date },
+): Promise<LockedCode[]> {
+  return tx.query(
+    `select hash, account_id, livemode from manager_codes
+     where hash = any($1) and used_at is null and expires_at > $2
+     order by hash for update skip locked`,
+    [codes.hashes, codes.now],
+  );
+}
+
+/** Consumes codes for the sales whose discounts they allowed. */
+export async function useManagerCodes(
+  tx: Tx,
+  used: readonly { readonly hash: Buffer; readonly intentId: string }[],
+  now: Date,
+): Promise<void> {
+  if (used.length === 0) return;
+  await tx.query(
+    `update manager_codes c set used_at = $3, payment_intent_id = u.intent_id
+     from unnest($1::bytea[], $2::text[]) as u (hash, intent_id)
+     where c.hash = u.hash and c.hash = any($1) and c.used_at is null`,
+    [used.map(({ hash }) => hash), used.map(({ intentId }) => intentId), now],
+  );
 }

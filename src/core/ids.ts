@@ -19,6 +19,7 @@ export const ID_PREFIXES = {
   faucet: 'fct_',
   transfer: 'trf_',
   terminal: 'tml_',
+  shift: 'shf_',
   paymentIntent: 'pi_',
   payment: 'pay_',
   refund: 're_',
@@ -220,6 +221,18 @@ export function numberOfId(
  */
 export function applePassToken(key: IdKey, passId: string): string {
   return mac(key, ['apple pass', passId]).toString('base64url');
+}
+
+/**
+ * Returns the text that is hashed for a person's PIN at the tills of an account. Four digits have
+ * so few values that their hash alone would reveal them; this key is not in a dump of the tables.
+ */
+export function pinText(
+  key: IdKey,
+  secret: { readonly accountId: string; readonly userId: string; readonly pin: string },
+): string {
+  const { accountId, userId, pin } = secret;
+  return mac(key, ['till pin', accountId, userId, pin]).toString('base64url');
 }
 
 /**

@@ -36,7 +36,9 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'The second factor was set up with the password alone. It is trusted after 72 hours, or ' +
     'once it is confirmed from the email about it.',
   manager_required:
-    'This till may not make this refund by itself. Send a `manager_code` created in the dashboard.',
+    'This till, or the person who is in, may not make this refund or give this discount. Send a ' +
+    '`manager_code` created in the dashboard.',
+  pin_invalid: 'No one of this account has this PIN under this id. Wrong PINs are counted.',
   resource_missing: 'There is no such object in this account and mode.',
   route_missing: 'There is no such path.',
   method_not_allowed: 'The path does not take this method; `Allow` lists those that it takes.',

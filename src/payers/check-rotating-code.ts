@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { addMs } from '#core/clock.ts';
 import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
+import { afterWrong, isBlocked, type Tries } from '#core/wrong-tries.ts';
 import type { Tx } from '#db/database.ts';
 import { noteCopiesChanged } from '#payers/pass-copy-queries.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';
@@ -27,13 +27,6 @@ const KEY_BYTES = 20;
  * camera.
  */
 const STEPS_BACK = 1;
-/**
- * Wrong codes allowed in ten minutes. At this rate, guessing one of a hundred million codes takes
- * decades.
- */
-const WRONG_ALLOWED = 5;
-const WRONG_WINDOW_MS = 600_000;
-const BLOCKED_MS = 600_000;
 
 export function stepAt(now: Date): number {
   return Math.floor(now.getTime() / STEP_MS);
@@ -78,20 +71,13 @@ function stepOf(key: Buffer, code: string, now: Date): number | null {
   return null;
 }
 
-/** Counts a wrong code; the fifth within ten minutes blocks all codes for ten more. */
-function afterWrong(row: RotatingKeyRow, now: Date): RotatingKeyRow {
-  const since = addMs(now, -WRONG_WINDOW_MS);
-  const wrong_at = [...row.wrong_at.filter((at) => at > since && at <= now), now];
-  if (wrong_at.length < WRONG_ALLOWED) return { ...row, wrong_at };
-  return { ...row, wrong_at: [], blocked_until: addMs(now, BLOCKED_MS) };
+function triesOf({ wrong_at, blocked_until }: RotatingKeyRow): Tries {
+  return { wrongAt: wrong_at, blockedUntil: blocked_until };
 }
 
-/**
- * True if a block is active. One that ends later than any block starting now could is ignored,
- * because then the clock was set back.
- */
-function isBlocked({ blocked_until: until }: RotatingKeyRow, now: Date): boolean {
-  return until !== null && until > now && until <= addMs(now, BLOCKED_MS);
+function countWrong(row: RotatingKeyRow, now: Date): RotatingKeyRow {
+  const { wrongAt, blockedUntil } = afterWrong(triesOf(row), now);
+  return { ...row, wrong_at: [...wrongAt], blocked_until: blockedUntil };
 }
 
 /**
@@ -103,11 +89,11 @@ export function judgeCode(
   presented: { readonly code: string; readonly key: Buffer; readonly now: Date },
 ): JudgedCode {
   const { code, key, now } = presented;
-  if (isBlocked(row, now)) {
+  if (isBlocked(triesOf(row), now)) {
     return { decline: 'pass_code_expired', after: row };
   }
   const step = stepOf(key, code, now);
-  if (step === null) return { decline: 'pass_code_expired', after: afterWrong(row, now) };
+  if (step === null) return { decline: 'pass_code_expired', after: countWrong(row, now) };
   if (step <= Number(row.lost_step)) return { decline: 'pass_code_expired', after: row };
   if (step <= Number(row.last_step)) return { decline: 'pass_code_used', after: row };
   return { decline: null, after: { ...row, last_step: BigInt(step) } };

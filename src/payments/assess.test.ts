@@ -26,6 +26,7 @@ const intent: PaymentIntent = {
   metadata: {},
   source: 'api',
   splitGroup: null,
+  cashierId: null,
   expiresAt: new Date('2026-10-01T12:02:00.000Z'),
   pickedUpAt: null,
   tappedAt: null,

@@ -3,14 +3,22 @@ import {
   readCredentialEnds,
   terminalInactive,
 } from '#accounts/credential-ends.ts';
+import {
+  CODE_INVALID,
+  hashManagerCode,
+  type LockedCode,
+  lockManagerCodes,
+  useManagerCodes,
+} from '#accounts/manager-code.ts';
 import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
+import { OPEN_SHIFT } from '#accounts/shifts.ts';
 import { selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
-import type { Database, Tx } from '#db/database.ts';
+import type { Database, Sql, Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 import { appendEvents } from '#events/append.ts';
 import {
@@ -30,15 +38,12 @@ import {
   toNewIntent,
   worthOf,
 } from '#payments/create-request.ts';
-import {
-  insertIntents,
-  selectTerminalStatuses,
-  type TerminalStatusRow,
-} from '#payments/intent-queries.ts';
+import { insertIntents } from '#payments/intent-queries.ts';
 import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { needTaxSettings, type TaxSettings } from '#prices/asked-lines.ts';
+import { hasDiscount } from '#prices/lines.ts';
 import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { areStale, type DrawnNumber } from '#settlement/numbers.ts';
@@ -55,6 +60,8 @@ interface Found {
   readonly orderIds: readonly ChosenOrderId[];
   /** Order ids taken by other intents of this batch. */
   readonly taken: Set<string>;
+  /** Valid codes of managers that no sale of this batch has used, by their hash in hex. */
+  readonly codes: Map<string, LockedCode>;
 }
 
 /** The result of a request that was not refused. */
@@ -67,6 +74,8 @@ interface Made extends Done {
     /** The intent as in the response and the event. */
     readonly object: ReturnType<typeof renderIntent>;
     readonly stamp: Stamp;
+    /** The manager's code that allowed the discount, if one was needed. */
+    readonly code: LockedCode | null;
   } | null;
 }
 
@@ -96,6 +105,33 @@ function orderIdInUse({ text, takenBy }: ChosenOrderId): Refusal {
         'Check whether it is this sale before you create another one.'
       : 'another payment intent. Choose a new one.';
   return refuse('order_id_in_use', `order_id ${text} belongs to ${advice}`, 'order_id');
+}
+
+/**
+ * Returns the manager's code that allows the discount of a till; `null` if none is needed: there is
+ * no discount, or no shift, or the person who is in may give one.
+ */
+function allowDiscount(
+  { input }: CreateRequest,
+  { lines }: Price,
+  terminal: TerminalStatusRow,
+  codes: Found['codes'],
+): LockedCode | null | Refusal {
+  const { source, managerCode = null } = input;
+  const isFree = terminal.shift_id === null || terminal.may_discount === true;
+  if (source !== 'terminal' || isFree || lines === null || !hasDiscount(lines)) return null;
+  const code = managerCode === null ? undefined : codes.get(hexOf(managerCode));
+  const isOwn = code?.account_id === terminal.account_id && code.livemode === terminal.livemode;
+  if (code !== undefined && isOwn) return code;
+  const message =
+    managerCode === null
+      ? "This discount needs a manager's code, created in the dashboard."
+      : CODE_INVALID;
+  return refuse('manager_required', message, 'manager_code');
+}
+
+function hexOf(managerCode: string): string {
+  return hashManagerCode(managerCode).toString('hex');
 }
 
 interface Deciding {
@@ -137,14 +173,17 @@ function decide(
   if (isRefusal(price)) return price;
   const terminal = checkTerminal(found.terminals.get(request.input.terminalId), tenant);
   if (isRefusal(terminal)) return terminal;
+  const code = allowDiscount(request, price, terminal, found.codes);
+  if (isRefusal(code)) return code;
   const key = orderKey(request, orderId.text);
   if (orderId.takenBy !== null || found.taken.has(key)) return orderIdInUse(orderId);
   found.taken.add(key);
-  const { location_id: locationId } = terminal;
-  const place = { ...stamp, drawn, orderId: orderId.text, price, locationId };
+  if (code !== null) found.codes.delete(code.hash.toString('hex'));
+  const { location_id: locationId, cashier_id: cashierId } = terminal;
+  const place = { ...stamp, drawn, orderId: orderId.text, price, locationId, cashierId };
   const intent = { ...toNewIntent(idKey, request, place), position: stamp.next() };
   const object = renderIntent(intent);
-  const created = { intent, object, stamp };
+  const created = { intent, object, stamp, code };
   return { answer: answerWith(201, object), resource: intent.id, created };
 }
 
@@ -171,6 +210,18 @@ async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
   };
 }
 
+async function readCodes(
+  tx: Tx,
+  requests: readonly CreateRequest[],
+  now: Date,
+): Promise<Found['codes']> {
+  const hashes = requests.flatMap(({ input: { managerCode } }) =>
+    managerCode == null ? [] : [hashManagerCode(managerCode)],
+  );
+  const locked = hashes.length === 0 ? [] : await lockManagerCodes(tx, { hashes, now });
+  return new Map(locked.map((code) => [code.hash.toString('hex'), code]));
+}
+
 async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[]): Promise<Found> {
   const now = present(requests[0], 'request').now;
   const keysRead = takeKeys(
@@ -180,7 +231,7 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
   );
   const pricesRead = readPrices(tx, requests);
   const worths = pricesRead.then((read) => read.worths);
-  const [keys, { prices }, orderIds, terminals, ends] = await Promise.all([
+  const [keys, { prices }, orderIds, terminals, ends, codes] = await Promise.all([
     keysRead,
     pricesRead,
     chooseOrderIds(tx, idKey, { requests, keys: keysRead, worths }),
@@ -189,9 +240,11 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
       tx,
       requests.map(({ merchant }) => merchant),
     ),
+    readCodes(tx, requests, now),
   ]);
   const byId = new Map(terminals.map((row) => [row.id, row]));
-  return { keys, watch: tx.watch, ends, prices, orderIds, terminals: byId, taken: new Set() };
+  const taken = new Set<string>();
+  return { keys, watch: tx.watch, ends, prices, orderIds, terminals: byId, taken, codes };
 }
 
 interface Batch {
@@ -208,6 +261,7 @@ async function writeDecided(
   tx: Tx,
   decided: readonly Decided<Made>[],
   stored: readonly StoredKey[],
+  now: Date,
 ): Promise<number> {
   const created = decided.flatMap(({ done }) => done?.created ?? []);
   const drafts = created.map(({ intent, object, stamp }) => ({
@@ -218,10 +272,14 @@ async function writeDecided(
     stamp,
   }));
   const intents = created.map(({ intent }) => intent);
+  const used = created.flatMap(({ intent, code }) =>
+    code === null ? [] : [{ hash: code.hash, intentId: intent.id }],
+  );
   const [, , deliveries] = await Promise.all([
     insertKeys(tx, stored),
     insertIntents(tx, intents),
     appendEvents(tx, drafts),
+    useManagerCodes(tx, used, now),
   ]);
   return deliveries;
 }
@@ -254,7 +312,7 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
     const deciding = { request, price, orderId, drawn: number, stamp };
     return decide(idKey, deciding, found);
   });
-  const deliveries = tx.finish(writeDecided(tx, decided, stored));
+  const deliveries = tx.finish(writeDecided(tx, decided, stored, now));
   const outcomes = decided.map(({ answer, done }): Created => {
     return { answer, created: done !== null && done.created !== null };
   });
@@ -293,4 +351,33 @@ export async function createBatch(
       numbers.drop();
     }
   }
+}
+
+/** The facts about its terminal that a create needs. */
+interface TerminalStatusRow {
+  id: string;
+  account_id: string;
+  livemode: boolean;
+  status: 'active' | 'inactive';
+  location_id: string | null;
+  /** The shift that is open at the till; `null` if none is. */
+  shift_id: string | null;
+  /** The user who is in. `null` in an open shift: the user's rights have ended. */
+  cashier_id: string | null;
+  may_discount: boolean | null;
+}
+
+async function selectTerminalStatuses(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<TerminalStatusRow[]> {
+  return sql.query(
+    `select t.id, t.account_id, t.livemode, t.status, t.location_id,
+       h.shift_id, h.cashier_id, h.may_discount
+     from terminals t left join lateral (
+       select s.id as shift_id, m.user_id as cashier_id, m.may_discount
+       from ${OPEN_SHIFT('t.id')}) h on true
+     where t.id = any($1)`,
+    [ids],
+  );
 }

@@ -25,6 +25,8 @@ export interface NewIntent {
   readonly metadata: Readonly<Record<string, string>>;
   readonly source: 'api' | 'terminal';
   readonly splitGroup: string | null;
+  /** The code of a manager that a till sent with a discount; omitted by servers. */
+  readonly managerCode?: string | null;
   /** Seconds. */
   readonly expiresIn: number;
 }
@@ -104,9 +106,10 @@ export function toNewIntent(
     readonly price: Price;
     /** The terminal's. */
     readonly locationId: string | null;
+    readonly cashierId: string | null;
   },
 ): ShownIntent & { readonly status: 'requires_payment_method' } {
-  const { drawn, orderId, price, locationId, created, aheadSeconds } = place;
+  const { drawn, orderId, price, locationId, cashierId, created, aheadSeconds } = place;
   return {
     id: numberedId(idKey, 'paymentIntent', drawn),
     settlementNumber: drawn.number,
@@ -125,6 +128,7 @@ export function toNewIntent(
     metadata: input.metadata,
     source: input.source,
     splitGroup: input.splitGroup,
+    cashierId,
     expiresAt: addSeconds(created, input.expiresIn - aheadSeconds),
     pickedUpAt: input.source === 'terminal' ? created : null,
     tappedAt: null,

@@ -28,6 +28,7 @@ function declined(error: PaymentError): ShownIntent {
     metadata: {},
     source: 'api',
     splitGroup: null,
+    cashierId: null,
     expiresAt: AT,
     pickedUpAt: null,
     tappedAt: null,

@@ -223,6 +223,7 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
     metadata: intent.metadata,
     source: intent.source,
     split_group: intent.splitGroup,
+    cashier_id: intent.cashierId,
     expires_at: intent.expiresAt,
     picked_up_at: intent.pickedUpAt,
     status: intent.status,
@@ -315,24 +316,5 @@ export async function selectOrderIdsInUse(
       wanted.map((want) => want.tenant.livemode),
       wanted.map((want) => want.orderId),
     ],
-  );
-}
-
-/** The facts about its terminal that a create needs. */
-export interface TerminalStatusRow {
-  id: string;
-  account_id: string;
-  livemode: boolean;
-  status: 'active' | 'inactive';
-  location_id: string | null;
-}
-
-export async function selectTerminalStatuses(
-  sql: Sql,
-  ids: readonly string[],
-): Promise<TerminalStatusRow[]> {
-  return sql.query(
-    'select id, account_id, livemode, status, location_id from terminals where id = any($1)',
-    [ids],
   );
 }

@@ -50,6 +50,8 @@ interface IntentFacts extends Traced {
   readonly metadata: Readonly<Record<string, string>>;
   readonly source: 'api' | 'terminal';
   readonly splitGroup: string | null;
+  /** The user who was in at the till; `null` if nobody was. */
+  readonly cashierId: string | null;
   readonly expiresAt: Date;
   readonly pickedUpAt: Date | null;
   readonly tappedAt: Date | null;
@@ -153,7 +155,7 @@ function factsOf(intent: PaymentIntent): IntentFacts {
   const { id, settlementNumber, recovered, tenant, position, created, amount, tipping } = intent;
   const { presentment, lines, aheadSeconds, terminalId, orderId } = intent;
   const { metadata, source, splitGroup, expiresAt, pickedUpAt, tappedAt } = intent;
-  const { lastPaymentError, description, locationId } = intent;
+  const { lastPaymentError, description, locationId, cashierId } = intent;
   return {
     id,
     settlementNumber,
@@ -173,6 +175,7 @@ function factsOf(intent: PaymentIntent): IntentFacts {
     metadata,
     source,
     splitGroup,
+    cashierId,
     expiresAt,
     pickedUpAt,
     tappedAt,

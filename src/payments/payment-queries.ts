@@ -118,6 +118,7 @@ export async function insertPayments(tx: Tx, settled: readonly Payment[]): Promi
     order_id: payment.orderId,
     receipt_number: payment.receiptNumber,
     split_group: payment.splitGroup,
+    cashier_id: payment.cashierId,
     method_type: payment.method.type,
     credential_type: payment.method.credential,
     amount: payment.amount,

@@ -46,6 +46,8 @@ export interface Payment {
    */
   readonly receiptNumber: string | null;
   readonly splitGroup: string | null;
+  /** The user who was in at the till; `null` if nobody was. */
+  readonly cashierId: string | null;
   readonly method: PaymentMethod;
   /** Sale and tip together. */
   readonly amount: Atoms;
@@ -89,6 +91,7 @@ export const payments = table('payments', {
   order_id: 'text',
   receipt_number: 'text?',
   split_group: 'text?',
+  cashier_id: 'text?',
   method_type: as<PaymentMethod['type']>('text'),
   credential_type: as<PaymentMethod['credential']>('text'),
   amount: 'bigint',
@@ -163,6 +166,7 @@ export function toPayment(row: PaymentRow): Payment {
     orderId: row.order_id,
     receiptNumber: row.receipt_number,
     splitGroup: row.split_group,
+    cashierId: row.cashier_id,
     method: methodOf(row.credential_type),
     amount,
     tip: atoms(row.tip),

@@ -91,6 +91,7 @@ function emptyIntent(
     metadata: {},
     source: 'api',
     splitGroup: null,
+    cashierId: null,
     expiresAt: addSeconds(stamp.created, -stamp.aheadSeconds),
     pickedUpAt: null,
     tappedAt: null,

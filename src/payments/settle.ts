@@ -141,6 +141,7 @@ export function newPayment(
     order_id: after.orderId,
     receipt_number: numberOf(after.terminalId),
     split_group: after.splitGroup,
+    cashier_id: after.cashierId,
     method_type: method.type,
     credential_type: method.credential,
     amount,

@@ -10,8 +10,10 @@ export interface TotalsRow {
   readonly label: string | null;
   /** The location of the sales; `null` for those at none. */
   readonly location_id: string | null;
-  /** The cashier: `metadata.cashier`, which terminals write. `null` if none was named. */
+  /** The name of the person who was in, or else `metadata.cashier`; `null` if none was named. */
   readonly cashier: string | null;
+  /** The user who was in at the till. */
+  readonly cashier_id: string | null;
   readonly payments: number;
   /** Sales without tips. */
   readonly sales: bigint;
@@ -40,34 +42,39 @@ export interface TotalsOf {
 export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
     `with rows as materialized (
-       select p.terminal_id, p.location_id, i.metadata->>'cashier' as cashier, 1 as payments,
+       select p.terminal_id, p.location_id, i.metadata->>'cashier' as cashier, p.cashier_id,
+         1 as payments,
          p.amount - p.tip as sales, p.tip, 0 as refunds, 0::bigint as refunded, 0 as declines,
          p.presentment->>'currency' as currency, (p.presentment->>'amount')::bigint as priced,
          (p.presentment->>'tipAmount')::bigint as priced_tip, 0::bigint as priced_back
        from payments p join payment_intents i on i.id = p.payment_intent_id
        where p.account_id = $1 and p.livemode = $2 and p.created >= $3 and p.created < $4
        union all
-       select p.terminal_id, p.location_id, r.metadata->>'cashier', 0, 0, 0, 1, r.amount, 0,
+       select p.terminal_id, p.location_id, r.metadata->>'cashier', r.cashier_id,
+         0, 0, 0, 1, r.amount, 0,
          r.presentment->>'currency', 0, 0, (r.presentment->>'amount')::bigint
        from refunds r join payments p on p.id = r.payment_id
        where r.account_id = $1 and r.livemode = $2 and r.created >= $3 and r.created < $4
          and ${checked("r.status = 'succeeded'")}
        union all
-       select i.terminal_id, i.location_id, i.metadata->>'cashier', 0, 0, 0, 0, 0, 1, null, 0, 0, 0
+       select i.terminal_id, i.location_id, i.metadata->>'cashier', i.cashier_id,
+         0, 0, 0, 0, 0, 1, null, 0, 0, 0
        from payment_intents i
        where i.account_id = $1 and i.livemode = $2 and i.created >= $3 and i.created < $4
          and i.last_payment_error is not null
      )
-     select r.terminal_id, t.label, r.location_id, r.cashier, sum(payments)::int as payments,
+     select r.terminal_id, t.label, r.location_id, coalesce(u.name, r.cashier) as cashier,
+       r.cashier_id, sum(payments)::int as payments,
        sum(sales)::bigint as sales, sum(tip)::bigint as tips, sum(refunds)::int as refunds,
        sum(refunded)::bigint as refunded, sum(declines)::int as declines, r.currency,
        coalesce(sum(priced), 0)::bigint as priced_sales,
        coalesce(sum(priced_tip), 0)::bigint as priced_tips,
        coalesce(sum(priced_back), 0)::bigint as priced_refunded
      from rows r left join terminals t on t.id = r.terminal_id
+       left join users u on u.id = r.cashier_id
      ${wanted.terminalId === null ? '' : 'where r.terminal_id = $5'}
-     group by r.terminal_id, t.label, r.location_id, r.cashier, r.currency
-     order by t.label, r.terminal_id, r.cashier, r.location_id, r.currency`,
+     group by r.terminal_id, t.label, r.location_id, u.name, r.cashier, r.cashier_id, r.currency
+     order by t.label, r.terminal_id, cashier, r.cashier_id, r.location_id, r.currency`,
     [
       wanted.tenant.accountId,
       wanted.tenant.livemode,

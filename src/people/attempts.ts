@@ -69,7 +69,7 @@ export async function takeAttempt(
   return tooManyAttempts(count.since.getTime() + allowance.windowMs - now.getTime());
 }
 
-function tooManyAttempts(waitMs: number): Refusal {
+export function tooManyAttempts(waitMs: number): Refusal {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return {
     ...refuse('rate_limit_exceeded', `Too many attempts. Try again in ${seconds} seconds.`),

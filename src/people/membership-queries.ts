@@ -9,17 +9,27 @@ export const memberships = table('memberships', {
   role: as<Role>('text'),
   created: 'timestamptz',
   version: 'int',
+  pin_hash: 'text?',
+  pin_id: 'uuid?',
+  pin_wrong_at: 'timestamptz[]',
+  pin_blocked_until: 'timestamptz?',
+  refund_limit: 'bigint',
+  may_discount: 'boolean',
 });
 
-const MEMBERSHIP = memberships.pick(['user_id', 'role', 'version', 'created'], 'm');
+const MEMBERSHIP = memberships.pick(
+  ['user_id', 'role', 'version', 'created', 'refund_limit', 'may_discount'],
+  'm',
+);
 const PERSON = users.pick(['email', 'name'], 'u');
 
-export type MemberRow = Row<typeof MEMBERSHIP> & Row<typeof PERSON> & { two_factor: boolean };
+export type MemberRow = Row<typeof MEMBERSHIP> &
+  Row<typeof PERSON> & { has_pin: boolean; two_factor: boolean };
 
 /** True if the user (`u`) has a second factor. */
 export const TWO_FACTOR = `(u.totp_confirmed_at is not null
     or exists (select from passkeys p where p.user_id = u.id)) as two_factor`;
-const MEMBER = `${MEMBERSHIP}, ${PERSON}, ${TWO_FACTOR}`;
+const MEMBER = `${MEMBERSHIP}, ${PERSON}, m.pin_hash is not null as has_pin, ${TWO_FACTOR}`;
 
 export async function insertMembership(
   tx: Tx,
@@ -54,17 +64,6 @@ export async function lockMembers(tx: Tx, accountId: string): Promise<MemberRow[
     `select ${MEMBER} from memberships m join users u on u.id = m.user_id
      where m.account_id = $1 order by m.user_id for update of m`,
     [accountId],
-  );
-}
-
-export async function updateRole(
-  tx: Tx,
-  change: { readonly accountId: string; readonly userId: string; readonly role: Role },
-): Promise<void> {
-  await tx.query(
-    `update memberships set role = $3, version = version + 1
-     where account_id = $1 and user_id = $2`,
-    [change.accountId, change.userId, change.role],
   );
 }
 

@@ -5,7 +5,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
  * each kind has its own share of the capacity: strangers who use up theirs delay only other
  * strangers.
  */
-export type HashCaller = 'stranger' | 'link' | 'person' | 'staff' | 'command';
+export type HashCaller = 'stranger' | 'link' | 'person' | 'till' | 'staff' | 'command';
 
 interface Share {
   /** Concurrent hashes. */
@@ -15,13 +15,14 @@ interface Share {
 }
 
 /**
- * At most six concurrent hashes per process: 114 MiB. Thirty callers wait half a second for two
+ * At most seven concurrent hashes per process: 133 MiB. Thirty callers wait half a second for two
  * slots; more callers mean an attack.
  */
 const SHARES: Readonly<Record<HashCaller, Share>> = {
   stranger: { running: 2, waiting: 30 },
   link: { running: 1, waiting: 15 },
   person: { running: 1, waiting: 15 },
+  till: { running: 1, waiting: 15 },
   staff: { running: 1, waiting: 15 },
   command: { running: 1, waiting: Number.POSITIVE_INFINITY },
 };

@@ -1,5 +1,8 @@
-/** The roles of behavior.md 14.3: each includes the rights of those before it. */
-export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
+/**
+ * The roles of behavior.md 14.3: each includes the rights of those before it. A cashier works at
+ * tills, and reads only the account's name in the dashboard.
+ */
+export const ROLES = ['cashier', 'viewer', 'member', 'admin', 'owner'] as const;
 
 export type Role = (typeof ROLES)[number];
 

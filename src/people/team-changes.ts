@@ -37,16 +37,30 @@ export async function noteOwners(
   await noteOwnerChange(tx, ref.people, { ...ref, kind, email, owners: told });
 }
 
+/** A member for the audit log, with the rights that changed besides the role. */
+type Logged = {
+  readonly email: string;
+  readonly role: Role;
+  readonly refund_limit?: number;
+  readonly may_discount?: boolean;
+  readonly has_pin?: boolean;
+};
+
 export interface TeamChange {
   readonly action: string;
   readonly objectId: string;
-  readonly before: { readonly email: string; readonly role: Role } | null;
-  readonly after: { readonly email: string; readonly role: Role } | null;
+  readonly before: Logged | null;
+  readonly after: Logged | null;
+  /** A sentence for the owners' mail; omitted, it is about the role. */
+  readonly detail?: string;
 }
 
-export async function recordTeam(tx: Tx, ref: TeamRef, change: TeamChange): Promise<void> {
+/** The team, the actor and the time of a change in the audit log. */
+export type LogRef = Pick<TeamRef, 'accountId' | 'actor' | 'now'>;
+
+export async function recordTeam(tx: Tx, ref: LogRef, change: TeamChange): Promise<void> {
   const { accountId: auditLog, actor, now } = ref;
-  const detail = describeTeamChange(change);
+  const { detail = describeTeamChange(change) } = change;
   await recordEntry(tx, { ...change, detail, auditLog, actor, livemode: null, now });
 }
 

@@ -3,17 +3,12 @@ import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.t
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { endInvitationsOf } from '#people/invite.ts';
-import {
-  deleteMembership,
-  lockMembers,
-  type MemberRow,
-  updateRole,
-} from '#people/membership-queries.ts';
+import { deleteMembership, lockMembers, type MemberRow } from '#people/membership-queries.ts';
 import type { Role } from '#people/roles.ts';
 import { factorNotFresh } from '#people/sessions.ts';
 import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/team-changes.ts';
 
-function findMember(
+export function findMember(
   members: readonly MemberRow[],
   userId: string,
 ): { readonly member: MemberRow; readonly isLastOwner: boolean } | Refusal {
@@ -30,32 +25,75 @@ function lastOwner(): Refusal {
   );
 }
 
-export async function changeRole(
+export interface MemberChange {
+  readonly userId: string;
+  readonly version: number;
+  /** An undefined field stays as it is. */
+  readonly role: Role | undefined;
+  readonly refundLimit: number | undefined;
+  readonly mayDiscount: boolean | undefined;
+}
+
+/** The changed fields of a member, for the audit log. */
+function rightsOf({ email, role, refund_limit, may_discount }: MemberRow) {
+  return { email, role, refund_limit: Number(refund_limit), may_discount };
+}
+
+function describeRights({ email, refund_limit, may_discount }: MemberRow): string {
+  const discounts = may_discount ? 'may give discounts' : 'may not give discounts';
+  return `${email} may refund ${refund_limit} atoms of a sale at a till, and ${discounts}.`;
+}
+
+/** Changes a member's role, and what the member may do at a till. */
+export async function changeMember(
   tx: Tx,
   ref: TeamRef,
-  change: { readonly userId: string; readonly role: Role; readonly version: number },
+  change: MemberChange,
 ): Promise<MemberRow | Refusal> {
   const members = await lockMembers(tx, ref.accountId);
   const found = findMember(members, change.userId);
   if (isRefusal(found)) return found;
   const { member } = found;
   if (member.version !== change.version) return staleVersion(member.version);
-  if (found.isLastOwner && change.role !== 'owner') return lastOwner();
-  const kind = change.role === 'owner' ? 'promoted' : member.role === 'owner' ? 'demoted' : null;
+  const { role = member.role, mayDiscount: may_discount = member.may_discount } = change;
+  const refund_limit = BigInt(change.refundLimit ?? member.refund_limit);
+  const changed = { ...member, role, refund_limit, may_discount };
+  if (found.isLastOwner && role !== 'owner') return lastOwner();
+  const isSameRole = member.role === role;
+  const kind =
+    isSameRole || (role !== 'owner' && member.role !== 'owner')
+      ? null
+      : role === 'owner'
+        ? 'promoted'
+        : 'demoted';
   if (kind !== null && !ref.factorIsFresh) return factorNotFresh();
-  if (member.role === change.role) return member;
-  await updateRole(tx, { accountId: ref.accountId, ...change });
+  const sameRights = member.refund_limit === refund_limit && member.may_discount === may_discount;
+  if (isSameRole && sameRights) return member;
+  await updateMember(tx, ref.accountId, changed);
   const { email } = member;
   if (kind === 'demoted') await endInvitationsOf(tx, ref, change.userId);
   if (kind !== null) await noteOwners(tx, ref, { kind, email, before: members });
   const record = kind === null ? recordTeam : recordOwners;
   await record(tx, ref, {
-    action: 'member.role_changed',
+    action: isSameRole ? 'member.rights_changed' : 'member.role_changed',
     objectId: change.userId,
-    before: { email, role: member.role },
-    after: { email, role: change.role },
+    before: sameRights ? { email, role: member.role } : rightsOf(member),
+    after: sameRights ? { email, role } : rightsOf(changed),
+    ...(isSameRole ? { detail: describeRights(changed) } : {}),
   });
-  return { ...member, role: change.role, version: member.version + 1 };
+  return { ...changed, version: member.version + 1 };
+}
+
+async function updateMember(
+  tx: Tx,
+  accountId: string,
+  changed: Pick<MemberRow, 'user_id' | 'role' | 'refund_limit' | 'may_discount'>,
+): Promise<void> {
+  await tx.query(
+    `update memberships set role = $3, refund_limit = $4, may_discount = $5, version = version + 1
+     where account_id = $1 and user_id = $2`,
+    [accountId, changed.user_id, changed.role, changed.refund_limit, changed.may_discount],
+  );
 }
 
 /**

@@ -143,3 +143,8 @@ export function renderLines(lines: SaleLines | null): { [key: string]: Json }[] 
 export function discountOf(lines: SaleLines | null): number {
   return lines === null ? 0 : lines.discount;
 }
+
+/** True if the sale or one of its lines is discounted. */
+export function hasDiscount({ lineItems, discount }: SaleLines): boolean {
+  return discount > 0 || lineItems.some((line) => line.discount > 0);
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { openShift, selectShift } from '#accounts/shifts.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import { addPayer, openStore, type TestStore } from '#testing/store.ts';
 
@@ -133,4 +134,32 @@ test('all phone passes are sent to their wallets again after a loss', async () =
     [LATER],
   );
   assert.deepEqual(due, [{ pass_id: here, changed_at: LATER }]);
+});
+
+test('after a loss, the people at tills come in again, and their shifts go on', async () => {
+  const { db, merchant, terminalId } = store;
+  const { accountId } = merchant.tenant;
+  await addPerson(EARLIER, 'cashier');
+  await db.query(
+    `insert into memberships (account_id, user_id, role, created, pin_hash, pin_id, refund_limit)
+     values ($1, 'cashier', 'cashier', $2, 'hash', gen_random_uuid(), 5)`,
+    [accountId, EARLIER],
+  );
+  const [{ pin_id } = {}] = await db.query<{ pin_id: string }>(
+    "select pin_id from memberships where user_id = 'cashier'",
+  );
+  const open = (now: Date) =>
+    db.transaction((tx) =>
+      openShift(tx, { terminalId, accountId, userId: 'cashier', pinId: pin_id ?? '', now }),
+    );
+  const { id } = await open(EARLIER);
+  assert.equal((await selectShift(db, terminalId))?.refund_limit, 5n);
+  assert.equal((await end())['shifts of tills'], 1);
+  const interrupted = await selectShift(db, terminalId);
+  assert.deepEqual(
+    [interrupted?.id, interrupted?.cashier_id, interrupted?.refund_limit],
+    [id, null, 0n],
+  );
+  assert.equal((await open(LATER)).id, id);
+  assert.equal((await selectShift(db, terminalId))?.cashier_id, 'cashier');
 });

@@ -67,6 +67,14 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      where t.id = c.terminal_id and t.livemode = $1 returning 1 as ended`,
     ({ livemode }) => [livemode],
   ],
+  // A PIN or a membership may have changed in the lost period, so everybody enters theirs again.
+  'shifts of tills': [
+    `update shifts s set pin_id = null from terminals t
+     where t.id = s.terminal_id and t.livemode = $1 and s.started_at < $2 and s.ended_at is null
+       and s.pin_id is not null
+     returning 1 as ended`,
+    ({ livemode, before }) => [livemode, before],
+  ],
   'codes of managers': [
     `update manager_codes set used_at = $3
      where livemode = $1 and created < $2 and used_at is null and expires_at > $3

@@ -1,5 +1,6 @@
 import { readCredentialEnds } from '#accounts/credential-ends.ts';
-import { takeManagerCode } from '#accounts/manager-code.ts';
+import { CODE_INVALID, takeManagerCode } from '#accounts/manager-code.ts';
+import { type ShiftRights, selectShift } from '#accounts/shifts.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
@@ -81,6 +82,7 @@ interface Beginning {
   readonly share: Share;
   readonly id: string;
   readonly reference: Buffer;
+  readonly cashierId: string | null;
 }
 
 function toRefund(
@@ -102,6 +104,7 @@ function toRefund(
     ...beginning.share,
     reason: request.input.reason,
     source: request.input.source,
+    cashierId: beginning.cashierId,
     metadata: request.input.metadata,
     status: 'pending',
   };
@@ -206,35 +209,51 @@ function replayRebuilt(
 }
 
 /**
- * The sum that tills may refund of one payment without a manager, over all refunds, so that a large
- * amount cannot be split.
+ * The sum that tills without a shift may refund of one payment without a manager, over all refunds,
+ * so that a large amount cannot be split.
  */
 const TILL_LIMIT = atoms(500_000_000);
 
+/** Says why a refund of a till needs a manager; `null` if it does not. */
+function needsManager(
+  { payment, amount }: { readonly payment: Payment; readonly amount: Atoms },
+  till: { readonly terminalId: string; readonly shift: ShiftRights | null },
+): string | null {
+  const { terminalId, shift } = till;
+  const limit = shift === null ? TILL_LIMIT : shift.refund_limit;
+  if (add(payment.amountReserved, amount) > limit) {
+    return shift === null
+      ? 'Refunding more than 500 USDC of one sale'
+      : 'Refunding more of one sale than the person who is in may';
+  }
+  return payment.terminalId === terminalId ? null : 'Refunding a sale of another till';
+}
+
 /**
- * Checks the manager's code. A till refunds its own sales up to a limit; anything else needs a
- * code.
+ * Checks the manager's code. A till refunds its own sales up to the limit of the person who is in;
+ * anything else needs a code.
  */
 async function checkManager(
   tx: Tx,
   request: RefundRequest,
-  refund: { readonly payment: Payment; readonly amount: Atoms; readonly id: string },
+  refund: {
+    readonly payment: Payment;
+    readonly amount: Atoms;
+    readonly id: string;
+    readonly shift: ShiftRights | null;
+  },
 ): Promise<Refusal | null> {
   const { tenant, terminalId, managerCode = null, now } = request;
   if (terminalId === undefined) return null;
-  const { payment, amount, id: refundId } = refund;
-  const isLarge = add(payment.amountReserved, amount) > TILL_LIMIT;
-  if (payment.terminalId === terminalId && !isLarge) return null;
+  const why = needsManager(refund, { terminalId, shift: refund.shift });
+  if (why === null) return null;
   if (managerCode === null) {
-    const why = isLarge
-      ? 'Refunding more than 500 USDC of one sale'
-      : 'Refunding a sale of another till';
     const message = `${why} needs a manager's code, created in the dashboard.`;
     return refuse('manager_required', message, 'manager_code');
   }
-  if (await takeManagerCode(tx, { tenant, code: managerCode, refundId, now })) return null;
-  const message = 'This code is not valid. It works once, for ten minutes. Create a new one.';
-  return refuse('manager_required', message, 'manager_code');
+  const used = { tenant, code: managerCode, refundId: refund.id, now };
+  if (await takeManagerCode(tx, used)) return null;
+  return refuse('manager_required', CODE_INVALID, 'manager_code');
 }
 
 /** The earlier parts of a sale in USDC. */
@@ -250,10 +269,12 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   // While the ledger is being recovered, its refunds are incomplete.
   const closed = checkLedger(tx.watch, tenant.livemode);
   if (closed !== null) return closed;
-  const [ends, payment, reference] = await Promise.all([
+  const { terminalId } = request;
+  const [ends, payment, reference, shift] = await Promise.all([
     readCredentialEnds(tx, [request]),
     lockPayment(tx, tenant, input.paymentId),
     referenceFor(tx, idKey, request),
+    terminalId === undefined ? null : selectShift(tx, terminalId),
   ]);
   const ended = ends(request);
   if (ended !== null) return ended;
@@ -265,9 +286,11 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   if (isRefusal(share)) return share;
   const { amount } = share;
   const id = refundId(idKey, { livemode: tenant.livemode, reference });
-  const unmanaged = await checkManager(tx, request, { payment, amount, id });
+  const unmanaged = await checkManager(tx, request, { payment, amount, id, shift });
   if (unmanaged !== null) return unmanaged;
-  const { refund, deliveries } = await begin(tx, keys, request, { payment, share, id, reference });
+  const cashierId = shift?.cashier_id ?? null;
+  const beginning = { payment, share, id, reference, cashierId };
+  const { refund, deliveries } = await begin(tx, keys, request, beginning);
   const answer = answerWith(201, renderRefund(refund, receipts));
   const goesOn = refund.status === 'pending';
   return { answer, resource: refund.id, goesOn, refund, deliveries };

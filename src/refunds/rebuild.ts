@@ -73,6 +73,7 @@ export async function rebuildRefund(
     ...share,
     reason: null,
     source: 'api',
+    cashierId: null,
     metadata: {},
     status: 'pending',
   };

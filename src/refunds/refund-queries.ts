@@ -37,6 +37,7 @@ export const refunds = table(
     failure_code: as<RefundFailure | null>('text?'),
     tx_hash: 'text?',
     source: as<'api' | 'terminal' | 'dashboard'>('text'),
+    cashier_id: 'text?',
     metadata: as<Record<string, string>>('jsonb'),
   },
   { failure_message: 'text?' },
@@ -76,6 +77,7 @@ function toRefund(row: RefundRow): Refund {
     part: row.presentment_part === null ? null : Number(row.presentment_part),
     reason: row.reason,
     source: row.source,
+    cashierId: row.cashier_id,
     metadata: row.metadata,
     ...stateOf(row),
   };
@@ -188,6 +190,7 @@ export async function insertRefund(
     failure_code: refund.status === 'failed' ? refund.failure : null,
     failure_message: failureMessage,
     source: refund.source,
+    cashier_id: refund.cashierId,
     metadata: refund.metadata,
     reference: refund.reference,
     presentment: refund.presentment,

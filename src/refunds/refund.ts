@@ -41,6 +41,8 @@ interface RefundFacts {
   readonly part: number | null;
   readonly reason: string | null;
   readonly source: 'api' | 'terminal' | 'dashboard';
+  /** The user who was in at the till; `null` if nobody was. */
+  readonly cashierId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
 }
 

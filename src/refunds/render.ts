@@ -25,6 +25,7 @@ export function renderRefund(refund: Refund, receipts: ReceiptPages): { [key: st
     receipt_number: refund.receiptNumber,
     tx_hash: refund.status === 'pending' ? null : refund.txHash,
     source: refund.source,
+    cashier: refund.cashierId,
     metadata: { ...refund.metadata },
     network: networkOf(refund.tenant.livemode),
     created: refund.created.toISOString(),

@@ -65,6 +65,7 @@ function toSettledPayment(settled: Settled): Payment {
     order_id: settled.orderId,
     receipt_number: null,
     split_group: null,
+    cashier_id: null,
     method_type: 'wallet_pass',
     credential_type: 'nfc_id',
     amount: settled.amount,

@@ -39,6 +39,7 @@ export function intentIn(state: IntentState): PaymentIntent {
     metadata: { table: '7' },
     source: 'api',
     splitGroup: null,
+    cashierId: null,
     expiresAt: EXPIRES_AT,
     pickedUpAt: null,
     tappedAt: null,

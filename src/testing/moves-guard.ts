@@ -10,7 +10,7 @@ const GUARDED_TABLES = [
   ...['api_keys', 'device_keys', 'pairing_codes', 'memberships', 'invitations', 'owner_changes'],
   ...['passkeys', 'recovery_codes', 'payout_holds', 'withdrawals', 'refunds', 'payments'],
   ...['accounts', 'account_modes', 'account_name_requests', 'operator_proposals', 'terminals'],
-  ...['manager_codes', 'organization_members', 'locations'],
+  ...['manager_codes', 'shifts', 'organization_members', 'locations'],
   ...['webhook_endpoints', 'agent_tokens', 'passes', 'cards', 'go_live_requests'],
   ...['wallet_changes', 'risk_settings', 'risk_blocked_payers', 'spending_policy_defaults'],
 ];

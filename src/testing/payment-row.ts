@@ -21,6 +21,7 @@ export const PAYMENT_ROW: PaymentRow = {
   receipt_number: null,
   order_id: 'A-1',
   split_group: null,
+  cashier_id: null,
   method_type: 'wallet_pass',
   credential_type: 'nfc_id',
   amount: 2_500_000n,

@@ -69,6 +69,7 @@ test('each kind of caller has a share of its own, and the queue has an end', asy
     stranger: share,
     link: share,
     person: share,
+    till: share,
     staff: share,
     command: share,
   });

@@ -165,6 +165,7 @@ const MODE = '/accounts/{account}/{mode}';
 const WITHOUT_FACTOR: Readonly<Record<string, string>> = {
   leaveTeam: 'takes the own role away; an owner shows a factor',
   revokeInvitation: 'takes an invitation away',
+  removePin: 'takes a PIN away',
   submitVerification: 'staff decide what becomes of it',
   revokeApiKey: 'takes a key away',
   updateTerminal: 'a label and a name, for members',

@@ -5,6 +5,8 @@ import { MerchantContext, type Mode } from './merchant.ts';
 
 const NoAccount = partOf(async () => (await import('./parts/no-account.tsx')).NoAccount);
 
+const CashierPlace = partOf(async () => (await import('./parts/cashier-place.tsx')).CashierPlace);
+
 const MODE = 'tapline dashboard mode';
 const ACCOUNT = 'tapline dashboard account';
 
@@ -33,5 +35,8 @@ export function MerchantPlace({ children }: { readonly children: ReactNode }): R
     [account, mode, setMode, setAccount],
   );
   if (place === null) return <NoAccount onMade={setAccount} />;
+  if (place.account.role === 'cashier') {
+    return <CashierPlace {...place} />;
+  }
   return <MerchantContext value={place}>{children}</MerchantContext>;
 }

@@ -1,16 +1,15 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { named } from '#core/isolates.ts';
 import { useDesk } from '../desk/desk-context.ts';
 import { withIcon } from '../desk/page-icon.tsx';
 import { Button } from '../ui/button.tsx';
 import { Switch } from '../ui/choice.tsx';
-import { Select } from '../ui/field.tsx';
 import { Shell } from '../ui/shell.tsx';
 import { t } from '../ui/text/t.ts';
 import { AccountTimes } from '../ui/time.tsx';
 import { useMerchant } from './merchant.ts';
 import { pages } from './pages.ts';
+import { AccountChoice } from './parts/account-choice.tsx';
 import { GoTo } from './parts/go-to.tsx';
 import { useKnownTimeZone } from './parts/time-zone.ts';
 
@@ -43,27 +42,11 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
 function Foot(): ReactNode {
   const { session, signOut } = useDesk();
   const { account, mode, setMode, setAccount } = useMerchant();
-  const { accounts, user } = session;
+  const { user } = session;
   return (
     <>
       <GoTo />
-      {accounts.length > 1 ? (
-        <Select
-          label={t('dashboard.account')}
-          value={account.id}
-          onChange={(event) => setAccount(event.target.value)}
-        >
-          {accounts.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {named(name)}
-            </option>
-          ))}
-        </Select>
-      ) : (
-        <strong>
-          <bdi>{account.name}</bdi>
-        </strong>
-      )}
+      <AccountChoice account={account} setAccount={setAccount} />
       <Switch
         data-name="Test mode"
         label={t('dashboard.test_mode')}

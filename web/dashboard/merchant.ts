@@ -8,7 +8,7 @@ import {
   type RouteName,
   type RouteRequest,
 } from '../data/routes.ts';
-import type { Operations } from '../data/types/dashboard.ts';
+import type { Account as FullAccount, Operations } from '../data/types/dashboard.ts';
 import { useDesk } from '../desk/desk-context.ts';
 import { type Pages, type ReadOptions, readingOf, useReadOf } from '../desk/reads.ts';
 
@@ -16,7 +16,7 @@ export type Account = Session['accounts'][number];
 export type Role = Account['role'];
 export type Mode = 'test' | 'live';
 
-const ROLES: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];
+const ROLES: readonly Role[] = ['cashier', 'viewer', 'member', 'admin', 'owner'];
 
 /** The account and mode whose data the page shows. */
 export interface MerchantPlace {
@@ -74,4 +74,9 @@ export function usePages<Route extends Name>(
     scope: asking.scope,
     at: (cursor) => readingOf(asking, { name, request: requestAt(cursor) }, options),
   };
+}
+
+/** Reads the account. A cashier, who gets less of it, sees none of the pages that do. */
+export function useAccount(): UseQueryResult<FullAccount> {
+  return useRead('GET /accounts/{account}') as UseQueryResult<FullAccount>;
 }

@@ -47,6 +47,7 @@ const DESKS: readonly Desk[] = [
       'GET /organizations/{org}/{mode}/exports/refunds': NO_PAGE,
       'GET /organizations/{org}/{mode}/exports/withdrawals': NO_PAGE,
       'GET /accounts': 'the session names the accounts',
+      'GET /me': 'the session names the person',
       'GET /accounts/{account}/{mode}/test_helpers/clock': 'a server moves the test clock',
       'GET /accounts/{account}/{mode}/totals':
         'the till prints its own; the day report has the rest',
@@ -65,7 +66,7 @@ const DESKS: readonly Desk[] = [
   {
     realm: 'operator',
     atLeast: 40,
-    withoutScreen: {},
+    withoutScreen: { 'GET /me': 'the session names the person' },
     asLinks: { 'GET /accounts/{account}/kyb/documents/{id}': '/kyb/documents/$' },
   },
 ];

@@ -32,6 +32,7 @@ const INTENT: Intent = {
   cancellation_reason: null,
   canceled_at: null,
   split_group: null,
+  cashier: null,
   picked_up_at: null,
   tapped_at: null,
   expires_at: '2026-11-20T12:02:00.000Z',

@@ -15,7 +15,7 @@ import {
 /** The facts about a terminal that the service reveals before this device is paired with it. */
 export type ShownDevice = Omit<
   Device,
-  'tag_url' | 'brand_path' | 'time_zone' | 'language' | 'currency' | 'signs_receipts'
+  'tag_url' | 'brand_path' | 'time_zone' | 'language' | 'currency' | 'signs_receipts' | 'shift'
 >;
 
 /** The terminal that a link, code or key would pair this device with. */
@@ -95,7 +95,14 @@ export function isSameMerchant({ pairing, from, to }: Pick<Change, 'pairing' | '
 
 /** Removes the previous merchant's settings when the till moves to another merchant. */
 export function forgetMerchant(): void {
-  const former = { pin: null, locked: false, cashier: '', shiftSince: null, asksForTips: false };
+  const former = {
+    pin: null,
+    locked: false,
+    cashier: '',
+    person: null,
+    shiftSince: null,
+    asksForTips: false,
+  };
   keepSettings({ ...keptSettings(), ...former });
 }
 

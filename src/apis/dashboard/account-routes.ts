@@ -6,12 +6,13 @@ import type { FiscalSigner } from '#accounts/shop-settings.ts';
 import {
   AccountSchema,
   AutomaticPayout,
+  CashierAccountSchema,
   ExportSchedule,
   LanguageOut,
   shopFields,
   TimeZone,
 } from '#apis/dashboard/account-schema.ts';
-import { readAccountView } from '#apis/dashboard/account-view.ts';
+import { readAccountView, readCashierAccount } from '#apis/dashboard/account-view.ts';
 import { mayChangeSettings } from '#apis/dashboard/consent-mail.ts';
 import { hasTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
@@ -105,10 +106,15 @@ function readRoute({ db }: ApiContext) {
     moves: 'nothing',
     tag: TAG,
     summary: 'Retrieve the account, its settings and its modes',
-    access: 'viewer',
-    response: AccountSchema,
-    handle: async ({ caller }) =>
-      answerWith(200, present(await readAccountView(db, caller.tenant.accountId), 'account')),
+    description: 'A cashier gets only `id`, `name` and `time_zone`.',
+    access: 'cashier',
+    response: Type.Union([AccountSchema, CashierAccountSchema], {
+      description: 'The account, its settings and its modes; for a cashier, only what it is.',
+    }),
+    handle: async ({ caller: { role, tenant } }) => {
+      const read = role === 'cashier' ? readCashierAccount : readAccountView;
+      return answerWith(200, present(await read(db, tenant.accountId), 'account'));
+    },
   });
 }
 

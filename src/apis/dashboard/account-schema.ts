@@ -10,6 +10,7 @@ import {
 } from '#apis/dashboard/person-schema.ts';
 import { STATEMENT_FORMATS } from '#books/formats.ts';
 import { LANGUAGES } from '#core/languages.ts';
+import { MAX_AMOUNT } from '#core/money.ts';
 import {
   AtomsOut,
   Currency,
@@ -180,8 +181,25 @@ export const AccountSchema = Type.Object(
     created: Timestamp,
     modes: Type.Array(ModeSchema, { description: 'Test and live mode, each with its settings.' }),
   },
-  { description: 'The account, its settings and its modes.' },
+  { title: 'Account', description: 'The account, its settings and its modes.' },
 );
+
+/** The account as a cashier sees it. */
+export const CashierAccountSchema = Type.Object(
+  {
+    id: AccountId,
+    object: objectType('account'),
+    name: nameOut('The name of the account, as payers see it.'),
+    time_zone: TimeZone,
+  },
+  { title: 'CashierAccount', description: 'The account, for a cashier.' },
+);
+
+export const RefundLimit = Type.Integer({
+  minimum: 0,
+  maximum: MAX_AMOUNT,
+  description: 'USDC atoms of one sale that the member may refund at a till.',
+});
 
 export const MemberSchema = Type.Object(
   {
@@ -194,6 +212,11 @@ export const MemberSchema = Type.Object(
       description: 'The organization that gives the role; `null` for a role in this account alone.',
     }),
     two_factor: Type.Boolean({ description: 'True if the person has a second factor.' }),
+    has_pin: Type.Boolean({ description: 'True if the member has a PIN for tills.' }),
+    refund_limit: RefundLimit,
+    may_discount: Type.Boolean({
+      description: 'Whether the member may give discounts at a till without a manager’s code.',
+    }),
     version: VersionOut,
     created: Timestamp,
   },

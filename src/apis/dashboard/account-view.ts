@@ -56,6 +56,14 @@ function accountView(
   };
 }
 
+/** Returns the part of the account that a cashier's dashboard shows. */
+export async function readCashierAccount(sql: Sql, accountId: string) {
+  const account = await selectAccount(sql, accountId);
+  if (account === undefined) return null;
+  const { id, name, time_zone } = account;
+  return { id, object: 'account', name, time_zone };
+}
+
 export async function readAccountView(sql: Sql, accountId: string) {
   const [account, modes, requestedName] = await Promise.all([
     selectAccount(sql, accountId),

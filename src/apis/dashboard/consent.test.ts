@@ -34,7 +34,7 @@ const clients = new Map<Role, PersonClient>();
 before(async () => {
   server = await startDashboardServer([], { factorAgeMs: FACTOR_AGE_MS });
   account = (await addOwner(server, 'owner@consent.test')).accountId;
-  for (const role of ['admin', 'member', 'viewer'] as const) {
+  for (const role of ['admin', 'member', 'viewer', 'cashier'] as const) {
     await addMember(server, { email: `${role}@consent.test`, accountId: account, role });
   }
   for (const role of ROLES) clients.set(role, await signInAs(server, `${role}@consent.test`));

@@ -2,8 +2,9 @@ import Type from 'typebox';
 import { mySessionRoutes } from '#apis/dashboard/my-session-routes.ts';
 import { passkeyRoutes } from '#apis/dashboard/passkey-routes.ts';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
-import { PersonName } from '#apis/dashboard/person-schema.ts';
+import { PersonName, UserSchema } from '#apis/dashboard/person-schema.ts';
 import { personalDataRoutes } from '#apis/dashboard/personal-data-routes.ts';
+import { readUserView } from '#apis/dashboard/session-routes.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { totpRoutes } from '#apis/dashboard/totp-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
@@ -11,6 +12,23 @@ import { readName } from '#core/names.ts';
 import { updateUserName } from '#people/user-queries.ts';
 
 const TAG = 'Me';
+
+function readMeRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'GET',
+    path: '/me',
+    operationId: `${settings.cookies.realm}ReadMe`,
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'Retrieve my name, email address and second factors',
+    access: 'signed_in',
+    response: UserSchema,
+    handle: async ({ caller }) => {
+      const { user } = await readUserView(settings.people.db, sessionOf(caller).user_id);
+      return answerWith(200, user);
+    },
+  });
+}
 
 const NameBody = Type.Object({ name: PersonName });
 const NameSaved = Type.Object(NameBody.properties, { description: 'The name after the change.' });
@@ -41,6 +59,7 @@ function updateMeRoute(settings: SurfaceSettings) {
 /** Declares the routes for a person's own data, the same for merchants' people and for staff. */
 export function meRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
+    readMeRoute(settings),
     updateMeRoute(settings),
     ...mySessionRoutes(settings),
     ...totpRoutes(settings),

@@ -15,7 +15,7 @@ export const Code = text(
   'Six digits of the authenticator app, also as `123 456`, or a recovery code.',
   1,
 );
-export const RoleField = oneOf(ROLES, 'viewer, member, admin or owner.');
+export const RoleField = oneOf(ROLES, 'cashier, viewer, member, admin or owner.');
 export const KYB_STATUSES = ['none', 'pending', 'approved', 'rejected'] as const;
 export const EmailOut = Type.String({ maxLength: 254, description: 'An email address.' });
 
@@ -81,6 +81,32 @@ export const UsedPasskey = Type.Unsafe<AuthenticationResponseJSON>(
 /** The argument of navigator.credentials.create or .get, to be parsed by the browser. */
 export const PasskeyOptions = openObject('WebAuthn options: pass them to the browser unchanged.');
 
+export const UserSchema = Type.Object(
+  {
+    id: idOf('usr_', 'user'),
+    email: EmailOut,
+    name: nameOut('The name of the person.'),
+    factors: Type.Object(
+      {
+        totp: Type.Boolean({ description: 'True if an authenticator app is set up.' }),
+        passkeys: count('The number of passkeys.'),
+        first_choice: nullable(
+          oneOf(
+            ['passkey', 'totp'] as const,
+            'The factor to offer first; `null` if none is set up.',
+          ),
+        ),
+        recovery_codes_left: count('The number of unused recovery codes.'),
+        recovery_codes_to_save: Type.Boolean({
+          description: 'True: ask the person to store them, until POST /me/recovery_codes/saved.',
+        }),
+      },
+      { description: 'The second factors of the person.' },
+    ),
+  },
+  { description: 'The person who is signed in.' },
+);
+
 export const SessionSchema = Type.Object(
   {
     object: objectType('session'),
@@ -92,32 +118,7 @@ export const SessionSchema = Type.Object(
     csrf_token: Type.String({ description: 'Send it as the header Csrf-Token with every change.' }),
     expires_at: Timestamp,
     second_factor_at: nullable(Timestamp),
-    user: Type.Object(
-      {
-        id: idOf('usr_', 'user'),
-        email: EmailOut,
-        name: nameOut('The name of the person.'),
-        factors: Type.Object(
-          {
-            totp: Type.Boolean({ description: 'True if an authenticator app is set up.' }),
-            passkeys: count('The number of passkeys.'),
-            first_choice: nullable(
-              oneOf(
-                ['passkey', 'totp'] as const,
-                'The factor to offer first; `null` if none is set up.',
-              ),
-            ),
-            recovery_codes_left: count('The number of unused recovery codes.'),
-            recovery_codes_to_save: Type.Boolean({
-              description:
-                'True: ask the person to store them, until POST /me/recovery_codes/saved.',
-            }),
-          },
-          { description: 'The second factors of the person.' },
-        ),
-      },
-      { description: 'The person who is signed in.' },
-    ),
+    user: UserSchema,
     staff_role: nullable(
       oneOf(
         STAFF_ROLES,

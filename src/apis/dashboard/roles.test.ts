@@ -62,7 +62,7 @@ before(async () => {
   const made = { id: organization, name: 'Roles', created: server.clock.now() };
   await server.db.transaction((tx) => organizations.insert(tx, made));
   await joinOrganization('owner');
-  for (const role of ['admin', 'member', 'viewer'] as const) {
+  for (const role of ['admin', 'member', 'viewer', 'cashier'] as const) {
     userIds.set(role, (await addPerson(role)).userId);
     await join(role);
     await joinOrganization(role);
@@ -178,12 +178,31 @@ test('the roles match the documented decisions: reads for viewers, money for own
     saveRiskSettings: 'admin',
     inviteMember: 'owner',
     changeRole: 'owner',
+    setPin: 'admin',
+    readAccount: 'cashier',
     createWithdrawal: 'owner',
   };
   for (const [id, role] of Object.entries(expected)) assert.equal(access(id), role, id);
   for (const route of inAccount().filter((one) => one.access === 'viewer')) {
     assert.ok(route.method === 'GET' || route.operationId === 'leaveTeam', route.path);
   }
+});
+
+test('a cashier reads the session, who they are, and what the account is called', async () => {
+  const open = inAccount().filter((route) => route.access === 'cashier');
+  assert.deepEqual(
+    open.map(({ operationId }) => operationId),
+    ['readAccount'],
+  );
+  const cashier = people.get('cashier');
+  const { body } = (await cashier?.get(`/accounts/${account}`)) ?? {};
+  const shop = { id: account, object: 'account', name: 'owner shop', time_zone: 'UTC' };
+  assert.deepEqual(body, shop);
+  assert.equal((await cashier?.get('/session'))?.status, 200);
+  const me = await cashier?.get('/me');
+  assert.deepEqual([me?.status, me?.body.email], [200, 'cashier@roles.test']);
+  const owner = await people.get('owner')?.get(`/accounts/${account}`);
+  assert.equal(owner?.body.refund_window_days, 180);
 });
 
 test('a mode that is neither test nor live does not exist', async () => {

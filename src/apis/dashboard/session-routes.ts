@@ -13,6 +13,7 @@ import {
 import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import type { Sql } from '#db/database.ts';
 import { knownDevice, rememberDevice } from '#people/devices.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
@@ -324,11 +325,35 @@ async function sessionView(
 ): Promise<object> {
   const { db, secretKey } = people;
   const isFull = opened.level === 'full';
-  const [user, accounts, passkeys, codes] = await Promise.all([
-    selectUser(db, opened.userId),
+  const [{ row, user }, accounts] = await Promise.all([
+    readUserView(db, opened.userId),
     isFull ? selectAccountsOf(db, opened.userId) : [],
-    countPasskeys(db, opened.userId),
-    countRecoveryCodes(db, opened.userId),
+  ]);
+  return {
+    object: 'session',
+    id: opened.sessionId,
+    status: isFull ? 'signed_in' : 'second_factor_required',
+    csrf_token: csrfToken(secretKey, opened.sessionId),
+    expires_at: opened.expiresAt.toISOString(),
+    second_factor_at: opened.secondFactorAt?.toISOString() ?? null,
+    user,
+    staff_role: row.realm === 'operator' ? row.staff_role : null,
+    accounts: accounts.map((account) => ({
+      id: account.account_id,
+      name: account.name,
+      role: account.role,
+      status: account.status,
+      kyb_status: account.kyb_status,
+    })),
+  };
+}
+
+/** Returns a user as the person sees it, and its row. */
+export async function readUserView(db: Sql, userId: string) {
+  const [user, passkeys, codes] = await Promise.all([
+    selectUser(db, userId),
+    countPasskeys(db, userId),
+    countRecoveryCodes(db, userId),
   ]);
   const row = present(user, 'user');
   const { id, email, name, totp_confirmed_at, recovery_codes_saved_at } = row;
@@ -340,21 +365,5 @@ async function sessionView(
     recovery_codes_left: codes,
     recovery_codes_to_save: codes > 0 && recovery_codes_saved_at === null,
   };
-  return {
-    object: 'session',
-    id: opened.sessionId,
-    status: isFull ? 'signed_in' : 'second_factor_required',
-    csrf_token: csrfToken(secretKey, opened.sessionId),
-    expires_at: opened.expiresAt.toISOString(),
-    second_factor_at: opened.secondFactorAt?.toISOString() ?? null,
-    user: { id, email, name, factors },
-    staff_role: row.realm === 'operator' ? row.staff_role : null,
-    accounts: accounts.map((account) => ({
-      id: account.account_id,
-      name: account.name,
-      role: account.role,
-      status: account.status,
-      kyb_status: account.kyb_status,
-    })),
-  };
+  return { row, user: { id, email, name, factors } };
 }

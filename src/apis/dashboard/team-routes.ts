@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { InvitationSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
+import { InvitationSchema, MemberSchema, RefundLimit } from '#apis/dashboard/account-schema.ts';
 import { hasTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   ACCOUNT,
@@ -11,25 +11,32 @@ import {
 } from '#apis/dashboard/person-route.ts';
 import { Done, Email, listed, RoleField, Version } from '#apis/dashboard/person-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
+import { toJsonAtoms } from '#core/money.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type InvitationRow, selectInvitations } from '#people/invitation-queries.ts';
 import { inviteMember, withdrawInvitation } from '#people/invite.ts';
 import { type MemberRow, selectMembers } from '#people/membership-queries.ts';
 import { type OrganizationMember, selectInheritedMembers } from '#people/organization-queries.ts';
-import { changeRole, removeMember } from '#people/team.ts';
+import { changePin } from '#people/pins.ts';
+import { changeMember, removeMember } from '#people/team.ts';
 import type { TeamRef } from '#people/team-changes.ts';
 
 const TAG = 'Team';
 
 function memberView(row: MemberRow) {
   const { user_id: user, email, name, role, two_factor, version, created } = row;
-  return { user, email, name, role, organization: null, two_factor, version, created };
+  const { has_pin, refund_limit, may_discount } = row;
+  const atTills = { has_pin, refund_limit: toJsonAtoms(refund_limit), may_discount };
+  const organization = null;
+  return { user, email, name, role, organization, two_factor, ...atTills, version, created };
 }
 
 /** A person of the account's organization, whose role is changed there. */
 export function inheritedView(row: OrganizationMember) {
   const { user_id: user, organization_id: organization, email, name, role, two_factor } = row;
-  return { user, email, name, role, organization, two_factor, version: 0, created: row.created };
+  const atTills = { has_pin: false, refund_limit: 0, may_discount: false };
+  const unchanged = { version: 0, created: row.created };
+  return { user, email, name, role, organization, two_factor, ...atTills, ...unchanged };
 }
 
 export function invitationView(row: InvitationRow) {
@@ -68,28 +75,99 @@ function membersRoute({ db }: ApiContext) {
   });
 }
 
-const RoleBody = Type.Object({ role: RoleField, version: Version });
+const MemberBody = Type.Object({
+  version: Version,
+  role: Type.Optional(RoleField),
+  refund_limit: Type.Optional({
+    ...RefundLimit,
+    description:
+      'USDC atoms of one sale, over all its refunds, that this person may refund at a till ' +
+      'without a manager’s code.',
+  }),
+  may_discount: Type.Optional(
+    Type.Boolean({
+      description: 'Whether this person may give discounts at a till without a manager’s code.',
+    }),
+  ),
+});
 
-function changeRoleRoute(ctx: ApiContext) {
-  return personRoute<undefined, typeof RoleBody>({
+function changeMemberRoute(ctx: ApiContext) {
+  return personRoute<undefined, typeof MemberBody>({
     method: 'PATCH',
     path: `${ACCOUNT}/members/{user}`,
     operationId: 'changeRole',
     moves: 'access',
     tag: TAG,
-    summary: "Change a member's role",
+    summary: "Change a member's role or rights at tills",
     description:
+      'Omitted fields stay as they are. ' +
       'Making a member an owner, or taking that role away, needs a fresh second factor. All ' +
       'owners get a mail with a link that puts all payouts on hold.',
     access: 'owner',
     params: { user: 'user' },
-    body: RoleBody,
+    body: MemberBody,
     response: MemberSchema,
     errors: ['version_conflict', 'unexpected_state'],
     handle: async (request) => {
-      const change = { userId: request.params.user ?? '', ...request.body };
+      const { version, role, refund_limit, may_discount } = request.body;
+      const change = {
+        ...{ userId: request.params.user ?? '', version, role },
+        ...{ refundLimit: refund_limit, mayDiscount: may_discount },
+      };
       const ref = teamRef(ctx, request);
-      const row = await ctx.db.transaction((tx) => changeRole(tx, ref, change));
+      const row = await ctx.db.transaction((tx) => changeMember(tx, ref, change));
+      return isRefusal(row) ? row : answerWith(200, memberView(row));
+    },
+  });
+}
+
+const PinBody = Type.Object({
+  pin: Type.String({
+    pattern: '^[0-9]{4,8}$',
+    description: '4 to 8 digits, as text. The service never returns it.',
+    examples: ['4927'],
+  }),
+});
+
+function setPinRoute(ctx: ApiContext) {
+  return personRoute<undefined, typeof PinBody>({
+    method: 'PUT',
+    path: `${ACCOUNT}/members/{user}/pin`,
+    operationId: 'setPin',
+    moves: 'access',
+    tag: TAG,
+    summary: 'Set the PIN with which a member starts a shift at a till',
+    description:
+      'The PIN works at every till of the account, in both modes. A shift that was started with ' +
+      'an earlier PIN no longer lets its person refund or discount.',
+    access: 'admin',
+    params: { user: 'user' },
+    body: PinBody,
+    response: MemberSchema,
+    errors: ['service_unavailable'],
+    handle: async (request) => {
+      const pin = { userId: request.params.user ?? '', pin: request.body.pin };
+      const row = await changePin({ db: ctx.db, idKey: ctx.keys.id }, teamRef(ctx, request), pin);
+      return isRefusal(row) ? row : answerWith(200, memberView(row));
+    },
+  });
+}
+
+function removePinRoute(ctx: ApiContext) {
+  return personRoute({
+    method: 'DELETE',
+    path: `${ACCOUNT}/members/{user}/pin`,
+    operationId: 'removePin',
+    moves: 'access',
+    asks: 'never',
+    tag: TAG,
+    summary: 'Remove a member’s PIN, so that the member can start no shift',
+    access: 'admin',
+    params: { user: 'user' },
+    response: MemberSchema,
+    handle: async (request) => {
+      const pin = { userId: request.params.user ?? '', pin: null };
+      const row = await changePin({ db: ctx.db, idKey: ctx.keys.id }, teamRef(ctx, request), pin);
       return isRefusal(row) ? row : answerWith(200, memberView(row));
     },
   });
@@ -207,7 +285,9 @@ function revokeRoute(ctx: ApiContext) {
 export function teamRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     membersRoute(ctx),
-    changeRoleRoute(ctx),
+    changeMemberRoute(ctx),
+    setPinRoute(ctx),
+    removePinRoute(ctx),
     removeRoute(ctx),
     leaveRoute(ctx),
     invitationsRoute(ctx),

@@ -108,6 +108,66 @@ test('a role that is taken away ends with the next request', async () => {
   assert.equal((await known.get(path('test/api_keys'))).status, 404);
 });
 
+test('a PIN is set by admins, and no answer or log has it', async () => {
+  await addPerson('till@team.test');
+  await invite('till@team.test', 'cashier');
+  const cashier = await signIn('till@team.test');
+  const token = await server.mailedToken('till@team.test');
+  assert.equal((await cashier.post('/invitations/accept', { token })).status, 200);
+  const find = async () => {
+    const { body } = await owner.get(path('members'));
+    const members = body.data as { user: string; email: string; has_pin: boolean }[];
+    return members.find(({ email }) => email === 'till@team.test');
+  };
+  const user = (await find())?.user ?? '';
+  const pinOf = (id: string) => path(`members/${id}/pin`);
+  for (const pin of ['123', '123456789', '12a4', 7316, ' 7316', null]) {
+    const refused = await owner.send('PUT', pinOf(user), { pin });
+    assert.deepEqual([refused.status, refused.body.error?.param], [400, 'pin'], String(pin));
+    assert.ok(!refused.text.includes('7316'), refused.text);
+  }
+  assert.equal((await owner.send('PUT', pinOf(user), {})).body.error?.code, 'parameter_missing');
+  const stranger = (await addPerson('stranger@team.test')).userId;
+  const foreign = await owner.send('PUT', pinOf(stranger), { pin: '7316' });
+  assert.deepEqual([foreign.status, foreign.body.error?.code], [404, 'resource_missing']);
+  assert.equal((await cashier.send('PUT', pinOf(user), { pin: '7316' })).status, 403);
+  const set = await owner.send('PUT', pinOf(user), { pin: '7316' });
+  assert.deepEqual([set.status, set.body.has_pin], [200, true], set.text);
+  const [row] = await server.db.query<{ pin_hash: string }>(
+    'select pin_hash from memberships where user_id = $1 and account_id = $2',
+    [user, account],
+  );
+  assert.match(row?.pin_hash ?? '', /^\$argon2id\$/);
+  const log = await owner.get(path('audit_log'));
+  assert.match(log.text, /member\.pin_set/);
+  for (const { text } of [set, log]) assert.ok(!/7316|argon2|pin_hash/.test(text), text);
+  assert.equal((await owner.delete(pinOf(user))).body.has_pin, false);
+  assert.equal((await find())?.has_pin, false);
+});
+
+test('what a member may do at a till is changed with the role, or alone', async () => {
+  const { body } = await owner.get(path('members'));
+  const members = body.data as { user: string; email: string; version: number }[];
+  const member = members.find(({ email }) => email === 'till@team.test');
+  assert.ok(member);
+  const change = (fields: object) => owner.patch(path(`members/${member.user}`), fields);
+  const rights = await change({ version: 1, refund_limit: 5_000_000, may_discount: true });
+  assert.equal(rights.status, 200, rights.text);
+  const { role, refund_limit, may_discount, version } = rights.body;
+  assert.deepEqual([role, refund_limit, may_discount, version], ['cashier', 5_000_000, true, 2]);
+  const promoted = await change({ version: 2, role: 'viewer' });
+  assert.deepEqual([promoted.body.role, promoted.body.refund_limit], ['viewer', 5_000_000]);
+  const stale = await change({ version: 2, refund_limit: 1 });
+  assert.equal(stale.body.error?.code, 'version_conflict');
+  for (const refund_limit of [-1, 1.5, '5', 1_000_000_000_001, null]) {
+    const wrong = await change({ version: 3, refund_limit });
+    assert.deepEqual([wrong.status, wrong.body.error?.param], [400, 'refund_limit']);
+  }
+  const again = await change({ version: 3, role: 'cashier' });
+  assert.deepEqual([again.body.role, again.body.may_discount], ['cashier', true]);
+  assert.match((await owner.get(path('audit_log'))).text, /member\.rights_changed/);
+});
+
 test('an account never loses its last owner', async () => {
   const demoted = await owner.patch(path(`members/${ownerId}`), { role: 'viewer', version: 1 });
   assert.equal(demoted.status, 409);
@@ -258,7 +318,8 @@ test('rights in a live account need a fresh factor, and owners are mailed', asyn
   for (const answer of await Promise.all(giveRights())) assert.ok(answer.status < 300, answer.text);
   const did = `${OWNER} did this in the account “Some Shop”: `;
   assert.deepEqual((await mails()).toSorted(), [
-    `${did}Change a member's role. mia@live-team.test was member and is admin now.`,
+    `${did}Change a member's role or rights at tills. ` +
+      'mia@live-team.test was member and is admin now.',
     `${did}Invite a person by email. new@live-team.test gets the role admin.`,
   ]);
   server.clock.advance(5 * 60_000);

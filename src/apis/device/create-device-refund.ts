@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/credential-ends.ts';
+import { countCodeTries } from '#apis/device/manager-code-tries.ts';
 import {
   CreateRefundBody,
   REFUND_EXAMPLE,
@@ -7,27 +8,19 @@ import {
   RefundSchema,
   refundAskedFor,
 } from '#apis/merchant/refund-schema.ts';
-import { Cashier, namedCashier } from '#apis/merchant/terminal-schema.ts';
+import { Cashier, ManagerCode, namedCashier } from '#apis/merchant/terminal-schema.ts';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { HOUR_MS } from '#core/durations.ts';
 import { defineRoute } from '#http/route.ts';
-import { text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 import { createRefund } from '#refunds/create.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 
 const PosRefundBody = Type.Object({
   ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'presentment_amount', 'reason']).properties,
   cashier: Type.Optional(Cashier),
-  manager_code: Type.Optional(
-    text(20, 'A code from the dashboard, for refunds that need a manager.', 8),
-  ),
+  manager_code: Type.Optional(ManagerCode),
 });
-
-/** Codes have 39 bits and are valid for minutes, so a clerk may mistype a few. */
-const WRONG_CODES: Allowance = { attempts: 10, windowMs: HOUR_MS };
 
 export function createDeviceRefundRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof PosRefundBody>({
@@ -39,8 +32,9 @@ export function createDeviceRefundRoute(ctx: ApiContext) {
     tag: 'Terminal protocol',
     summary: 'Refund a payment',
     description:
-      'A sale of another till, or more than 500 USDC of one sale, needs a `manager_code`: ' +
-      'without one the refund is refused with 403 `manager_required`, and no money moves.',
+      'A sale of another till needs a `manager_code`, and so does more of one sale than the ' +
+      'person who is in may refund (their `refund_limit`), or than 500 USDC without a shift: ' +
+      'without a code the refund is refused with 403 `manager_required`, and no money moves.',
     scope: null,
     idempotency: 'required',
     body: PosRefundBody,
@@ -61,24 +55,19 @@ export function createDeviceRefundRoute(ctx: ApiContext) {
       if (isRefusal(asked)) return asked;
       if (!caller.active) return terminalInactive();
       const managerCode = body.manager_code ?? null;
-      const bucket = `manager-code ${caller.terminalId}`;
-      if (managerCode !== null) {
-        const tooMany = await takeAttempt(ctx.db, bucket, { allowance: WRONG_CODES, now });
-        if (tooMany !== null) return tooMany;
-      }
-      const answer = await createRefund(ctx, {
-        tenant: caller.tenant,
-        keyHash: caller.merchant.keyHash,
-        terminalId: caller.terminalId,
-        managerCode,
-        idempotency: present(idempotency, 'idempotency key'),
-        requestId,
-        now,
-        input: { ...asked, metadata: namedCashier(body), source: 'terminal' },
-      });
-      const isWrong = isRefusal(answer) && answer.code === 'manager_required';
-      if (managerCode !== null && !isWrong) await giveBackAttempt(ctx.db, bucket);
-      return answer;
+      const { terminalId } = caller;
+      return countCodeTries(ctx.db, { terminalId, managerCode, now }, () =>
+        createRefund(ctx, {
+          tenant: caller.tenant,
+          keyHash: caller.merchant.keyHash,
+          terminalId,
+          managerCode,
+          idempotency: present(idempotency, 'idempotency key'),
+          requestId,
+          now,
+          input: { ...asked, metadata: namedCashier(body), source: 'terminal' },
+        }),
+      );
     },
   });
 }

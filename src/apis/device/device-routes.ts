@@ -9,7 +9,9 @@ import {
 } from '#apis/device/device-intent.ts';
 import { listFiscalRoute, signFiscalRoute } from '#apis/device/fiscal-routes.ts';
 import { listDevicePaymentsRoute } from '#apis/device/list-device-payments.ts';
+import { countCodeTries } from '#apis/device/manager-code-tries.ts';
 import { receiptMailRoute } from '#apis/device/receipt-mail.ts';
+import { shiftRoutes } from '#apis/device/shift-routes.ts';
 import { smartTapRoute } from '#apis/device/smart-tap-route.ts';
 import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
 import { testPassesRoute } from '#apis/device/test-pass-routes.ts';
@@ -135,32 +137,40 @@ function cashierRoute(ctx: ApiContext) {
     checksCredential: true,
     tag: TAG,
     summary: 'Create a payment intent on this terminal',
+    description:
+      'While a shift is open, a discount needs the right of the person who is in ' +
+      '(`may_discount`), or a `manager_code`; else it is refused with 403 `manager_required`.',
     scope: null,
     idempotency: 'required',
     body: CashierIntentBody,
     bodyExample: { amount: 2500000, split_group: 'table-7', cashier: 'Ada' },
     responses: { 201: intentResponse('The new intent, `source: terminal`.') },
-    errors: CREATE_ERRORS,
+    errors: [...CREATE_ERRORS, 'manager_required', 'rate_limit_exceeded'],
     handle: async ({ caller, body, idempotency, requestId, now }) => {
       const sale = askedSale(body);
       if (isRefusal(sale)) return sale;
-      const answer = await createIntent(ctx, {
-        merchant: caller.merchant,
-        idempotency: present(idempotency, 'idempotency key'),
-        requestId,
-        now,
-        input: {
-          ...sale,
-          tipping: body.tipping ?? null,
-          terminalId: caller.terminalId,
-          orderId: body.order_id ?? null,
-          description: body.description ?? null,
-          metadata: namedCashier(body),
-          source: 'terminal',
-          splitGroup: body.split_group ?? null,
-          expiresIn: CASHIER_EXPIRES_IN_SECONDS,
-        },
-      });
+      const { terminalId, merchant } = caller;
+      const managerCode = body.manager_code ?? null;
+      const answer = await countCodeTries(ctx.db, { terminalId, managerCode, now }, () =>
+        createIntent(ctx, {
+          merchant,
+          idempotency: present(idempotency, 'idempotency key'),
+          requestId,
+          now,
+          input: {
+            ...sale,
+            tipping: body.tipping ?? null,
+            terminalId,
+            orderId: body.order_id ?? null,
+            description: body.description ?? null,
+            metadata: namedCashier(body),
+            source: 'terminal',
+            splitGroup: body.split_group ?? null,
+            managerCode,
+            expiresIn: CASHIER_EXPIRES_IN_SECONDS,
+          },
+        }),
+      );
       return showOnTerminal(ctx.pages, answer);
     },
   });
@@ -249,6 +259,7 @@ export function deviceSurface(ctx: ApiContext): Surface<DeviceCaller> {
       smartTapRoute(ctx),
       nextRoute(ctx),
       watchRoute(ctx),
+      ...shiftRoutes(ctx),
       cashierRoute(ctx),
       tapRoute(ctx),
       ...chipAuthorizationRoutes(ctx),

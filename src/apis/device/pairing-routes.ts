@@ -69,6 +69,7 @@ const {
   language: _language,
   currency: _currency,
   signs_receipts: _signs,
+  shift: _shift,
   ...shown
 } = DeviceSchema.properties;
 

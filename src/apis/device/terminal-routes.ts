@@ -1,7 +1,13 @@
 import { selectLanguage, selectTimeZone } from '#accounts/account-queries.ts';
 import { selectBrand } from '#accounts/brand-queries.ts';
+import { selectShift, shiftView } from '#accounts/shifts.ts';
 import { selectShopSettings } from '#accounts/shop-settings.ts';
-import { DeviceSchema, SoftwareBody, TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
+import {
+  DeviceSchema,
+  SHIFT_EXAMPLE,
+  SoftwareBody,
+  TERMINAL_EXAMPLE,
+} from '#apis/merchant/terminal-schema.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { brandPath } from '#core/brand-styles.ts';
@@ -28,6 +34,7 @@ const responses = {
       signs_receipts: false,
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
       brand_path: null,
+      shift: SHIFT_EXAMPLE,
     },
   },
 };
@@ -35,11 +42,12 @@ const responses = {
 /** Renders the terminal as its own device sees it. */
 async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: TerminalRow) {
   const { accountId } = caller.tenant;
-  const [brand, timeZone, language, shop] = await Promise.all([
+  const [brand, timeZone, language, shop, shift] = await Promise.all([
     selectBrand(ctx.db, accountId),
     selectTimeZone(ctx.db, accountId),
     selectLanguage(ctx.db, accountId),
     selectShopSettings(ctx.db, accountId),
+    selectShift(ctx.db, caller.terminalId),
   ]);
   return {
     ...terminalObject(row),
@@ -50,6 +58,7 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
     signs_receipts: shop.fiscal_signer?.called_by === 'terminal',
     tag_url: tagUrl(ctx.pages, row),
     brand_path: brand === null ? null : brandPath(brand.style),
+    shift: shift === null ? null : shiftView(shift),
   };
 }
 

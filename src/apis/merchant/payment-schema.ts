@@ -76,6 +76,11 @@ const SoldAt = nullable({
   description: 'The location of the terminal when the sale was created; `null` if at none.',
 });
 
+export const CashierAt = nullable({
+  ...idOf('usr_', 'user'),
+  description: 'The person who was in at the till (`POST /shift`); `null` if nobody was.',
+});
+
 export const Tipping = Type.Object(
   {
     percentages: Type.Array(
@@ -131,6 +136,7 @@ export const PaymentIntentSchema = Type.Object(
     cancellation_reason: nullable(oneOf(CANCELLATION_REASONS, 'The list may grow.')),
     canceled_at: nullable(Timestamp),
     split_group: SplitGroup,
+    cashier: CashierAt,
     picked_up_at: nullable(Timestamp),
     tapped_at: nullable(Timestamp),
     expires_at: Timestamp,
@@ -216,6 +222,7 @@ export const PaymentSchema = Type.Object(
       { description: 'The means of payment that the customer used.' },
     ),
     split_group: SplitGroup,
+    cashier: CashierAt,
     receipt_url: nullable(
       Type.String({
         format: 'uri',

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
-import { ReceiptNumber } from '#apis/merchant/payment-schema.ts';
+import { CashierAt, ReceiptNumber } from '#apis/merchant/payment-schema.ts';
 import { Presentment } from '#apis/merchant/presentment-schema.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import {
@@ -43,6 +43,7 @@ export const RefundSchema = Type.Object(
     ),
     receipt_number: nullable(ReceiptNumber),
     source: oneOf(['api', 'terminal', 'dashboard'] as const, 'Who requested it.'),
+    cashier: CashierAt,
     metadata: Metadata,
     created: Timestamp,
     updated: Timestamp,
@@ -110,6 +111,7 @@ export const REFUND_EXAMPLE = {
   receipt_url: 'https://pay.example.com/receipts/4Ob8sN3kQ7tZ2xWa5pTn9vKc1dGh7mZ2xWa5',
   receipt_number: 'RX7QM-12',
   source: 'api',
+  cashier: null,
   metadata: {},
   network: 'testnet',
   created: '2026-10-01T12:05:00.000Z',

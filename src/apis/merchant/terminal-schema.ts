@@ -7,6 +7,7 @@ import {
   idOf,
   listOf,
   nullable,
+  objectType,
   oneOf,
   pageParameters,
   Timestamp,
@@ -45,6 +46,30 @@ export const TerminalListQuery = Type.Object({
   status: Type.Optional(oneOf(['active', 'inactive'] as const, 'Only terminals of this status.')),
 });
 
+export const ShiftSchema = Type.Object(
+  {
+    id: idOf('shf_', 'shift'),
+    object: objectType('shift'),
+    cashier: nullable({
+      ...idOf('usr_', 'user'),
+      description:
+        'The person who is in. `null`: the PIN or the membership has ended since, so the till ' +
+        'refunds and discounts only with a manager’s code.',
+    }),
+    started_at: { ...Timestamp, description: 'When the shift began.' },
+    ended_at: nullable({ ...Timestamp, description: 'When it ended; `null` while it is open.' }),
+  },
+  { title: 'Shift', description: 'A shift at a till.' },
+);
+
+export const SHIFT_EXAMPLE = {
+  id: 'shf_01QzYb4mVd7RkT2nWq5Lc8',
+  object: 'shift',
+  cashier: 'usr_01QzX0aKpV9sJm3xRt6Bw2',
+  started_at: '2026-10-01T08:00:00.000Z',
+  ended_at: null,
+} as const;
+
 /** The terminal as its own device sees it. */
 export const DeviceSchema = Type.Object(
   {
@@ -81,6 +106,7 @@ export const DeviceSchema = Type.Object(
         description: 'The path of a style sheet with the merchant’s logo and color.',
       }),
     ),
+    shift: nullable(ShiftSchema),
   },
   { title: 'Device', description: 'The requesting terminal, and its merchant.' },
 );
@@ -160,12 +186,15 @@ export function namedCashier({ cashier }: { readonly cashier?: string }): Record
   return cashier === undefined ? {} : { cashier };
 }
 
+export const ManagerCode = text(20, 'A code from the dashboard, for what needs a manager.', 8);
+
 export const CashierIntentBody = Type.Object({
   ...priceFields,
   order_id: Type.Optional(OrderId),
   description: Type.Optional(text(500, 'Up to 500 characters.')),
   split_group: Type.Optional(SplitGroupInput),
   cashier: Type.Optional(Cashier),
+  manager_code: Type.Optional(ManagerCode),
   tipping: Type.Optional(nullable(Tipping)),
 });
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { AtomsOut, commonFields, Day, nullable, oneOf, Timestamp } from '#http/schema.ts';
+import { AtomsOut, commonFields, Day, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
 
 /** End-of-shift totals, as terminals and the dashboard show them. */
 
@@ -102,13 +102,22 @@ export const TotalsSchema = Type.Object(
     cashiers: Type.Array(
       Type.Object({
         ...terminalFields,
-        cashier: nullable(Type.String({ description: '`null` if no cashier was named.' })),
+        cashier: nullable(
+          Type.String({
+            description: 'The name of the person; `null` if no cashier was named.',
+          }),
+        ),
+        cashier_id: nullable({
+          ...idOf('usr_', 'user'),
+          description: 'The person who was in at the till; `null` if nobody was.',
+        }),
         ...figuresOut,
       }),
       {
         description:
-          'The same by terminal and cashier. Intents and refunds name the cashier as `cashier` ' +
-          'in `metadata`: terminals write it, and your server may.',
+          'The same by terminal and cashier: the person who was in at the till (`cashier_id`). ' +
+          'Without a shift, intents and refunds name the cashier as `cashier` in `metadata`: ' +
+          'terminals write it, and your server may.',
       },
     ),
     taxes,

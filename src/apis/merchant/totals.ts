@@ -65,6 +65,12 @@ interface TerminalTotals extends Figures {
 
 interface CashierTotals extends TerminalTotals {
   readonly cashier: string | null;
+  readonly cashier_id: string | null;
+}
+
+function ofCashier(one: CashierTotals, other: CashierTotals): boolean {
+  const isSame = one.cashier === other.cashier && one.cashier_id === other.cashier_id;
+  return isSame && ofTerminal(one, other);
 }
 
 function addPriced(one: readonly Priced[], other: readonly Priced[]): Priced[] {
@@ -119,7 +125,7 @@ function byCashier(rows: readonly TotalsRow[]): CashierTotals[] {
     const presentment = currency === null ? [] : [{ currency, sales, tips, refunded }];
     return { ...row, presentment };
   });
-  return merge(cashiers, (one, other) => ofTerminal(one, other) && one.cashier === other.cashier);
+  return merge(cashiers, ofCashier);
 }
 
 function figuresView(row: Figures) {
@@ -147,7 +153,7 @@ function terminalView(row: TerminalTotals) {
 }
 
 function cashierView(row: CashierTotals) {
-  return { ...terminalView(row), cashier: row.cashier };
+  return { ...terminalView(row), cashier: row.cashier, cashier_id: row.cashier_id };
 }
 
 function answerFile(rows: readonly { readonly [column: string]: Json }[], name: string): Stream {

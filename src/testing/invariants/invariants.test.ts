@@ -182,7 +182,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     { sql: [`update refunds set receipt_number = 'RXXXX-1' where receipt_number like '%-1'`] },
   ],
   'a payment is of the sale that its intent is of, and a refund of the account of both': [
-    ...['account_id', 'terminal_id', 'order_id', 'split_group'].map((column) => ({
+    ...['account_id', 'terminal_id', 'order_id', 'split_group', 'cashier_id'].map((column) => ({
       sql: [`update payments set ${column} = 'other'`],
     })),
     { sql: ['update payments set livemode = true'] },

@@ -156,8 +156,9 @@ const MONEY: readonly Rule[] = [
     always: true,
     sql: `select p.id || ' differs from ' || i.id from payments p
       join payment_intents i on i.id = p.payment_intent_id
-      where (p.account_id, p.livemode, p.terminal_id, p.location_id, p.split_group)
-        is distinct from (i.account_id, i.livemode, i.terminal_id, i.location_id, i.split_group)
+      where (p.account_id, p.livemode, p.terminal_id, p.location_id, p.split_group, p.cashier_id)
+        is distinct from
+        (i.account_id, i.livemode, i.terminal_id, i.location_id, i.split_group, i.cashier_id)
         or p.order_id <> i.order_id and not i.recovered
       union all
       select r.id || ' differs from ' || p.id from refunds r join payments p on p.id = r.payment_id

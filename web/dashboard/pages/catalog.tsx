@@ -13,7 +13,7 @@ import { Status } from '../../ui/status.tsx';
 import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useAccount, useMerchant, useRead } from '../merchant.ts';
 import type { Account } from '../parts/account-settings.ts';
 import { CatalogDialog } from '../parts/catalog-dialog.tsx';
 import { CatalogIcon } from '../parts/catalog-icon.tsx';
@@ -29,7 +29,7 @@ interface Open {
 
 export function Catalog(): ReactNode {
   const { scope, may } = useMerchant();
-  const account = useRead('GET /accounts/{account}');
+  const account = useAccount();
   const query = useRead('GET /accounts/{account}/{mode}/catalogue');
   const [open, setOpen] = useState<Open | null>(null);
   const items = query.data?.data ?? [];

@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode, useState } from 'react';
 import { LANGUAGE_NAMES, LANGUAGES } from '#core/languages.ts';
-import type { ReadAccountResponse } from '../../data/types/dashboard.ts';
+import type { Account } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
@@ -22,7 +22,7 @@ import { offeredLanguages } from '../../ui/text/switch.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useAccount, useMerchant } from '../merchant.ts';
 import { Brand } from '../parts/brand.tsx';
 import { NewAccountForm } from '../parts/no-account.tsx';
 import { ReceiptSettings } from '../parts/receipt-settings.tsx';
@@ -30,7 +30,7 @@ import { ShopPrices } from '../parts/shop-prices.tsx';
 import { TaxRates } from '../parts/tax-rates.tsx';
 
 export function Settings(): ReactNode {
-  const query = useRead('GET /accounts/{account}');
+  const query = useAccount();
   const { may, setAccount } = useMerchant();
   const [isOpening, setIsOpening] = useState(false);
   return (
@@ -123,14 +123,14 @@ function useLimit(stored: bigint) {
 }
 
 /** The settings of this page's first form. */
-function formFields(account: ReadAccountResponse) {
+function formFields(account: Account) {
   const { name, requested_name, refund_window_days, refund_daily_limit } = account;
   const { time_zone, language } = account;
   return { name, requested_name, refund_window_days, refund_daily_limit, time_zone, language };
 }
 
 /** Holds the state of the form and of its saving. */
-function useAccountForm(account: ReadAccountResponse) {
+function useAccountForm(account: Account) {
   const { call } = useMerchant();
   const toast = useToast();
   const { isStale, setOpened } = useOpened(formFields(account));
@@ -158,7 +158,7 @@ function useAccountForm(account: ReadAccountResponse) {
   return { ...texts, limit, sending, save, isStale };
 }
 
-function AccountForm({ account }: { readonly account: ReadAccountResponse }): ReactNode {
+function AccountForm({ account }: { readonly account: Account }): ReactNode {
   const form = useAccountForm(account);
   const { name, setName, days, setDays, timeZone, setTimeZone, limit, sending, save } = form;
   const { isStale } = form;
@@ -209,7 +209,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
 }
 
 /** Shows the settings to users who may not change them. */
-function AccountFacts({ account }: { readonly account: ReadAccountResponse }): ReactNode {
+function AccountFacts({ account }: { readonly account: Account }): ReactNode {
   const { name, refund_window_days: days, refund_daily_limit: limit } = account;
   return (
     <>
@@ -228,12 +228,12 @@ function AccountFacts({ account }: { readonly account: ReadAccountResponse }): R
 }
 
 /** Explains that a verified business keeps its name until the operator has approved the new one. */
-function nameHint({ name, requested_name: asked }: ReadAccountResponse): string | null {
+function nameHint({ name, requested_name: asked }: Account): string | null {
   if (asked === null) return null;
   return t('dashboard.settings.name_asked', { name, asked });
 }
 
-type Language = ReadAccountResponse['language'];
+type Language = Account['language'];
 
 interface StoredFieldProps<Value> {
   readonly value: Value;

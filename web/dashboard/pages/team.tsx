@@ -22,7 +22,7 @@ import { type Role, useMerchant, useRead } from '../merchant.ts';
 type Member = ListMembersResponse['data'][number];
 type Invitation = ListInvitationsResponse['data'][number];
 
-const ROLES: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];
+const ROLES: readonly Role[] = ['cashier', 'viewer', 'member', 'admin', 'owner'];
 
 const choiceOf = (role: Role) => t(`dashboard.role_choice.${role}`);
 

@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import type { ReadAccountResponse, UpdateAccountBody } from '../../data/types/dashboard.ts';
+import type { Account, UpdateAccountBody } from '../../data/types/dashboard.ts';
 import { storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { useSend } from '../../desk/send.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { useMerchant } from '../merchant.ts';
 
-export type Account = ReadAccountResponse;
+export type { Account };
 /** The fields of the account that a change sends. */
 export type AccountChange = Omit<UpdateAccountBody, 'version'>;
 

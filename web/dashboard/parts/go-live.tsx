@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useAccount, useMerchant, useRead } from '../merchant.ts';
 import { ConsentDialog } from './consent.tsx';
 import { Step, VerifiedStep } from './live-steps.tsx';
 
@@ -21,7 +21,7 @@ export function GoLive(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/go_live', undefined, {
     everyMs: WATCH_MS,
   });
-  const { data: account } = useRead('GET /accounts/{account}');
+  const { data: account } = useAccount();
   if (data === undefined || account === undefined) return null;
   if (data.live) return <NextContract goLive={data} />;
   const { request, prepared } = data;

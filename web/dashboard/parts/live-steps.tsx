@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useAccount, useMerchant, useRead } from '../merchant.ts';
 
 export interface StepProps {
   readonly name: string;
@@ -46,7 +46,7 @@ export function VerifiedStep({ status }: { readonly status: string }): ReactNode
 export function LiveSteps(): ReactNode {
   const { may } = useMerchant();
   const one = { query: { limit: 1 } };
-  const account = useRead('GET /accounts/{account}').data;
+  const account = useAccount().data;
   const goLive = useRead('GET /accounts/{account}/{mode}/go_live').data;
   const terminals = useRead('GET /accounts/{account}/{mode}/terminals', one).data;
   const payments = useRead('GET /accounts/{account}/{mode}/payments', one).data;

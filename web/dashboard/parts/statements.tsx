@@ -1,9 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { fromRoot } from '../../data/root-path.ts';
-import type {
-  ListAutomaticPayoutsResponse,
-  ReadAccountResponse,
-} from '../../data/types/dashboard.ts';
+import type { Account, ListAutomaticPayoutsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Button } from '../../ui/button.tsx';
@@ -11,17 +8,15 @@ import { Select, TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useAccount, useMerchant, useRead } from '../merchant.ts';
 
 /** Statements for the accountant, and the automatic actions at the end of a period. */
 
 const FORMATS = ['csv', 'jsonl', 'camt.053.001.08', 'datev', 'xero', 'quickbooks'] as const;
 
-type Account = ReadAccountResponse;
-
 export function Statements(): ReactNode {
   const { may } = useMerchant();
-  const query = useRead('GET /accounts/{account}');
+  const query = useAccount();
   return (
     <>
       <StatementFile />

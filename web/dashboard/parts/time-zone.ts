@@ -1,11 +1,11 @@
 import type { Filters } from '../../desk/filters.tsx';
-import { useRead } from '../merchant.ts';
+import { useAccount } from '../merchant.ts';
 import { type Days, presetDays } from './day-presets.ts';
 import { dayEnd, dayStart } from './days.ts';
 
 /** Returns the account's time zone for displayed times, or `undefined` while loading. */
 export function useKnownTimeZone(): string | undefined {
-  return useRead('GET /accounts/{account}').data?.time_zone;
+  return useAccount().data?.time_zone;
 }
 
 /** Returns the account's time zone for days; UTC while loading. */

@@ -118,7 +118,7 @@ function Ending({ taxes, discounts, payouts }: Totals): ReactNode {
 function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   if (cashiers.every(({ cashier }) => cashier === null)) return null;
   return cashiers.map(({ cashier, ...figures }) => (
-    <section key={cashier ?? ''} className="card stack totals">
+    <section key={figures.cashier_id ?? cashier ?? ''} className="card stack totals">
       <h2>{cashier === null ? t('till.totals.no_cashier') : named(cashier)}</h2>
       <Sums figures={figures} />
       <PricedSums figures={figures} />

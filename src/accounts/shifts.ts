@@ -1,0 +1,91 @@
+import { present } from '#core/assert.ts';
+import { newId } from '#core/ids.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
+
+/**
+ * The shift of a till: who is in, and what that person may do. A person is in for as long as the
+ * membership and the PIN of the start are current, so a removed member, or a changed PIN, ends the
+ * person's rights with the next request, although the shift goes on.
+ */
+
+const shifts = table('shifts', {
+  id: 'text',
+  terminal_id: 'text',
+  account_id: 'text',
+  user_id: 'text',
+  pin_id: 'uuid?',
+  started_at: 'timestamptz',
+  ended_at: 'timestamptz?',
+});
+
+const SHOWN = shifts.pick(['id', 'started_at', 'ended_at'], 's');
+
+/** SQL: the shift (`s`) of a terminal, and the membership (`m`) of the person who is in. */
+export const OPEN_SHIFT = (terminalId: string) =>
+  `shifts s left join memberships m
+     on m.account_id = s.account_id and m.user_id = s.user_id and m.pin_id = s.pin_id
+   where s.terminal_id = ${terminalId} and s.ended_at is null`;
+
+export type Shift = Row<typeof SHOWN> & {
+  /** The person who is in; `null` if the PIN or the membership has ended since. */
+  readonly cashier_id: string | null;
+};
+
+/** What the till may do without a manager's code. */
+export type ShiftRights = Shift & {
+  readonly refund_limit: bigint;
+  readonly may_discount: boolean;
+};
+
+/** Returns the open shift of a terminal. A shift that nobody is in any more allows nothing. */
+export async function selectShift(sql: Sql, terminalId: string): Promise<ShiftRights | null> {
+  const rows = await sql.query<ShiftRights>(
+    `select ${SHOWN}, m.user_id as cashier_id, coalesce(m.refund_limit, 0) as refund_limit,
+       coalesce(m.may_discount, false) as may_discount
+     from ${OPEN_SHIFT('$1')}`,
+    [terminalId],
+  );
+  return rows[0] ?? null;
+}
+
+export function shiftView({ id, cashier_id: cashier, started_at, ended_at }: Shift) {
+  const at = { started_at: started_at.toISOString(), ended_at: ended_at?.toISOString() ?? null };
+  return { id, object: 'shift', cashier, ...at };
+}
+
+/** Starts a shift, or hands the open one over. The caller has checked the PIN. */
+export async function openShift(
+  tx: Tx,
+  opened: {
+    readonly terminalId: string;
+    readonly accountId: string;
+    readonly userId: string;
+    readonly pinId: string;
+    readonly now: Date;
+  },
+): Promise<Shift> {
+  const { terminalId, accountId, userId, pinId, now } = opened;
+  const rows = await tx.query<Shift>(
+    `insert into shifts as s (id, terminal_id, account_id, user_id, pin_id, started_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (terminal_id) where ended_at is null
+     do update set user_id = excluded.user_id, pin_id = excluded.pin_id
+     returning ${SHOWN}, s.user_id as cashier_id`,
+    [newId('shift', now), terminalId, accountId, userId, pinId, now],
+  );
+  return present(rows[0], 'shift');
+}
+
+/** Ends the open shift of a terminal. @returns null if there is none. */
+export async function endShift(
+  tx: Tx,
+  ended: { readonly terminalId: string; readonly now: Date },
+): Promise<Shift | null> {
+  const rows = await tx.query<Shift>(
+    `update shifts s set ended_at = $2 where terminal_id = $1 and ended_at is null
+     returning ${SHOWN}, s.user_id as cashier_id`,
+    [ended.terminalId, ended.now],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,24 @@
+import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
+import { HOUR_MS } from '#core/durations.ts';
+import type { Database } from '#db/database.ts';
+import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
+
+/** Codes have 39 bits and are valid for minutes, so a clerk may mistype a few. */
+const WRONG_CODES: Allowance = { attempts: 10, windowMs: HOUR_MS };
+
+/** Counts the wrong codes of managers that a terminal sends. Without a code it only works. */
+export async function countCodeTries(
+  db: Database,
+  asked: { readonly terminalId: string; readonly managerCode: string | null; readonly now: Date },
+  work: () => Promise<Answer | Refusal>,
+): Promise<Answer | Refusal> {
+  const { terminalId, managerCode, now } = asked;
+  if (managerCode === null) return work();
+  const bucket = `manager-code ${terminalId}`;
+  const tooMany = await takeAttempt(db, bucket, { allowance: WRONG_CODES, now });
+  if (tooMany !== null) return tooMany;
+  const answer = await work();
+  const isWrong = isRefusal(answer) && answer.code === 'manager_required';
+  if (!isWrong) await giveBackAttempt(db, bucket);
+  return answer;
+}

@@ -1,0 +1,39 @@
+import { addMs } from '#core/clock.ts';
+import { MINUTE_MS } from '#core/durations.ts';
+
+/**
+ * Limits guesses at a short code: the fifth wrong one within ten minutes blocks the code for ten
+ * more.
+ */
+
+const WRONG_ALLOWED = 5;
+const WRONG_WINDOW_MS = 10 * MINUTE_MS;
+const BLOCKED_MS = 10 * MINUTE_MS;
+/**
+ * Requests are not counted in the order in which they arrived, so times may be this far ahead of
+ * `now`. Times further ahead come from before the clock was set back.
+ */
+const AHEAD_MS = MINUTE_MS;
+
+export interface Tries {
+  /** The latest wrong ones. */
+  readonly wrongAt: readonly Date[];
+  readonly blockedUntil: Date | null;
+}
+
+/** Counts a wrong code. */
+export function afterWrong({ wrongAt, blockedUntil }: Tries, now: Date): Tries {
+  const since = addMs(now, -WRONG_WINDOW_MS);
+  const counted = [...wrongAt.filter((at) => at > since && at <= addMs(now, AHEAD_MS)), now];
+  if (counted.length < WRONG_ALLOWED) return { wrongAt: counted, blockedUntil };
+  return { wrongAt: [], blockedUntil: addMs(now, BLOCKED_MS) };
+}
+
+/**
+ * True if a block is active. One that ends later than any block starting about now could is
+ * ignored, because then the clock was set back.
+ */
+export function isBlocked({ blockedUntil }: Tries, now: Date): boolean {
+  if (blockedUntil === null || blockedUntil <= now) return false;
+  return blockedUntil <= addMs(now, BLOCKED_MS + AHEAD_MS);
+}

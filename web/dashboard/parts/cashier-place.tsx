@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react';
+import { useDesk } from '../../desk/desk-context.ts';
+import { Sheet } from '../../desk/sheet.tsx';
+import { Button } from '../../ui/button.tsx';
+import { t } from '../../ui/text/t.ts';
+import type { MerchantPlace } from '../merchant.ts';
+import { AccountChoice } from './account-choice.tsx';
+
+/** For a cashier, who works at tills and may read nothing in the dashboard. */
+export function CashierPlace(place: Pick<MerchantPlace, 'account' | 'setAccount'>): ReactNode {
+  const { signOut } = useDesk();
+  return (
+    <Sheet title={t('dashboard.cashier.heading')}>
+      <p>{t('dashboard.cashier.text', { name: place.account.name })}</p>
+      <AccountChoice {...place} />
+      <Button data-name="Sign out" kind="quiet" onClick={() => void signOut()}>
+        {t('dashboard.sign_out')}
+      </Button>
+    </Sheet>
+  );
+}
