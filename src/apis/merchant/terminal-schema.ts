@@ -62,6 +62,11 @@ export const ShiftSchema = Type.Object(
   { title: 'Shift', description: 'A shift at a till.' },
 );
 
+const ShiftOfTill = {
+  ...nullable(ShiftSchema),
+  description: 'The open shift of the terminal; `null` if nobody has started one.',
+};
+
 export const SHIFT_EXAMPLE = {
   id: 'shf_01QzYb4mVd7RkT2nWq5Lc8',
   object: 'shift',
@@ -106,7 +111,7 @@ export const DeviceSchema = Type.Object(
         description: 'The path of a style sheet with the merchant’s logo and color.',
       }),
     ),
-    shift: nullable(ShiftSchema),
+    shift: ShiftOfTill,
   },
   { title: 'Device', description: 'The requesting terminal, and its merchant.' },
 );

@@ -18,6 +18,7 @@ import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { type Role, useMerchant, useRead } from '../merchant.ts';
+import { TillAccess } from '../parts/till-access.tsx';
 
 type Member = ListMembersResponse['data'][number];
 type Invitation = ListInvitationsResponse['data'][number];
@@ -35,6 +36,10 @@ function memberColumns(change: (member: Member) => ReactNode): readonly Column<M
     { name: t('dashboard.field.role'), cell: ({ role }) => t(`dashboard.role.${role}`) },
     { name: t('desk.second_factor'), cell: ({ two_factor }) => <Factor isSet={two_factor} /> },
     {
+      name: t('dashboard.team.till.column'),
+      cell: ({ has_pin }) => (has_pin ? t('dashboard.team.till.pin') : null),
+    },
+    {
       name: t('dashboard.team.since.column'),
       cell: ({ created }) => <Time at={created} shape="day" />,
     },
@@ -48,18 +53,22 @@ export function Team(): ReactNode {
   const [isInviting, setIsInviting] = useState(false);
   const [changing, setChanging] = useState<Member | null>(null);
   const [removing, setRemoving] = useState<Member | null>(null);
+  const [atTill, setAtTill] = useState<Member | null>(null);
   const query = useRead('GET /accounts/{account}/members');
   const canChange = may('owner');
   const change = (member: Member) =>
-    canChange && member.user !== session.user.id ? (
-      <span className="row">
-        <Button onClick={() => setChanging(member)}>{t('dashboard.button.change_role')}</Button>
-        <Button kind="danger-quiet" onClick={() => setRemoving(member)}>
-          {t('dashboard.button.remove')}
-        </Button>
-      </span>
+    member.organization === null ? (
+      <Actions
+        onTill={() => setAtTill(member)}
+        onRole={() => setChanging(member)}
+        onRemove={() => setRemoving(member)}
+        canChange={canChange && member.user !== session.user.id}
+      />
     ) : null;
   const columns = memberColumns(change);
+  // A dialog shows the member's current entry, because a colleague may have changed it meanwhile.
+  const current = (member: Member) =>
+    query.data?.data.find(({ user }) => user === member.user) ?? member;
   return (
     <Page
       title={t('dashboard.page.team')}
@@ -72,7 +81,7 @@ export function Team(): ReactNode {
       <List
         label={t('dashboard.page.team')}
         query={query}
-        columns={canChange ? columns : columns.slice(0, -1)}
+        columns={may('admin') ? columns : columns.slice(0, -1)}
         keyOf={({ user }) => user}
         empty={null}
       />
@@ -85,16 +94,39 @@ export function Team(): ReactNode {
       )}
       {isInviting ? <InviteDialog onClose={() => setIsInviting(false)} /> : null}
       {changing === null ? null : (
-        <RoleDialog
-          // Passes the member's current entry, because a colleague may have changed it meanwhile.
-          member={query.data?.data.find(({ user }) => user === changing.user) ?? changing}
-          onClose={() => setChanging(null)}
-        />
+        <RoleDialog member={current(changing)} onClose={() => setChanging(null)} />
+      )}
+      {atTill === null ? null : (
+        <TillAccess member={current(atTill)} onClose={() => setAtTill(null)} />
       )}
       {removing === null ? null : (
         <RemoveDialog member={removing} onClose={() => setRemoving(null)} />
       )}
     </Page>
+  );
+}
+
+interface ActionsProps {
+  readonly onTill: () => void;
+  readonly onRole: () => void;
+  readonly onRemove: () => void;
+  /** False for people who are no owners, and for one's own entry. */
+  readonly canChange: boolean;
+}
+
+function Actions({ onTill, onRole, onRemove, canChange }: ActionsProps): ReactNode {
+  return (
+    <span className="row">
+      <Button onClick={onTill}>{t('dashboard.till_access.button')}</Button>
+      {canChange ? (
+        <>
+          <Button onClick={onRole}>{t('dashboard.button.change_role')}</Button>
+          <Button kind="danger-quiet" onClick={onRemove}>
+            {t('dashboard.button.remove')}
+          </Button>
+        </>
+      ) : null}
+    </span>
   );
 }
 

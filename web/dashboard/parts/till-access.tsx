@@ -1,0 +1,138 @@
+import { type ReactNode, useState } from 'react';
+import type { ListMembersResponse } from '../../data/types/dashboard.ts';
+import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
+import { Form } from '../../desk/form.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Button } from '../../ui/button.tsx';
+import { Choice } from '../../ui/choice.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
+import { t } from '../../ui/text/t.ts';
+import { useToast } from '../../ui/toast.tsx';
+import { readSum, writeSum } from '../../ui/typed-sum.ts';
+import { useMerchant } from '../merchant.ts';
+
+type Member = ListMembersResponse['data'][number];
+
+export interface TillAccessProps {
+  readonly member: Member;
+  readonly onClose: () => void;
+}
+
+/** What a member has and may do at tills: the PIN, and for owners also the rights. */
+export function TillAccess({ member, onClose }: TillAccessProps): ReactNode {
+  const { may } = useMerchant();
+  return (
+    <Dialog title={t('dashboard.till_access.heading', { name: member.name })} onClose={onClose}>
+      <Pin member={member} />
+      {may('owner') ? <Rights member={member} /> : null}
+      <Button onClick={onClose}>{t('dashboard.till_access.close_button')}</Button>
+    </Dialog>
+  );
+}
+
+/** 4 to 8 digits, as the service takes them. */
+const PIN = /^\d{4,8}$/;
+
+function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
+  const { call } = useMerchant();
+  const toast = useToast();
+  const [pin, setPin] = useState('');
+  const sending = useSend(['pin']);
+  const removing = useSend([]);
+  const path = { user: member.user };
+  const save = async () => {
+    if (!PIN.test(pin)) return sending.refuse('pin', t('dashboard.till_access.pin_invalid'));
+    const route = 'PUT /accounts/{account}/members/{user}/pin';
+    if ((await sending.send(() => call(route, { path, body: { pin } }))) === null) return;
+    setPin('');
+    toast(t('dashboard.till_access.pin_done'));
+  };
+  const remove = () =>
+    removing.send(() => call('DELETE /accounts/{account}/members/{user}/pin', { path }));
+  return (
+    <>
+      <Form
+        sending={sending}
+        onSend={save}
+        data-name="Set PIN"
+        send={t('dashboard.till_access.pin_button')}
+      >
+        <TextField
+          data-name="PIN"
+          label={t('dashboard.till_access.pin')}
+          type="password"
+          inputMode="numeric"
+          autoComplete="new-password"
+          value={pin}
+          onChange={(event) => setPin(event.target.value)}
+          hint={t(
+            member.has_pin ? 'dashboard.till_access.pin_hint' : 'dashboard.till_access.no_pin_hint',
+          )}
+          error={sending.problemAt('pin')}
+        />
+      </Form>
+      {member.has_pin ? (
+        <div>
+          <Button kind="danger-quiet" busy={removing.busy} onClick={() => void remove()}>
+            {t('dashboard.till_access.remove_button')}
+          </Button>
+        </div>
+      ) : null}
+      {removing.problem === null ? null : <Notice tone="bad">{removing.problem}</Notice>}
+    </>
+  );
+}
+
+function Rights({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
+  const { call } = useMerchant();
+  const toast = useToast();
+  const [wrote] = useState(BigInt(member.refund_limit));
+  const [typed, setTyped] = useState(() => (wrote === 0n ? '' : writeSum(wrote)));
+  const [mayDiscount, setMayDiscount] = useState(member.may_discount);
+  const [opened, setOpened] = useState(member.version);
+  const sending = useSend(['refund_limit', 'may_discount']);
+  const sum = readSum(typed, { wrote });
+  const save = async () => {
+    if (sum.is === 'refused') return;
+    const refund_limit = sum.is === 'sum' ? Number(sum.units) : 0;
+    const body = { version: member.version, refund_limit, may_discount: mayDiscount };
+    const path = { user: member.user };
+    const saved = await sending.send(() =>
+      call('PATCH /accounts/{account}/members/{user}', { path, body }),
+    );
+    if (saved === null) return;
+    setOpened(saved.version);
+    toast(t('dashboard.till_access.rights_done'));
+  };
+  return (
+    <Form
+      sending={sending}
+      onSend={save}
+      data-name="Save rights"
+      send={t('dashboard.till_access.rights_button')}
+    >
+      <ChangedMeanwhile isStale={opened !== member.version} />
+      <SumField
+        data-name="Refund limit"
+        label={t('dashboard.till_access.refund_limit')}
+        value={typed}
+        sum={sum}
+        shows
+        onText={setTyped}
+        hint={t('dashboard.till_access.refund_limit_hint')}
+        error={sending.problemAt('refund_limit')}
+      />
+      <Choice
+        type="checkbox"
+        name="may_discount"
+        value="yes"
+        label={t('dashboard.till_access.may_discount')}
+        checked={mayDiscount}
+        onChange={setMayDiscount}
+      />
+    </Form>
+  );
+}
