@@ -60,6 +60,9 @@ type PaymentIntent struct {
 	// Who created it.
 	Source string `json:"source"`
 
+	// Set only for a sale that a till had accepted without a line.
+	Offline *PaymentIntentOffline `json:"offline"`
+
 	// The id of a payment: pay_…
 	Payment *string `json:"payment"`
 
@@ -146,6 +149,15 @@ type PaymentIntentLineItemsItem struct {
 type PaymentIntentTipping struct {
 	// 1 to 3 percentages, in the order they are shown.
 	Percentages []int64 `json:"percentages"`
+}
+
+// Set only for a sale that a till had accepted without a line.
+type PaymentIntentOffline struct {
+	// The id of an offline payment: ofp_…
+	ID string `json:"id"`
+
+	// By the till’s clock.
+	AcceptedAt string `json:"accepted_at"`
 }
 
 // The step that the customer must take before the payment can continue.
@@ -388,6 +400,63 @@ type PaymentList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// A sale that a till accepted without a line, and what became of it.
+type OfflinePayment struct {
+	// The id of an offline payment: ofp_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// processing: the chain has not decided. The list may grow.
+	Status string `json:"status"`
+
+	// Why it was not paid; `null` unless bounced. The list may grow.
+	BounceReason *string `json:"bounce_reason"`
+
+	// The id of a payment intent: pi_…
+	PaymentIntent *string `json:"payment_intent"`
+
+	// The id of a payment: pay_…
+	Payment *string `json:"payment"`
+
+	// The nonce of the authorization. With network and wallet it is the identity.
+	Nonce string `json:"nonce"`
+
+	// The id of a terminal: tml_…
+	Terminal string `json:"terminal"`
+
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount"`
+
+	// When the till accepted it, by its clock.
+	AcceptedAt string `json:"accepted_at"`
+
+	// When it was forwarded.
+	Created string `json:"created"`
+}
+
+// One page of the list.
+type OfflinePaymentList struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Newest first.
+	Data []OfflinePayment `json:"data"`
+
+	// True if there is another page.
+	HasMore bool `json:"has_more"`
+
+	// The `cursor` of the next page.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // Money on its way back to the payer, or returned.
 type Refund struct {
 	// The id of a refund: re_…
@@ -522,11 +591,32 @@ type Terminal struct {
 	// Where it stands; `null` if at no location.
 	Location *string `json:"location"`
 
+	// How much the till may sell while it has no line. `null` if it sells nothing offline.
+	Offline *TerminalOffline `json:"offline"`
+
 	// ISO 8601 UTC with milliseconds.
 	LastSeenAt *string `json:"last_seen_at"`
 
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
+}
+
+// How much the till may sell while it has no line. `null` if it sells nothing offline.
+type TerminalOffline struct {
+	// The highest sum of one sale, in USDC atoms.
+	PerPayment int64 `json:"per_payment"`
+
+	// The highest sum of a wallet per UTC day, in USDC atoms.
+	PerCardPerDay int64 `json:"per_card_per_day"`
+
+	// The highest sum of the sales that are not decided yet, in USDC atoms.
+	Total int64 `json:"total"`
+
+	// How many sales may be undecided.
+	Count int64 `json:"count"`
+
+	// Hours since the till’s last contact, 1 to 72. The till enforces it.
+	Hours int64 `json:"hours"`
 }
 
 // One page of the list.
@@ -971,6 +1061,69 @@ type NewAgentToken struct {
 
 	// The token itself (agt_…). Shown only once.
 	AgentToken string `json:"agent_token"`
+}
+
+// A sale that a till has accepted offline.
+type OfflineRecord struct {
+	// The EIP-3009 `ReceiveWithAuthorization` to the settlement contract.
+	Authorization OfflineRecordAuthorization `json:"authorization"`
+
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount"`
+
+	// Drawn by the till for this sale alone.
+	Salt string `json:"salt"`
+
+	// When the till accepted it, by its clock. It is never refused for being early or late; for the day of `per_card_per_day` it counts as at most 72 hours before its arrival, and 5 minutes after.
+	AcceptedAt string `json:"accepted_at"`
+
+	// Up to 500 characters.
+	Description string `json:"description,omitempty"`
+
+	// The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, plus the tax of lines whose price does not include it, which is rounded half up once per rate.
+	LineItems []OfflineRecordLineItemsItem `json:"line_items,omitempty"`
+}
+
+// The EIP-3009 `ReceiveWithAuthorization` to the settlement contract.
+type OfflineRecordAuthorization struct {
+	// The wallet.
+	From string `json:"from"`
+
+	// USDC atoms: the amount, and acquirer and protocol fee less cashback at the rates of `offline_terms`, each rounded down.
+	Value int64 `json:"value"`
+
+	// Unix seconds, usually 0.
+	ValidAfter int64 `json:"valid_after"`
+
+	// Unix seconds: at most 72 hours ahead, and not later than `rates_until`.
+	ValidBefore int64 `json:"valid_before"`
+
+	// The contract’s `authorizationNonce(merchant_number, amount, 0, 0x0000000000000000, salt)`.
+	Nonce string `json:"nonce"`
+
+	// 65 bytes, by the key of the wallet. Contract wallets do not sign offline.
+	Signature string `json:"signature"`
+}
+
+// A line of the sale.
+type OfflineRecordLineItemsItem struct {
+	// The name of the sold item, 1 to 200 characters.
+	Name string `json:"name"`
+
+	// An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`, `"0.350"`.
+	Quantity json.RawMessage `json:"quantity"`
+
+	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	UnitAmount int64 `json:"unit_amount"`
+
+	// The tax rate in basis points, 0 to 10000, or the name of one of the account’s `tax_rates`. Responses have the basis points.
+	TaxRate json.RawMessage `json:"tax_rate"`
+
+	// Whether `unit_amount` includes the tax. If not, the tax is added to the price. Default: the account’s `prices_include_tax`.
+	TaxInclusive *bool `json:"tax_inclusive,omitempty"`
+
+	// The discount on this line, at most its amount. Default 0.
+	Discount int64 `json:"discount,omitempty"`
 }
 
 // CardTap of the API.
@@ -1502,6 +1655,76 @@ type EventRefundUpdatedData struct {
 	PreviousAttributes json.RawMessage `json:"previous_attributes"`
 }
 
+// A sale that a till had accepted without a line is settled.
+type EventOfflinePaymentSucceeded struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// The type of the event.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// The object that the event is about.
+	Data EventOfflinePaymentSucceededData `json:"data"`
+}
+
+// The object that the event is about.
+type EventOfflinePaymentSucceededData struct {
+	Object OfflinePayment `json:"object"`
+}
+
+// A sale that a till had accepted without a line cannot be paid; bounce_reason says why. Nothing was charged, and the merchant carries the loss.
+type EventOfflinePaymentBounced struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// The type of the event.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// The object that the event is about.
+	Data EventOfflinePaymentBouncedData `json:"data"`
+}
+
+// The object that the event is about.
+type EventOfflinePaymentBouncedData struct {
+	Object OfflinePayment `json:"object"`
+}
+
 // A terminal was added in the dashboard.
 type EventTerminalCreated struct {
 	// The id of an event: evt_…
@@ -1537,7 +1760,7 @@ type EventTerminalCreatedData struct {
 	Object Terminal `json:"object"`
 }
 
-// A terminal was renamed, activated or deactivated.
+// A terminal was renamed, activated, deactivated, or got other limits of offline sales.
 type EventTerminalUpdated struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -1980,6 +2203,18 @@ type TestCreateAgentTokenBody struct {
 type TestTriggerEventBody struct {
 	// An event type; not ping.
 	Type string `json:"type"`
+}
+
+// TestOfflinePaymentBody of the API.
+type TestOfflinePaymentBody struct {
+	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
+	Amount int64 `json:"amount"`
+
+	// A demo pass, by its name in sandbox.json or its credential. Default `ok`.
+	Pass string `json:"pass,omitempty"`
+
+	// When the till accepted the sale. Default: now.
+	AcceptedAt string `json:"accepted_at,omitempty"`
 }
 
 // TestAdvanceClockBody of the API.

@@ -157,8 +157,9 @@ const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonl
   [
     {
       names: /\b(insertIntents|createBatch)\(/,
-      only: /^src\/payments\/(create(-batch)?|rebuild|intent-queries)\.ts$/,
-      does: 'creates intents: use createIntent (rebuild.ts books what the chain knows)',
+      only: /^src\/payments\/(create(-batch)?|rebuild|intent-queries|offline\/decide-\w+)\.ts$/,
+      // rebuild.ts books what the chain knows, decide-forwarded.ts what customers have signed.
+      does: 'creates intents: use createIntent',
     },
     {
       names: /\b(freesKey|meetUnderWay|requestInProgress|updateCompleted)\b/,
@@ -226,11 +227,11 @@ function functionLengths(name: string, text: string): { line: number; length: nu
 
 /**
  * A table is declared once (`src/db/table.ts`), so row interfaces and lines of statements may only
- * decrease, except for new tables (the books and their schedules: 450 lines). They started at 150
- * and 13,207.
+ * decrease, except for new tables (books and their schedules: 450 lines, offline sales: 400). They
+ * started at 150 and 13,207.
  */
 const ROW_INTERFACES = 62;
-const QUERY_LINES = 13_400;
+const QUERY_LINES = 13_800;
 
 test('what describes rows by hand becomes less', () => {
   const rows = product.flatMap(({ text }) => text.match(/\binterface \w+Row\b/g) ?? []);

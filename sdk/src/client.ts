@@ -12,6 +12,7 @@ export class Tapline {
   readonly paymentIntents: resources.PaymentIntents;
   readonly payments: resources.Payments;
   readonly refunds: resources.Refunds;
+  readonly offlinePayments: resources.OfflinePayments;
   readonly terminals: resources.Terminals;
   readonly balance: resources.Balance;
   readonly events: resources.Events;
@@ -30,6 +31,7 @@ export class Tapline {
     this.paymentIntents = new resources.PaymentIntents(connection);
     this.payments = new resources.Payments(connection);
     this.refunds = new resources.Refunds(connection);
+    this.offlinePayments = new resources.OfflinePayments(connection);
     this.terminals = new resources.Terminals(connection);
     this.balance = new resources.Balance(connection);
     this.events = new resources.Events(connection);

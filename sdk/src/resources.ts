@@ -71,6 +71,17 @@ export class Refunds extends Resource {
   }
 }
 
+/** Sales that tills accepted without a line. */
+export class OfflinePayments extends Resource {
+  retrieve(id: string, options?: Options): Call<T.OfflinePayment> {
+    return this.call('GET /v1/offline_payments/{id}', { ids: [id] }, options);
+  }
+
+  list(query?: T.ListOfflinePaymentsQuery, options?: Options): Listed<T.OfflinePaymentList> {
+    return this.pages('GET /v1/offline_payments', { query }, options);
+  }
+}
+
 export class Terminals extends Resource {
   retrieve(id: string, options?: Options): Call<T.Terminal> {
     return this.call('GET /v1/terminals/{id}', { ids: [id] }, options);
@@ -209,6 +220,16 @@ export class TestHelpers extends Resource {
   tap(terminal: string, body?: T.TestTapTerminalBody, options?: Options): Call<T.PaymentIntent> {
     const sent = { ids: [terminal], body };
     return this.keyed('POST /v1/test_helpers/terminals/{id}/tap', sent, options);
+  }
+
+  /** A sale as a till without a line would keep it, signed by a demo wallet. */
+  offlinePayment(
+    terminal: string,
+    body: T.TestOfflinePaymentBody,
+    options?: Options,
+  ): Call<T.OfflineRecord> {
+    const sent = { ids: [terminal], body };
+    return this.call('POST /v1/test_helpers/terminals/{id}/offline_payment', sent, options);
   }
 
   /** The next output of a card to a reader: the `url` of an `nfc_sun` credential. */

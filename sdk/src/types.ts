@@ -118,6 +118,13 @@ export interface PaymentIntent {
   metadata: Record<string, string>;
   /** Who created it. */
   source: 'api' | 'terminal';
+  /** Set only for a sale that a till had accepted without a line. */
+  offline: {
+    /** The id of an offline payment: ofp_… */
+    id: string;
+    /** By the till’s clock. */
+    accepted_at: string;
+  } | null;
   /** The id of a payment: pay_… */
   payment: string | null;
   /** Hash of the settlement transaction. */
@@ -362,6 +369,56 @@ export interface PaymentList {
   next_cursor: string | null;
 }
 
+/** A sale that a till accepted without a line, and what became of it. */
+export interface OfflinePayment {
+  /** The id of an offline payment: ofp_… */
+  id: string;
+  /** The type of the object. */
+  object: 'offline_payment';
+  /** false in test mode. */
+  livemode: boolean;
+  /** The network of the mode. */
+  network: 'testnet' | 'mainnet';
+  /** processing: the chain has not decided. The list may grow. */
+  status: 'processing' | 'succeeded' | 'bounced';
+  /** Why it was not paid; `null` unless bounced. The list may grow. */
+  bounce_reason:
+    | 'insufficient_funds'
+    | 'authorization_expired'
+    | 'authorization_used'
+    | 'authorization_invalid'
+    | 'rates_changed'
+    | 'blocked'
+    | 'limit_exceeded'
+    | null;
+  /** The id of a payment intent: pi_… */
+  payment_intent: string | null;
+  /** The id of a payment: pay_… */
+  payment: string | null;
+  /** The nonce of the authorization. With network and wallet it is the identity. */
+  nonce: string;
+  /** The id of a terminal: tml_… */
+  terminal: string;
+  /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+  amount: number;
+  /** When the till accepted it, by its clock. */
+  accepted_at: string;
+  /** When it was forwarded. */
+  created: string;
+}
+
+/** One page of the list. */
+export interface OfflinePaymentList {
+  /** The type of the object. */
+  object: 'list';
+  /** Newest first. */
+  data: OfflinePayment[];
+  /** True if there is another page. */
+  has_more: boolean;
+  /** The `cursor` of the next page. */
+  next_cursor: string | null;
+}
+
 /** Money on its way back to the payer, or returned. */
 export interface Refund {
   /** The id of a refund: re_… */
@@ -474,6 +531,19 @@ export interface Terminal {
   status: 'active' | 'inactive';
   /** Where it stands; `null` if at no location. */
   location: string | null;
+  /** How much the till may sell while it has no line. `null` if it sells nothing offline. */
+  offline: {
+    /** The highest sum of one sale, in USDC atoms. */
+    per_payment: number;
+    /** The highest sum of a wallet per UTC day, in USDC atoms. */
+    per_card_per_day: number;
+    /** The highest sum of the sales that are not decided yet, in USDC atoms. */
+    total: number;
+    /** How many sales may be undecided. */
+    count: number;
+    /** Hours since the till’s last contact, 1 to 72. The till enforces it. */
+    hours: number;
+  } | null;
   /** ISO 8601 UTC with milliseconds. */
   last_seen_at: string | null;
   /** ISO 8601 UTC with milliseconds. */
@@ -816,6 +886,75 @@ export interface NewAgentToken {
   created: string;
   /** The token itself (agt_…). Shown only once. */
   agent_token: string;
+}
+
+/** A sale that a till has accepted offline. */
+export interface OfflineRecord {
+  /** The EIP-3009 `ReceiveWithAuthorization` to the settlement contract. */
+  authorization: {
+    /** The wallet. */
+    from: string;
+    /**
+     * USDC atoms: the amount, and acquirer and protocol fee less cashback at the rates of
+     * `offline_terms`, each rounded down.
+     */
+    value: number;
+    /** Unix seconds, usually 0. */
+    valid_after: number;
+    /** Unix seconds: at most 72 hours ahead, and not later than `rates_until`. */
+    valid_before: number;
+    /** The contract’s `authorizationNonce(merchant_number, amount, 0, 0x0000000000000000, salt)`. */
+    nonce: string;
+    /** 65 bytes, by the key of the wallet. Contract wallets do not sign offline. */
+    signature: string;
+  };
+  /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+  amount: number;
+  /** Drawn by the till for this sale alone. */
+  salt: string;
+  /**
+   * When the till accepted it, by its clock. It is never refused for being early or late; for the
+   * day of `per_card_per_day` it counts as at most 72 hours before its arrival, and 5 minutes
+   * after.
+   */
+  accepted_at: string;
+  /** Up to 500 characters. */
+  description?: string;
+  /**
+   * The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line,
+   * rounded half up, less the discounts, plus the tax of lines whose price does not include it,
+   * which is rounded half up once per rate.
+   */
+  line_items?: Array<{
+    /** The name of the sold item, 1 to 200 characters. */
+    name: string;
+    /**
+     * An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`,
+     * `"0.350"`.
+     */
+    quantity: number | string;
+    /**
+     * The unit price, in minor units of the presentment currency, or in USDC atoms for a sale
+     * without `presentment`.
+     */
+    unit_amount: number;
+    /**
+     * The tax rate in basis points, 0 to 10000, or the name of one of the account’s `tax_rates`.
+     * Responses have the basis points.
+     */
+    tax_rate: number | string;
+    /**
+     * Whether `unit_amount` includes the tax. If not, the tax is added to the price. Default: the
+     * account’s `prices_include_tax`.
+     */
+    tax_inclusive?: boolean;
+    /**
+     * The discount on this line, at most its amount. Default 0.
+     *
+     * @default 0
+     */
+    discount?: number;
+  }> | null;
 }
 
 export interface CardTap {
@@ -1230,6 +1369,63 @@ export interface EventRefundUpdated {
   };
 }
 
+/** A sale that a till had accepted without a line is settled. */
+export interface EventOfflinePaymentSucceeded {
+  /** The id of an event: evt_… */
+  id: string;
+  /** The type of the object. */
+  object: 'event';
+  /** false in test mode. */
+  livemode: boolean;
+  /** The network of the mode. */
+  network: 'testnet' | 'mainnet';
+  /** The type of the event. */
+  type: 'offline_payment.succeeded';
+  /** The version that the event is rendered in. */
+  api_version: string;
+  /** ISO 8601 UTC with milliseconds. */
+  created: string;
+  /**
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
+   */
+  sequence: number;
+  /** The object that the event is about. */
+  data: {
+    object: OfflinePayment;
+  };
+}
+
+/**
+ * A sale that a till had accepted without a line cannot be paid; bounce_reason says why. Nothing
+ * was charged, and the merchant carries the loss.
+ */
+export interface EventOfflinePaymentBounced {
+  /** The id of an event: evt_… */
+  id: string;
+  /** The type of the object. */
+  object: 'event';
+  /** false in test mode. */
+  livemode: boolean;
+  /** The network of the mode. */
+  network: 'testnet' | 'mainnet';
+  /** The type of the event. */
+  type: 'offline_payment.bounced';
+  /** The version that the event is rendered in. */
+  api_version: string;
+  /** ISO 8601 UTC with milliseconds. */
+  created: string;
+  /**
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
+   */
+  sequence: number;
+  /** The object that the event is about. */
+  data: {
+    object: OfflinePayment;
+  };
+}
+
 /** A terminal was added in the dashboard. */
 export interface EventTerminalCreated {
   /** The id of an event: evt_… */
@@ -1257,7 +1453,7 @@ export interface EventTerminalCreated {
   };
 }
 
-/** A terminal was renamed, activated or deactivated. */
+/** A terminal was renamed, activated, deactivated, or got other limits of offline sales. */
 export interface EventTerminalUpdated {
   /** The id of an event: evt_… */
   id: string;
@@ -1476,6 +1672,8 @@ export type WebhookEvent =
   | EventRefundSucceeded
   | EventRefundFailed
   | EventRefundUpdated
+  | EventOfflinePaymentSucceeded
+  | EventOfflinePaymentBounced
   | EventTerminalCreated
   | EventTerminalUpdated
   | EventKybStatusChanged
@@ -1630,6 +1828,25 @@ export interface ListPaymentsQuery {
   status?: 'succeeded' | 'partially_refunded' | 'refunded';
 }
 
+export interface ListOfflinePaymentsQuery {
+  /**
+   * Page size, 1 to 100, default 20.
+   *
+   * @default 20
+   */
+  limit?: number;
+  /** `next_cursor` of the previous page, sent with the same filters. */
+  cursor?: string;
+  /** Only objects created at or after. */
+  created_gte?: string;
+  /** Only objects created before. */
+  created_lt?: string;
+  /** Only sales of this status. */
+  status?: 'processing' | 'succeeded' | 'bounced';
+  /** The id of a terminal: tml_… */
+  terminal?: string;
+}
+
 export interface ConfirmPaymentIntentBody {
   /** The token of the payer's AI agent (agt_…), passed on unchanged. */
   agent_token: string;
@@ -1717,6 +1934,8 @@ export interface ListEventsQuery {
     | 'refund.succeeded'
     | 'refund.failed'
     | 'refund.updated'
+    | 'offline_payment.succeeded'
+    | 'offline_payment.bounced'
     | 'terminal.created'
     | 'terminal.updated'
     | 'kyb.status_changed'
@@ -1726,6 +1945,7 @@ export interface ListEventsQuery {
     | 'payment_intent.*'
     | 'payment.*'
     | 'refund.*'
+    | 'offline_payment.*'
     | 'terminal.*'
     | 'kyb.*'
     | 'balance.*'
@@ -1894,12 +2114,23 @@ export interface TestTriggerEventBody {
     | 'refund.succeeded'
     | 'refund.failed'
     | 'refund.updated'
+    | 'offline_payment.succeeded'
+    | 'offline_payment.bounced'
     | 'terminal.created'
     | 'terminal.updated'
     | 'kyb.status_changed'
     | 'balance.withdrawal_paid'
     | 'webhook_endpoint.disabled'
     | 'export.ready';
+}
+
+export interface TestOfflinePaymentBody {
+  /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+  amount: number;
+  /** A demo pass, by its name in sandbox.json or its credential. Default `ok`. */
+  pass?: string;
+  /** When the till accepted the sale. Default: now. */
+  accepted_at?: string;
 }
 
 export interface TestAdvanceClockBody {
@@ -1977,6 +2208,26 @@ export interface Operations {
     id: 'retrievePayment';
     path: { id: string };
     response: Payment;
+  };
+  /**
+   * List the sales that tills accepted without a line, newest first
+   *
+   * Needs a key with the scope `payments:read`.
+   */
+  'GET /v1/offline_payments': {
+    id: 'listOfflinePayments';
+    query?: ListOfflinePaymentsQuery;
+    response: OfflinePaymentList;
+  };
+  /**
+   * Retrieve a sale that a till accepted without a line
+   *
+   * Needs a key with the scope `payments:read`.
+   */
+  'GET /v1/offline_payments/{id}': {
+    id: 'retrieveOfflinePayment';
+    path: { id: string };
+    response: OfflinePayment;
   };
   /**
    * Pay a payment intent with an AI agent token
@@ -2329,6 +2580,21 @@ export interface Operations {
     id: 'testTriggerEvent';
     body: TestTriggerEventBody;
     response: Event;
+  };
+  /**
+   * Sign a sale as a customer does at a terminal without a line
+   *
+   * Returns the record that the terminal would keep. Forward it with `POST
+   * /api/device/v1/offline_payments`; until then nothing has happened. It is valid for a day,
+   * whatever `accepted_at` says.
+   *
+   * Needs a key with the scope `payments:write`.
+   */
+  'POST /v1/test_helpers/terminals/{id}/offline_payment': {
+    id: 'testOfflinePayment';
+    path: { id: string };
+    body: TestOfflinePaymentBody;
+    response: OfflineRecord;
   };
   /**
    * Produce the next tap of a SUN card

@@ -36,6 +36,10 @@ export function createContext(deps: ApiDeps): ApiContext {
         isOwnDomain: createDomainCheck(config.publicUrl, config.lan),
       },
     },
-    demo: { defaultPass: deps.defaultPass, testPasses: deps.testPasses ?? null },
+    demo: {
+      defaultPass: deps.defaultPass,
+      testPasses: deps.testPasses ?? null,
+      ...(deps.signerOf === undefined ? {} : { signerOf: deps.signerOf }),
+    },
   };
 }

@@ -11,6 +11,7 @@ import { confirmRoute } from '#apis/merchant/confirm-routes.ts';
 import { eventRoutes } from '#apis/merchant/event-routes.ts';
 import { eventStreamRoute } from '#apis/merchant/event-stream-route.ts';
 import { idempotencyRoutes } from '#apis/merchant/idempotency-key-routes.ts';
+import { offlinePaymentRoutes } from '#apis/merchant/offline-routes.ts';
 import { paymentRoutes } from '#apis/merchant/payment-routes.ts';
 import { refundRoutes } from '#apis/merchant/refund-routes.ts';
 import { requestLogRoute } from '#apis/merchant/request-log-routes.ts';
@@ -51,6 +52,7 @@ export function merchantSurface(ctx: ApiContext): Surface<MerchantCaller> {
     authorize: liveRefusal,
     routes: [
       ...paymentRoutes(ctx),
+      ...offlinePaymentRoutes(ctx),
       confirmRoute(ctx),
       ...refundRoutes(ctx),
       ...terminalRoutes(ctx),

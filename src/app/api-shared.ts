@@ -1,3 +1,4 @@
+import type { LocalAccount } from 'viem/accounts';
 import type { TestPasses } from '#apis/device/test-pass-routes.ts';
 import { relayPath } from '#app/chain-relay.ts';
 import type { SandboxLinks } from '#app/sandbox-links.ts';
@@ -31,6 +32,8 @@ export interface ApiDeps extends ProcessContext {
   readonly defaultPass: string | null;
   /** The test passes of terminals in test mode; `null` without demo data. */
   readonly testPasses?: TestPasses | null;
+  /** The wallets of the demo passes, by pass. */
+  readonly signerOf?: (pass: string) => LocalAccount | null;
   /** Creates passes for phone wallets; default: none. */
   readonly passFiles?: PassFiles;
   /** The public origin of the web apps; default: as configured. */

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { eventCatalog } from '#apis/merchant/event-catalog.ts';
+import { OFFLINE_PAYMENT_EXAMPLE, OfflinePaymentSchema } from '#apis/merchant/offline-schema.ts';
 import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
@@ -106,6 +107,7 @@ export function merchantWebhooks(): DeclaredWebhook[] {
     payment_intent: { schema: PaymentIntentSchema, example: PAYMENT_INTENT_EXAMPLE },
     payment: { schema: PaymentSchema, example: PAYMENT_EXAMPLE },
     refund: { schema: RefundSchema, example: REFUND_EXAMPLE },
+    offline_payment: { schema: OfflinePaymentSchema, example: OFFLINE_PAYMENT_EXAMPLE },
     terminal: { schema: TerminalSchema, example: TERMINAL_EXAMPLE },
     withdrawal: { schema: WithdrawalSchema, example: WITHDRAWAL_EXAMPLE },
     kyb: { schema: AccountSchema, example: ACCOUNT_EXAMPLE },

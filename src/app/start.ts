@@ -43,6 +43,7 @@ import { prepareNetwork } from '#sandbox/deploy.ts';
 import { type LanServer, serveLan } from '#sandbox/lan-server.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
+import { payerWalletName, wallet } from '#sandbox/wallets.ts';
 import { type Config, idSealingKey, peopleKey, processKeys } from '#settings/config.ts';
 import { WHOLE_HOUR } from '#settlement/ceiling.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -485,7 +486,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   await Promise.all(guards.map((guard) => guard.opened(OWN_WORKER_MS)));
   const webFolder = await building;
   if (webFolder !== null && config.production) await finishBuilds(webFolder, config);
-  const shown = { webFolder, ...demoPages(demo) };
+  const shown = { webFolder, ...demoPages(demo, secret) };
   const { webUrl, lan, turnAway } = await serve({ ...deps, ...shown }, stops);
   pages.listensAt(webUrl);
   stops.push(() => removeSandboxFile(folder), reportZones(deps));
@@ -509,19 +510,25 @@ async function bringUpWatch(
   const { secret, chains } = deps;
   const watchtowers = await startWatchtowers(deps, { ...deps, peopleKey: peopleKey(secret) });
   stops.push(watchtowers.stop);
-  const pages = { webFolder: null, ...demoPages(null) };
+  const pages = { webFolder: null, ...demoPages(null, secret) };
   const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);
   const lost = Promise.race([...ground.lost, ...chains.map(({ refuted }) => refuted)]);
   return { webUrl, lan, sandbox: null, lost, turnAway };
 }
 
-/** Returns the demo data for pages and test passes. */
-function demoPages(demo: Demo | null) {
+/** Returns the demo data for pages and test passes, and the wallets of these passes. */
+function demoPages(demo: Demo | null, secret: Buffer) {
   if (demo === null) return { testPasses: null, defaultPass: null, sandboxLinks: null };
   const { passes } = demo.test;
+  const nameOf = new Map(Object.entries(passes).map(([name, credential]) => [credential, name]));
+  const signerOf = (pass: string) => {
+    const name = nameOf.get(pass) ?? pass;
+    return Object.hasOwn(passes, name) ? wallet(secret, payerWalletName('testnet', name)) : null;
+  };
   return {
     testPasses: passes,
     defaultPass: passes.ok ?? null,
+    signerOf,
     sandboxLinks: sandboxLinks(demo),
   };
 }

@@ -14,6 +14,8 @@ import { notifyWallets } from '#payers/notify-wallets.ts';
 import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import { expireIntents } from '#payments/expire.ts';
+import { OFFLINE_WAKEUP } from '#payments/offline/offline-queries.ts';
+import { retryOffline } from '#payments/offline/retry.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { traceOfEvent } from '#payments/trace-of-event.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
@@ -59,6 +61,8 @@ interface WorkerSettings {
   readonly push: VapidKeys | null;
   /** The cells that are notified of ended passes. */
   readonly cells: CellSettings;
+  /** Seconds within which a payment must be in a block. */
+  readonly settleWithinS: number;
   /** The feeds of exchange rates. */
   readonly rates: RateSettings;
 }
@@ -76,6 +80,8 @@ const COPIES_POLL_MS = 5_000;
  * matter.
  */
 const WALLET_POLL_MS = 10_000;
+/** The maximum delay of an offline sale that needs another settlement job, after a lost hint. */
+const OFFLINE_POLL_MS = 2_000;
 /** Poll interval for expired idempotency keys, which only take space. */
 const KEY_EXPIRY_POLL_MS = 60_000;
 /** Poll interval for the ends of days; developers who advance a test clock wait for it. */
@@ -95,7 +101,10 @@ function startLoops(ctx: WorkerContext): Loop[] {
   const { rates } = ctx.settings;
   const every = (pollMs: number, name: string, run: () => Promise<boolean>) =>
     startLoop({ name, pollMs, run, onError });
+  const offline = every(OFFLINE_POLL_MS, 'retries of offline sales', () => retryOffline(ctx));
+  ctx.wakeups.on(OFFLINE_WAKEUP, '', offline.wake);
   return [
+    offline,
     onOutcomes('payment', 'settlement outcomes', () => applySettlements(ctx)),
     onOutcomes('refund', 'refund outcomes', () => applyRefundOutcomes(ctx)),
     onOutcomes('withdrawal', 'withdrawal outcomes', () => applyWithdrawalOutcomes(ctx)),

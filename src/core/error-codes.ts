@@ -32,6 +32,7 @@ export const ERROR_CODES = {
   second_factor_too_new: [403, 'permission_error'],
   manager_required: [403, 'permission_error'],
   pin_invalid: [403, 'permission_error'],
+  offline_not_allowed: [403, 'permission_error'],
   resource_missing: [404, 'invalid_request_error'],
   route_missing: [404, 'invalid_request_error'],
   method_not_allowed: [405, 'invalid_request_error'],

@@ -39,6 +39,7 @@ export const ID_PREFIXES = {
   payoutHold: 'hold_',
   proposal: 'prop_',
   catalogueItem: 'item_',
+  offlinePayment: 'ofp_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -255,6 +256,20 @@ function keyedMac(
  */
 export function derivedOrderId(key: IdKey, request: KeyedRequest, clash: number): string {
   return digits(keyedMac(key, 'order', { request, clash }), ORDER_ID_LENGTH);
+}
+
+/**
+ * Returns the order id of a sale that a till had accepted offline. It follows from what identifies
+ * the sale, so that a sale forwarded again after a loss finds its rebuilt payment.
+ */
+export function offlineOrderId(
+  key: IdKey,
+  sale: { readonly tenant: Tenant; readonly from: string; readonly nonce: string },
+  clash: number,
+): string {
+  const { tenant, from, nonce } = sale;
+  const parts = ['offline', tenant.accountId, networkOf(tenant.livemode), from, nonce];
+  return digits(mac(key, [...parts, String(clash)]), ORDER_ID_LENGTH);
 }
 
 /** Returns the reference of a refund in the contract's event. */

@@ -26,6 +26,7 @@ const GUIDE_ORDER = [
     'books',
     'organizations',
     'terminals',
+    'offline',
     'wallets',
   ],
   ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems'],

@@ -14,6 +14,8 @@ export const EVENT_TYPES = [
   'refund.succeeded',
   'refund.failed',
   'refund.updated',
+  'offline_payment.succeeded',
+  'offline_payment.bounced',
   'terminal.created',
   'terminal.updated',
   'kyb.status_changed',

@@ -39,6 +39,9 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'This till, or the person who is in, may not make this refund or give this discount. Send a ' +
     '`manager_code` created in the dashboard.',
   pin_invalid: 'No one of this account has this PIN under this id. Wrong PINs are counted.',
+  offline_not_allowed:
+    'The terminal has no limits for offline sales, is inactive, or the operator does not allow ' +
+    'them. The sales stay at the terminal.',
   resource_missing: 'There is no such object in this account and mode.',
   route_missing: 'There is no such path.',
   method_not_allowed: 'The path does not take this method; `Allow` lists those that it takes.',

@@ -21,9 +21,20 @@ export function compile(route: AnyRoute): Compiled {
   const query: TSchema | undefined = route.query;
   return {
     route,
-    checkBody: route.body === undefined ? null : compileCheck(closed(route.body), 'body'),
+    checkBody: route.body === undefined ? null : checkOf(route, route.body),
     checkQuery: query === undefined ? null : compileCheck(closed(query), 'query'),
     queryProperties: query === undefined ? {} : (query as TObject).properties,
+  };
+}
+
+function checkOf(route: AnyRoute, body: TSchema): Check {
+  const check = compileCheck(closed(body), 'body');
+  if (route.namesElements !== true) return check;
+  return (value) => {
+    const refusal = check(value);
+    if (refusal === null || refusal.param === null) return refusal;
+    const param = refusal.param.replace(/\.(\d+)(?=\.|$)/g, '[$1]');
+    return { ...refusal, message: refusal.message.replace(refusal.param, () => param), param };
   };
 }
 

@@ -122,6 +122,8 @@ export interface Route<
   /** Without it the route takes no body (an empty object is accepted). */
   readonly body?: B;
   readonly bodyExample?: unknown;
+  /** Errors name the elements of lists as `payments[3].amount`, not as `payments.3.amount`. */
+  readonly namesElements?: true;
   /** Members of the body whose text may have line breaks; no other control characters. */
   readonly multiline?: readonly string[];
   /** Takes bytes of these types; `body` is then omitted. */

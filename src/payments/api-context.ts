@@ -1,3 +1,4 @@
+import type { LocalAccount } from 'viem/accounts';
 import type { Network as ChainNetwork } from '#core/mode.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import type { AskHome, Preflight } from '#payments/pay-request.ts';
@@ -71,4 +72,6 @@ interface DemoPasses {
   readonly defaultPass: string | null;
   /** The passes that terminals in test mode offer, by name; `null` without demo data. */
   readonly testPasses: Readonly<Record<string, string>> | null;
+  /** Returns the wallet of a demo pass on the test network; `null` if there is none. */
+  signerOf?(pass: string): LocalAccount | null;
 }

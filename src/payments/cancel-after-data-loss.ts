@@ -3,6 +3,7 @@ import type { Tx } from '#db/database.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
 import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
 import { lockIntents, lockUnpaidIntents } from '#payments/intent-queries.ts';
+import { postponeOffline } from '#payments/offline/offline-queries.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveSteps } from '#payments/save.ts';
@@ -24,6 +25,8 @@ function giveUp(before: PaymentIntent, now: Date): Change {
 }
 
 function giveUpDropped(before: PaymentIntent, now: Date): Change {
+  // The till will forward it again, so it was not declined: it gets another settlement job.
+  if (before.offline != null) return { before, steps: [] };
   const dropped = before.status === 'processing' ? transition(before, DROPPED, now) : [];
   const declined = isRefusal(dropped) ? [] : dropped;
   const { steps } = giveUp(declined.at(-1)?.intent ?? before, now);
@@ -47,6 +50,8 @@ export async function giveUpUnpaid(
     ...waiting.map((before) => giveUpDropped(before, now)),
     ...unpaid.map((before) => giveUp(before, now)),
   ];
+  const offline = waiting.filter((before) => before.offline != null).map(({ id }) => id);
+  await postponeOffline(tx, offline, now);
   await saveSteps(tx, changes, now);
   await updateWaiting(
     tx,

@@ -38,6 +38,7 @@ import {
   toNewIntent,
   worthOf,
 } from '#payments/create-request.ts';
+import { requireFresh, withNumbers } from '#payments/drawn-numbers.ts';
 import { insertIntents } from '#payments/intent-queries.ts';
 import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
@@ -46,7 +47,7 @@ import { needTaxSettings, type TaxSettings } from '#prices/asked-lines.ts';
 import { hasDiscount } from '#prices/lines.ts';
 import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-import { areStale, type DrawnNumber } from '#settlement/numbers.ts';
+import type { DrawnNumber } from '#settlement/numbers.ts';
 
 /** The rows from which a batch is decided, read while holding the locks of the accounts' orders. */
 interface Found {
@@ -298,12 +299,11 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
     tenant: merchant.tenant,
     count: PLACES_PER_CREATE,
   }));
-  const [stampOf, found, stale] = await Promise.all([
+  const [stampOf, found] = await Promise.all([
     stampOrders(tx, wanted, now),
     readFound(tx, idKey, requests),
-    areStale(tx, drawn),
+    requireFresh(tx, drawn),
   ]);
-  if (stale) throw new StaleNumbers('settlement numbers were raised after these were drawn');
   const { decided, stored } = decideKeyed(found.keys, requests, (request, index) => {
     const price = present(found.prices[index], 'price');
     const orderId = present(found.orderIds[index], 'order id');
@@ -320,17 +320,6 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
 }
 
 /**
- * A recovery has raised the settlement numbers since these were drawn. Nothing was written, so the
- * batch is repeated with new ones.
- */
-class StaleNumbers extends Error {
-  override name = 'StaleNumbers';
-}
-
-/** Tries per batch. A recovery raises the numbers once, so the second try succeeds. */
-const MAX_TRIES = 3;
-
-/**
  * Decides all requests in one transaction, while holding the order locks of their accounts.
  * @returns one result per request.
  */
@@ -339,18 +328,12 @@ export async function createBatch(
   { idKey, numbers }: IntentIds,
   requests: readonly CreateRequest[],
 ): Promise<{ readonly outcomes: readonly Created[]; readonly deliveries: number }> {
-  const modes = requests.map(({ merchant }) => merchant.tenant.livemode);
-  for (let tries = 1; ; tries++) {
-    const drawn = await numbers.take(modes);
-    try {
-      const written = await db.transaction((tx) => decideBatch(tx, idKey, { requests, drawn }));
-      numbers.putBack(drawn.filter((_, index) => !written.outcomes[index]?.created));
-      return { ...written, deliveries: await written.deliveries };
-    } catch (error) {
-      if (!(error instanceof StaleNumbers) || tries === MAX_TRIES) throw error;
-      numbers.drop();
-    }
-  }
+  const written = await withNumbers(db, numbers, {
+    modes: requests.map(({ merchant }) => merchant.tenant.livemode),
+    run: (tx, drawn) => decideBatch(tx, idKey, { requests, drawn }),
+    isUsed: ({ outcomes }, index) => outcomes[index]?.created === true,
+  });
+  return { ...written, deliveries: await written.deliveries };
 }
 
 /** The facts about its terminal that a create needs. */

@@ -8,7 +8,7 @@ import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type Created, createBatch } from '#payments/create-batch.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
-import { createSettlementNumbers } from '#settlement/numbers.ts';
+import { numbersOf } from '#payments/drawn-numbers.ts';
 
 const BATCHES = {
   /**
@@ -35,9 +35,10 @@ function wake(
   if (deliveries > 0) wakeups.send('deliveries');
 }
 
-/** Settlement numbers, and the batches that use them: one of each per process. */
-const batcherOf = perProcess(({ db, wakeups, keys }: ApiContext) => {
-  const ids = { idKey: keys.id, numbers: createSettlementNumbers(db) };
+/** One batcher per process. */
+const batcherOf = perProcess((ctx: ApiContext) => {
+  const { db, wakeups, keys } = ctx;
+  const ids = { idKey: keys.id, numbers: numbersOf(ctx) };
   return createBatcher<CreateRequest, Created>({
     ...BATCHES,
     // Queues by account: a batch locks its accounts, so a second one with the same account would

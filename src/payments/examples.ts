@@ -17,6 +17,7 @@ export const PAYMENT_INTENT_EXAMPLE = {
   description: 'Two flat whites',
   metadata: { table: '7' },
   source: 'api',
+  offline: null,
   payment: null,
   tx_hash: null,
   next_action: null,

@@ -222,6 +222,7 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
     description: intent.description,
     metadata: intent.metadata,
     source: intent.source,
+    offline: intent.offline ?? null,
     split_group: intent.splitGroup,
     cashier_id: intent.cashierId,
     expires_at: intent.expiresAt,

@@ -4,6 +4,7 @@ import { as, type Row, table } from '#db/table.ts';
 import type { Attempt } from '#payments/attempt.ts';
 import type { PaymentError } from '#payments/decline.ts';
 import type {
+  AcceptedOffline,
   CancellationReason,
   IntentState,
   IntentStatus,
@@ -43,6 +44,7 @@ export const paymentIntents = table('payment_intents', {
   description: 'text?',
   metadata: as<Record<string, string>>('jsonb'),
   source: as<'api' | 'terminal'>('text'),
+  offline: as<AcceptedOffline | null>('jsonb?'),
   split_group: 'text?',
   cashier_id: 'text?',
   expires_at: 'timestamptz',
@@ -116,6 +118,7 @@ export function toIntent(row: IntentRow): PaymentIntent {
     description: row.description,
     metadata: row.metadata,
     source: row.source,
+    offline: row.offline,
     splitGroup: row.split_group,
     cashierId: row.cashier_id,
     expiresAt: row.expires_at,

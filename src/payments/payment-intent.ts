@@ -11,6 +11,13 @@ import type { Quote } from '#prices/quote.ts';
 
 export type { Attempt, Tipping };
 
+/** The offline payment that made the intent, and when the till accepted it, by its clock. */
+export interface AcceptedOffline {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly acceptedAt: string;
+}
+
 export const CANCELLATION_REASONS = ['requested_by_merchant', 'expired', 'recovered'] as const;
 export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
 
@@ -49,6 +56,8 @@ interface IntentFacts extends Traced {
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly source: 'api' | 'terminal';
+  /** Set only for a sale that a till had accepted offline. */
+  readonly offline?: AcceptedOffline | null;
   readonly splitGroup: string | null;
   /** The user who was in at the till; `null` if nobody was. */
   readonly cashierId: string | null;
@@ -155,7 +164,7 @@ function factsOf(intent: PaymentIntent): IntentFacts {
   const { id, settlementNumber, recovered, tenant, position, created, amount, tipping } = intent;
   const { presentment, lines, aheadSeconds, terminalId, orderId } = intent;
   const { metadata, source, splitGroup, expiresAt, pickedUpAt, tappedAt } = intent;
-  const { lastPaymentError, description, locationId, cashierId } = intent;
+  const { lastPaymentError, description, locationId, cashierId, offline = null } = intent;
   return {
     id,
     settlementNumber,
@@ -174,6 +183,7 @@ function factsOf(intent: PaymentIntent): IntentFacts {
     description,
     metadata,
     source,
+    offline,
     splitGroup,
     cashierId,
     expiresAt,
@@ -222,7 +232,10 @@ function cancel(intent: PaymentIntent, cancellationReason: CancellationReason, a
   return { intent: { ...factsOf(intent), ...state }, event: 'payment_intent.canceled' };
 }
 
-/** Reopens the intent, so that another tap can follow; after its expiry, ends it instead. */
+/**
+ * Reopens the intent, so that another tap can follow. After its expiry, and for a sale that was
+ * accepted offline, whose customer has left, ends it instead.
+ */
 function declineSteps(
   intent: PaymentIntent,
   decline: Decline,
@@ -233,7 +246,8 @@ function declineSteps(
   const facts = { ...factsOf(intent), lastPaymentError: error };
   const open: PaymentIntent = { ...facts, status: 'requires_payment_method' };
   const failed: Step = { intent: open, event: 'payment_intent.payment_failed' };
-  return at < intent.expiresAt ? [failed] : [failed, cancel(open, 'expired', at)];
+  const isOver = at >= intent.expiresAt || open.offline != null;
+  return isOver ? [failed, cancel(open, 'expired', at)] : [failed];
 }
 
 function startSettlement(intent: PaymentIntent, attempt: Attempt): Step {

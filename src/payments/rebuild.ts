@@ -17,6 +17,8 @@ import {
   markRecovered,
   selectOrderIdsInUse,
 } from '#payments/intent-queries.ts';
+import { offlineDraft } from '#payments/offline/offline-payment.ts';
+import { endPaidOffline } from '#payments/offline/offline-queries.ts';
 import type { Payment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
@@ -61,8 +63,8 @@ interface Booking {
   readonly now: Date;
 }
 
-/** Positions taken by an intent, its payment, at most four events, and the books' entry. */
-const PLACES = 7;
+/** Positions taken by an intent, its payment, at most five events, and the books' entry. */
+const PLACES = 8;
 
 /** Builds the intent as it was before the payment, as far as the chain shows it. */
 function emptyIntent(
@@ -158,6 +160,18 @@ interface Written {
   readonly movements: Movement[];
 }
 
+/** Ends the sale of an intent that a till had accepted offline. */
+async function endedDrafts(
+  tx: Tx,
+  after: PaymentIntent & { readonly status: 'succeeded' },
+  stamp: Stamp,
+): Promise<EventDraft[]> {
+  if (after.offline == null) return [];
+  const { id: intentId, paymentId } = after;
+  const rows = await endPaidOffline(tx, [{ intentId, paymentId }]);
+  return rows.map((row) => offlineDraft(row, stamp));
+}
+
 function movementOf({ tenant, id, amount, settledAt }: Payment, stamp: Stamp): Movement {
   return { tenant, type: 'payment', objectId: id, amount, happened: settledAt, stamp };
 }
@@ -209,6 +223,7 @@ async function prepare(
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);
     written.drafts.push(...paymentDrafts(payment, stamp, booking.pages));
+    written.drafts.push(...(await endedDrafts(tx, after, stamp)));
     written.movements.push(movementOf(payment, stamp));
   }
   return written;

@@ -4,6 +4,7 @@ import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { type Fiscal, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { selectRefundTaxes } from '#fiscal/refund-taxes.ts';
 import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
+import type { AcceptedOffline } from '#payments/payment-intent.ts';
 import type { RateTax } from '#prices/lines.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
@@ -37,6 +38,8 @@ export interface Receipt {
   readonly merchant: MerchantOnReceipt;
   readonly merchantNumber: bigint | null;
   readonly description: string | null;
+  /** Set only for a sale that a till had accepted offline. */
+  readonly offline: AcceptedOffline | null;
   /** `null` if it was not sent to a fiscal signer. */
   readonly fiscal: Fiscal | null;
   /** The account's time zone: receipts show the shop's local time. */
@@ -49,6 +52,7 @@ type Row = PaymentRow &
   MerchantOnReceipt & {
     merchant_number: bigint | null;
     description: string | null;
+    offline: AcceptedOffline | null;
     time_zone: string;
   };
 
@@ -59,7 +63,7 @@ export async function selectReceipt(
 ): Promise<Receipt | null> {
   const [row] = await sql.query<Row>(
     `select p.*, ${MERCHANT}, a.time_zone,
-       coalesce(c.merchant_number, m.merchant_number) as merchant_number, i.description
+       coalesce(c.merchant_number, m.merchant_number) as merchant_number, i.description, i.offline
      from (select ${payments.columns} from payments
            where livemode = $1 and settlement_number = $2) p
      join accounts a on a.id = p.account_id
@@ -80,6 +84,7 @@ export async function selectReceipt(
     merchant: merchantOf(row),
     merchantNumber: row.merchant_number,
     description: row.description,
+    offline: row.offline,
     fiscal: (await selectFiscal(sql, [row.id])).get(row.id) ?? null,
     timeZone: row.time_zone,
     refunds,

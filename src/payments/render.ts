@@ -42,6 +42,10 @@ function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boo
   return recovered ? { ...shown, recovered } : shown;
 }
 
+function offlineOf({ offline = null }: ShownIntent): Json {
+  return offline === null ? null : { id: offline.id, accepted_at: offline.acceptedAt };
+}
+
 /**
  * Renders the payment intent of behavior.md 5. Pass `asOf(intent, now)`, so that no response shows
  * an expired intent as open.
@@ -69,6 +73,7 @@ export function renderIntent(intent: ShownIntent): JsonObject {
     description: intent.description,
     metadata: { ...intent.metadata },
     source: intent.source,
+    offline: offlineOf(intent),
     payment: succeeded?.paymentId ?? null,
     tx_hash: succeeded?.txHash ?? null,
     next_action: nextAction(intent),

@@ -17,6 +17,13 @@ import { updateWaiting } from '#idempotency/key-queries.ts';
 import { CEILING_REACHED, FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
 import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
+import { offlineDraft } from '#payments/offline/offline-payment.ts';
+import {
+  type EndedOffline,
+  endPaidOffline,
+  OFFLINE_WAKEUP,
+  postponeOffline,
+} from '#payments/offline/offline-queries.ts';
 import { paidQuote } from '#payments/paid-quote.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
@@ -201,6 +208,19 @@ export function toReceipted({ id, tenant, receiptNumber }: Payment): Receipted {
   return { subjectId: id, paymentId: id, tenant, receiptNumber };
 }
 
+/** Ends the offline sales among these settlements. @returns their rows by intent. */
+async function endOffline(
+  tx: Tx,
+  decided: readonly Decided[],
+): Promise<ReadonlyMap<string | null, EndedOffline>> {
+  const paid = decided.flatMap(({ after, paymentId }) => {
+    if (after.offline == null || paymentId === null) return [];
+    return [{ intentId: after.id, paymentId }];
+  });
+  const rows = paid.length === 0 ? [] : await endPaidOffline(tx, paid);
+  return new Map(rows.map((row) => [row.payment_intent_id, row]));
+}
+
 interface Written {
   readonly payments: readonly Payment[];
   readonly drafts: readonly EventDraft[];
@@ -208,8 +228,9 @@ interface Written {
   readonly toSign: readonly Payment[];
 }
 
-function placesOf({ change, paymentId }: Decided): number {
-  return change.steps.length + (paymentId === null ? 0 : PLACES_PER_PAYMENT);
+function placesOf({ change, after, paymentId }: Decided): number {
+  const ofOffline = after.offline == null ? 0 : 1;
+  return change.steps.length + ofOffline + (paymentId === null ? 0 : PLACES_PER_PAYMENT);
 }
 
 /**
@@ -224,6 +245,7 @@ async function prepare(
   const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
   const paid = decided.filter(isPaid).map(({ after }) => after);
+  const offline = await endOffline(tx, decided);
   // One connection runs these statements in this order, so receipt numbers are assigned while the
   // order locks are held.
   const [stampOf, rows, numberOf] = await Promise.all([
@@ -247,6 +269,8 @@ async function prepare(
     payments.push(payment);
     if (merchant.fiscal_signer !== null) toSign.push(payment);
     drafts.push(...paymentDrafts(payment, stamp, receipts));
+    const ended = offline.get(one.after.id);
+    if (ended !== undefined) drafts.push(offlineDraft(ended, stamp));
   }
   return { payments, drafts, toSign };
 }
@@ -259,9 +283,19 @@ function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefi
   return isLate && intent?.status === 'processing';
 }
 
+/**
+ * True if the chain has not settled a sale that a till had accepted offline. Its customer has left
+ * with the goods, so it stays `processing` until a worker has found out whether it can be paid.
+ */
+function isPostponed({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
+  return !result.succeeded && intent?.status === 'processing' && intent.offline != null;
+}
+
 interface Applied {
   readonly decided: readonly Decided[];
   readonly deliveries: number;
+  /** Number of offline sales that need another settlement job. */
+  readonly postponed: number;
   /** Number of receipts that wait for their signer. */
   readonly signing: number;
 }
@@ -279,7 +313,11 @@ async function applyBatch(
   const byId = new Map(intents.map((intent) => [intent.id, intent]));
   const due = outcomes.filter((outcome) => !mustWait(outcome, byId.get(outcome.subjectId)));
   const decided: Decided[] = [];
+  const isLate = (outcome: Outcome<'payment'>) => isPostponed(outcome, byId.get(outcome.subjectId));
+  const postponed = due.filter(isLate).map(({ subjectId }) => subjectId);
+  await postponeOffline(tx, postponed, now);
   for (const outcome of due) {
+    if (isLate(outcome)) continue;
     const intent = byId.get(outcome.subjectId);
     const one = decide(outcome, intent, { idKey: ctx.pages.idKey, now });
     const status = intent?.status ?? null;
@@ -312,7 +350,8 @@ async function applyBatch(
     countSales(tx, payments.map(toSale)),
     insertFiscalReceipts(tx, toSign.map(toReceipted), now),
   ]);
-  return { decided, deliveries, signing: toSign.length };
+  const signing = toSign.length;
+  return { decided, deliveries, signing, postponed: postponed.length };
 }
 
 /**
@@ -356,5 +395,6 @@ async function applyTaken(
   for (const { after } of result.decided) ctx.wakeups.send('intent', after.id);
   if (result.deliveries > 0) ctx.wakeups.send('deliveries');
   if (result.signing > 0) ctx.wakeups.send(FISCAL_WAKEUP);
+  if (result.postponed > 0) ctx.wakeups.send(OFFLINE_WAKEUP);
   return result.count === BATCH;
 }

@@ -6,8 +6,12 @@ import type { PaymentAuthorization, PaymentRequest } from '#settlement/requests.
 import { requestPayments } from '#settlement/requests.ts';
 
 function signatureOf(signed: PaymentAuthorization): PaymentAuthorization {
-  const { salt, validBefore, signature, bindsOrder } = signed;
-  return { salt, validBefore, signature, ...(bindsOrder === false ? { bindsOrder } : {}) };
+  const { salt, validAfter, validBefore, signature, bindsOrder } = signed;
+  return {
+    ...{ salt, validBefore, signature },
+    ...(validAfter === undefined ? {} : { validAfter }),
+    ...(bindsOrder === false ? { bindsOrder } : {}),
+  };
 }
 
 /** A payment's merchant number and settlement deadline. */

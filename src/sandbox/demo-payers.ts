@@ -4,7 +4,7 @@ import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
 import { type DemoWallet, signEnrolment } from '#sandbox/demo-wallets.ts';
-import { wallet } from '#sandbox/wallets.ts';
+import { payerWalletName, wallet } from '#sandbox/wallets.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
@@ -67,7 +67,7 @@ export async function createDemoPayers(
   const { livemode } = network;
   const signed = await Promise.all(
     Object.entries(input.wallets).map(async ([name, demo]): Promise<Signed> => {
-      const account = wallet(input.secret, `${network.network} payer ${name}`);
+      const account = wallet(input.secret, payerWalletName(network.network, name));
       const money = input.funded ? demo : { ...demo, funds: 0n };
       return { name, demo: money, enrolment: await signEnrolment(demo, { account, network, now }) };
     }),

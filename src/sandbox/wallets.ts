@@ -17,6 +17,11 @@ export function wallet(secret: Buffer, name: string): PrivateKeyAccount {
   return privateKeyToAccount(walletKey(secret, name));
 }
 
+/** Returns the name of the wallet of a demo pass. */
+export function payerWalletName(network: string, pass: string): string {
+  return `${network} payer ${pass}`;
+}
+
 export function senderKeys(secret: Buffer, network: string): Hex[] {
   return Array.from({ length: SANDBOX_SENDERS }, (_, sender) =>
     walletKey(secret, `${network} sender ${sender}`),

@@ -79,7 +79,7 @@ export interface RequestPayloads {
 export type RequestKind = keyof RequestPayloads;
 
 /**
- * A payer's EIP-3009 ReceiveWithAuthorization, valid immediately. Its value is the contract's
+ * A payer's EIP-3009 ReceiveWithAuthorization. Its value is the contract's
  * charge for the payment. Its nonce commits to merchant, amount, salt and, unless it hides them,
  * the payment's number and order id.
  */
@@ -90,6 +90,8 @@ export interface PaymentAuthorization {
    * id.
    */
   readonly bindsOrder?: false;
+  /** Unix seconds: the token accepts it in blocks after this time. Missing for 0. */
+  readonly validAfter?: string;
   /** Unix seconds: the token accepts it in blocks before this time. */
   readonly validBefore: string;
   /** 65 bytes from a key; a contract wallet (ERC-1271) signs with any length. */

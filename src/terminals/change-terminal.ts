@@ -3,7 +3,7 @@ import { checkLocation } from '#accounts/locations.ts';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import type { Json } from '#core/canonical-json.ts';
+import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
 import { readName } from '#core/names.ts';
 import { staleVersion } from '#core/stale-version.ts';
@@ -11,6 +11,7 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { issueDeviceKey } from '#terminals/device-key.ts';
 import { announceTerminal } from '#terminals/events.ts';
+import { type OfflineLimits, offlineObject } from '#terminals/offline.ts';
 import {
   deletePairingCodes,
   lockTerminal,
@@ -30,19 +31,23 @@ export interface TerminalRef {
 /** The fields that change, as the API names them. */
 function changeable(row: TerminalRow) {
   const { label, name, status, platform, software_version, location_id: location } = row;
-  return { label, name, status, platform, software_version, location };
+  const offline = offlineObject(row.offline);
+  return { label, name, status, platform, software_version, location, offline };
 }
 
 /** Returns the previous values of the changed fields. */
 function previousAttributesOf(before: TerminalRow, after: TerminalRow): { [key: string]: Json } {
   const now: { readonly [field: string]: Json } = changeable(after);
-  const fields = Object.entries(changeable(before));
-  return Object.fromEntries(fields.filter(([field, value]) => now[field] !== value));
+  const isChanged = ([field, value]: [string, Json]) => {
+    return canonicalJson(value) !== canonicalJson(now[field] ?? null);
+  };
+  return Object.fromEntries(Object.entries<Json>(changeable(before)).filter(isChanged));
 }
 
 /**
- * Changes label, name, location or status, and emits `terminal.updated` if something changed. An
- * inactive terminal takes no payments, but its key stays valid. Send the wake-up `deliveries`
+ * Changes label, name, location, status or offline limits, and emits `terminal.updated` if
+ * something changed. An inactive terminal takes no payments, but its key stays valid. Send the
+ * wake-up `deliveries`
  * afterwards.
  */
 export async function editTerminal(
@@ -56,6 +61,7 @@ export async function editTerminal(
     readonly status?: 'active' | 'inactive';
     /** One of the account's locations; `null` for none. */
     readonly location?: string | null | undefined;
+    readonly offline?: OfflineLimits | null | undefined;
   },
 ): Promise<TerminalRow | Refusal> {
   const before = await lockTerminal(tx, ref.tenant, ref.id);
@@ -65,10 +71,11 @@ export async function editTerminal(
   if (isRefusal(label)) return label;
   const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
   if (isRefusal(name)) return name;
-  const { location = before.location_id, status = before.status } = edit;
+  const { status = before.status, offline = before.offline } = edit;
+  const { location = before.location_id } = edit;
   const unknown = await checkLocation(tx, [ref.tenant.accountId], location);
   if (unknown !== null) return unknown;
-  const wanted = { ...before, label, name, status, location_id: location };
+  const wanted = { ...before, label, name, status, location_id: location, offline };
   const previous = previousAttributesOf(before, wanted);
   if (Object.keys(previous).length === 0) return before;
   const after = await updateTerminal(tx, wanted);

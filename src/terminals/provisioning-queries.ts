@@ -2,6 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
+import type { OfflineLimits } from '#terminals/offline.ts';
 import { type TerminalRow, terminals } from '#terminals/terminal-queries.ts';
 
 export async function selectRecoveredTerminal(
@@ -51,12 +52,14 @@ export async function updateTerminal(
     readonly name: string;
     readonly status: 'active' | 'inactive';
     readonly location_id: string | null;
+    readonly offline: OfflineLimits | null;
   },
 ): Promise<TerminalRow> {
-  const rows = await tx.query<TerminalRow>(
-    `update terminals set label = $2, name = $3, status = $4, location_id = $5,
-       version = version + 1 where id = $1 returning ${terminals.columns}`,
-    [terminal.id, terminal.label, terminal.name, terminal.status, terminal.location_id],
+  const { id, label, name, status, location_id, offline } = terminal;
+  const rows = await terminals.update(
+    tx,
+    { label, name, status, location_id, offline },
+    { where: 'id = $1', values: [id], also: 'version = version + 1' },
   );
   return only(rows, 'terminal');
 }

@@ -4,6 +4,7 @@ import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
+import type { OfflineLimits } from '#terminals/offline.ts';
 
 export const terminals = table('terminals', {
   id: 'text',
@@ -25,6 +26,8 @@ export const terminals = table('terminals', {
   smart_tap: 'boolean',
   /** Where it stands; `null` if at no location. */
   location_id: 'text?',
+  /** `null` if it sells nothing offline. */
+  offline: as<OfflineLimits | null>('jsonb?'),
 });
 
 export type TerminalRow = Row<typeof terminals>;

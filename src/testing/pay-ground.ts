@@ -3,6 +3,7 @@ import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { silentLog } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
+import { retryOffline } from '#payments/offline/retry.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { applySettlements } from '#payments/settle.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -108,7 +109,7 @@ export async function startPayGround(): Promise<PayGround> {
   };
 }
 
-function keepApplying({ wakeups }: RelayerWorld, store: TestStore): () => Promise<void> {
+function keepApplying({ wakeups, network }: RelayerWorld, store: TestStore): () => Promise<void> {
   const applying = startLoop({
     name: 'settlements',
     pollMs: 50,
@@ -118,7 +119,20 @@ function keepApplying({ wakeups }: RelayerWorld, store: TestStore): () => Promis
     },
   });
   wakeups.on('chain-outcomes', 'payment', applying.wake);
-  return () => applying.stop();
+  const { settleWithinS } = store;
+  const context = { ...store, chains: [network.chain], settings: { settleWithinS } };
+  const retrying = startLoop({
+    name: 'offline sales',
+    pollMs: 100,
+    run: () => retryOffline(context),
+    onError: (_name, error) => {
+      throw error;
+    },
+  });
+  return async () => {
+    await applying.stop();
+    await retrying.stop();
+  };
 }
 
 /** Returns functions that act on the chain as other parties. */

@@ -51,12 +51,17 @@ const DESKS: readonly Desk[] = [
       'GET /accounts/{account}/{mode}/test_helpers/clock': 'a server moves the test clock',
       'GET /accounts/{account}/{mode}/totals':
         'the till prints its own; the day report has the rest',
+      // The page of offline sales uses the next four.
+      'GET /accounts/{account}/{mode}/offline_payments': 'a server lists them',
+      'GET /accounts/{account}/{mode}/offline_payments/{id}': 'a server reads them',
+      'POST /accounts/{account}/{mode}/terminals/{id}/offline_payments': 'a file of a lost till',
       'GET /exports/{token}': 'the mail and the event of a scheduled export have the link',
     },
     asLinks: {
       'GET /accounts/{account}/{mode}/exports/payments': '/exports/$',
       'GET /accounts/{account}/{mode}/exports/payment_intents': '/exports/$',
       'GET /accounts/{account}/{mode}/exports/refunds': '/exports/$',
+      'GET /accounts/{account}/{mode}/exports/offline_payments': '/exports/$',
       'GET /accounts/{account}/{mode}/exports/withdrawals': '/exports/$',
       'GET /accounts/{account}/{mode}/exports/statement': '/exports/statement`',
       'GET /accounts/{account}/kyb/documents/{id}': '/kyb/documents/$',
@@ -66,7 +71,11 @@ const DESKS: readonly Desk[] = [
   {
     realm: 'operator',
     atLeast: 40,
-    withoutScreen: { 'GET /me': 'the session names the person' },
+    withoutScreen: {
+      'GET /me': 'the session names the person',
+      'GET /networks/{network}/offline': 'an operator reads it before a change',
+      'PUT /networks/{network}/offline': 'an operator sets it by command',
+    },
     asLinks: { 'GET /accounts/{account}/kyb/documents/{id}': '/kyb/documents/$' },
   },
 ];

@@ -15,7 +15,14 @@ import {
 /** The facts about a terminal that the service reveals before this device is paired with it. */
 export type ShownDevice = Omit<
   Device,
-  'tag_url' | 'brand_path' | 'time_zone' | 'language' | 'currency' | 'signs_receipts' | 'shift'
+  | 'tag_url'
+  | 'brand_path'
+  | 'time_zone'
+  | 'language'
+  | 'currency'
+  | 'signs_receipts'
+  | 'shift'
+  | 'offline_terms'
 >;
 
 /** The terminal that a link, code or key would pair this device with. */

@@ -1,4 +1,4 @@
-import { selectOfPayments, selectSold } from '#apis/dashboard/export-queries.ts';
+import { selectLabels, selectOfPayments, selectSold } from '#apis/dashboard/export-queries.ts';
 import { localTime } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { csvCell, csvDecimal, csvHeader, valueAt } from '#core/csv.ts';
@@ -24,7 +24,7 @@ const OF_SALE: ReadonlySet<string> = new Set(['discount', 'tax']);
 /** Columns with times, which the accountants' file shows in the shop's time zone. */
 const TIMES: ReadonlySet<string> = new Set([
   ...['created', 'updated', 'settled_at', 'refundable_until', 'canceled_at', 'expires_at'],
-  ...['picked_up_at', 'tapped_at', 'presentment.quoted_at'],
+  ...['picked_up_at', 'tapped_at', 'presentment.quoted_at', 'accepted_at'],
 ]);
 
 /**
@@ -55,6 +55,10 @@ export const ACCOUNTING_COLUMNS = {
     ...['payment', 'updated', 'failure_message', 'source', 'metadata', 'network', 'tx_hash'],
     ...['receipt_url', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
     ...['tax', 'fiscal'],
+  ],
+  offline_payments: [
+    ...['id', 'created', 'time_zone', 'accepted_at', 'status', 'bounce_reason', 'amount'],
+    ...['terminal_label', 'terminal', 'payment', 'payment_intent', 'nonce', 'network'],
   ],
   withdrawals: [
     ...['id', 'created', 'time_zone', 'status', 'amount', 'currency', 'wallet'],
@@ -121,6 +125,10 @@ async function withWords(
         ...known.get(String(row.payment)),
         tax: totalTax(taxes.get(String(row.id))),
       }));
+    }
+    case 'offline_payments': {
+      const known = await selectLabels(db, tenant, ids('terminal'));
+      return rows.map((row) => ({ ...row, ...known.get(String(row.terminal)) }));
     }
     case 'withdrawals':
       return [...rows];

@@ -4,7 +4,12 @@ import type { Place } from '#db/paging.ts';
 import { checked, ofTenant } from '#db/plan-shapes.ts';
 
 /** Table names from our own code, never from a client. */
-export type ExportTable = 'payments' | 'payment_intents' | 'refunds' | 'withdrawals';
+export type ExportTable =
+  | 'payments'
+  | 'payment_intents'
+  | 'refunds'
+  | 'offline_payments'
+  | 'withdrawals';
 
 /** Returns the position of a row in its list; `null` if the account and mode have no such row. */
 export async function selectPlace(
@@ -67,6 +72,20 @@ export async function selectSold(
     [tenant.accountId, tenant.livemode, intentIds],
   );
   return new Map(rows.map(({ id, ...sold }) => [id, sold]));
+}
+
+/** Reads the labels of terminals by id. */
+export async function selectLabels(
+  sql: Sql,
+  tenant: Tenant,
+  terminalIds: readonly string[],
+): Promise<ReadonlyMap<string, Pick<Sold, 'terminal_label'>>> {
+  const rows = await sql.query<{ id: string; terminal_label: string }>(
+    `select id, label as terminal_label from terminals
+     where id = any($3) and ${ofTenant('$1', '$2')}`,
+    [tenant.accountId, tenant.livemode, terminalIds],
+  );
+  return new Map(rows.map(({ id, ...label }) => [id, label]));
 }
 
 /** The fields of a refund's payment that the refund's line shows. */

@@ -5,6 +5,8 @@ import type { Sql } from '#db/database.ts';
 import type { Page, Place } from '#db/paging.ts';
 import { selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { selectIntentPage } from '#payments/intent-page.ts';
+import { offlineObject } from '#payments/offline/offline-payment.ts';
+import { selectOfflinePage } from '#payments/offline/offline-queries.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
@@ -105,6 +107,15 @@ export const EXPORTS = {
         chunkOf(refunds, (refund) => renderRefund(refund, receipts)),
       );
     },
+  },
+  offline_payments: {
+    table: 'offline_payments',
+    columns: [
+      ...['id', 'created', 'accepted_at', 'status', 'bounce_reason', 'amount', 'terminal'],
+      ...['payment_intent', 'payment', 'nonce', 'network'],
+    ],
+    read: async (db, { tenant }, page) =>
+      chunkOf(await selectOfflinePage(db, { tenant, filters: {} }, page), offlineObject),
   },
   withdrawals: {
     table: 'withdrawals',

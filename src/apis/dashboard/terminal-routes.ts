@@ -14,12 +14,19 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { PersonName, Version } from '#apis/dashboard/person-schema.ts';
+import {
+  ForwardBody,
+  ForwardedList,
+  OfflineLimitsSchema,
+  recordsOf,
+} from '#apis/merchant/offline-schema.ts';
 import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
-import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { idOf, nullable, objectType, text, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { forwardOffline } from '#payments/offline/forward.ts';
 import { hasRole } from '#people/roles.ts';
 import { editTerminal, rotateDeviceKey } from '#terminals/change-terminal.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
@@ -121,7 +128,16 @@ const LabelBody = Type.Object({
   label: Type.Optional(PersonName),
   name: Type.Optional(PersonName),
   location: Type.Optional(nullable(idOf('loc_', 'location'))),
+  offline: Type.Optional(nullable(OfflineLimitsSchema)),
 });
+
+/** The merchant carries the loss of offline sales, so who sets their limits must be trusted. */
+function checkOffline({ caller, now }: PersonRequest): Refusal | null {
+  if (hasRole(present(caller.role, 'role'), 'admin')) {
+    return requireTrustedFactor(caller, now);
+  }
+  return refuse('role_missing', `Offline sales need the role admin; yours is ${caller.role}.`);
+}
 
 function labelRoute(ctx: ApiContext) {
   const { db, wakeups } = ctx;
@@ -132,10 +148,11 @@ function labelRoute(ctx: ApiContext) {
     moves: 'name',
     asks: 'never',
     tag: TAG,
-    summary: "Change a terminal's label, name or location",
+    summary: "Change a terminal's label, name, location or limits of offline sales",
     description:
       'Admins set `location`: one of the account, or `null`. Later sales carry it; earlier sales ' +
-      'keep theirs.',
+      'keep theirs. `offline` needs the role admin and a fresh second factor. It says how much ' +
+      'the terminal may sell without a line; the merchant carries the loss of a sale that bounces.',
     access: 'member',
     params: { id: 'terminal' },
     body: LabelBody,
@@ -146,6 +163,8 @@ function labelRoute(ctx: ApiContext) {
       if (body.location !== undefined && !hasRole(present(caller.role, 'role'), 'admin')) {
         return refuse('role_missing', `location needs the role admin; yours is ${caller.role}.`);
       }
+      const refusal = body.offline === undefined ? null : checkOffline(request);
+      if (refusal !== null) return refusal;
       const row = await db.transaction((tx) => editTerminal(tx, terminalRef(request), body));
       if (isRefusal(row)) return row;
       wakeups.send('deliveries');
@@ -347,6 +366,38 @@ function pairingRoute({ db }: ApiContext) {
   });
 }
 
+/**
+ * Returns the route by which an admin hands in what a till has saved to a file: one that is
+ * deactivated, or whose device key has ended, cannot forward any more.
+ */
+function handInRoute(ctx: ApiContext) {
+  return personRoute<undefined, typeof ForwardBody>({
+    method: 'POST',
+    path: `${MODE}/terminals/{id}/offline_payments`,
+    operationId: 'handInOfflinePayments',
+    moves: 'money',
+    // No factor is required, because each record can pay only this merchant, with its wallet’s yes.
+    asks: 'never',
+    tag: 'Terminals',
+    summary: 'Hand in the sales that a terminal accepted without a line',
+    description:
+      'The same as the terminal’s own forwarding. Each record can pay only its own merchant, once.',
+    access: 'admin',
+    params: { id: 'terminal' },
+    body: ForwardBody,
+    response: ForwardedList,
+    errors: ['offline_not_allowed', 'kyb_required', 'account_not_live', 'service_unavailable'],
+    handle: async ({ caller, params, body, now }) => {
+      const records = recordsOf(body.payments);
+      if (isRefusal(records)) return records;
+      const terminal = await selectTerminal(ctx.db, caller.tenant, params.id ?? '');
+      if (terminal === null) return resourceMissing('terminal');
+      const { merchant } = caller;
+      return forwardOffline(ctx, { merchant, terminalId: terminal.id, records, now });
+    },
+  });
+}
+
 /** Returns the dashboard's routes for terminals. */
 export function managedTerminalRoutes(ctx: ApiContext): PersonRoute[] {
   return [
@@ -361,5 +412,6 @@ export function managedTerminalRoutes(ctx: ApiContext): PersonRoute[] {
     tagChipRoute(ctx),
     smartTapRoute(ctx),
     pairingRoute(ctx),
+    handInRoute(ctx),
   ];
 }

@@ -10,6 +10,7 @@ import {
 import { listFiscalRoute, signFiscalRoute } from '#apis/device/fiscal-routes.ts';
 import { listDevicePaymentsRoute } from '#apis/device/list-device-payments.ts';
 import { countCodeTries } from '#apis/device/manager-code-tries.ts';
+import { forwardRoute } from '#apis/device/offline-routes.ts';
 import { receiptMailRoute } from '#apis/device/receipt-mail.ts';
 import { shiftRoutes } from '#apis/device/shift-routes.ts';
 import { smartTapRoute } from '#apis/device/smart-tap-route.ts';
@@ -264,6 +265,7 @@ export function deviceSurface(ctx: ApiContext): Surface<DeviceCaller> {
       tapRoute(ctx),
       ...chipAuthorizationRoutes(ctx),
       cancelRoute(ctx),
+      forwardRoute(ctx),
       listDevicePaymentsRoute(ctx),
       receiptMailRoute(ctx),
       createDeviceRefundRoute(ctx),

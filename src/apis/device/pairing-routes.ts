@@ -70,6 +70,7 @@ const {
   currency: _currency,
   signs_receipts: _signs,
   shift: _shift,
+  offline_terms: _terms,
   ...shown
 } = DeviceSchema.properties;
 

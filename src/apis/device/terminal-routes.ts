@@ -2,6 +2,7 @@ import { selectLanguage, selectTimeZone } from '#accounts/account-queries.ts';
 import { selectBrand } from '#accounts/brand-queries.ts';
 import { selectShift, shiftView } from '#accounts/shifts.ts';
 import { selectShopSettings } from '#accounts/shop-settings.ts';
+import { readOffline } from '#apis/device/offline-routes.ts';
 import {
   DeviceSchema,
   SHIFT_EXAMPLE,
@@ -35,6 +36,7 @@ const responses = {
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
       brand_path: null,
       shift: SHIFT_EXAMPLE,
+      offline_terms: null,
     },
   },
 };
@@ -42,7 +44,9 @@ const responses = {
 /** Renders the terminal as its own device sees it. */
 async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: TerminalRow) {
   const { accountId } = caller.tenant;
-  const [brand, timeZone, language, shop, shift] = await Promise.all([
+  const { merchant } = caller;
+  const [offline, brand, timeZone, language, shop, shift] = await Promise.all([
+    readOffline(ctx, { merchant, row }),
     selectBrand(ctx.db, accountId),
     selectTimeZone(ctx.db, accountId),
     selectLanguage(ctx.db, accountId),
@@ -51,7 +55,8 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
   ]);
   return {
     ...terminalObject(row),
-    merchant_name: caller.merchant.name,
+    ...offline,
+    merchant_name: merchant.name,
     time_zone: timeZone,
     language,
     currency: shop.currency,

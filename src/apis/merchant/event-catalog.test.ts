@@ -19,6 +19,7 @@ const objects: EventObjects = {
   refund: { schema: RefundSchema, example: REFUND_EXAMPLE },
   terminal: { schema: TerminalSchema, example: TERMINAL_EXAMPLE },
   webhook_endpoint: { schema: EndpointSchema, example: ENDPOINT_EXAMPLE },
+  offline_payment: other,
   withdrawal: other,
   kyb: other,
   export: other,

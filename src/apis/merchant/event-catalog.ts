@@ -19,6 +19,7 @@ export interface EventObjects {
   readonly payment_intent: ObjectDeclaration;
   readonly payment: ObjectDeclaration;
   readonly refund: ObjectDeclaration;
+  readonly offline_payment: ObjectDeclaration;
   readonly terminal: ObjectDeclaration;
   readonly withdrawal: ObjectDeclaration;
   readonly kyb: ObjectDeclaration;
@@ -86,10 +87,20 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
     when: 'A refund changed after it was created.',
     changes: true,
   },
+  'offline_payment.succeeded': {
+    object: 'offline_payment',
+    when: 'A sale that a till had accepted without a line is settled.',
+  },
+  'offline_payment.bounced': {
+    object: 'offline_payment',
+    when:
+      'A sale that a till had accepted without a line cannot be paid; bounce_reason says why. ' +
+      'Nothing was charged, and the merchant carries the loss.',
+  },
   'terminal.created': { object: 'terminal', when: 'A terminal was added in the dashboard.' },
   'terminal.updated': {
     object: 'terminal',
-    when: 'A terminal was renamed, activated or deactivated.',
+    when: 'A terminal was renamed, activated, deactivated, or got other limits of offline sales.',
     changes: true,
   },
   'kyb.status_changed': {

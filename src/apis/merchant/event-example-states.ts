@@ -45,6 +45,12 @@ export const EXAMPLE_STATES: Readonly<
     amount_refunded: 1000000,
     customer_message: 'Paid. Part of it was sent back to your wallet.',
   },
+  'offline_payment.bounced': {
+    status: 'bounced',
+    bounce_reason: 'insufficient_funds',
+    payment_intent: null,
+    payment: null,
+  },
   'refund.created': { status: 'pending', tx_hash: null },
   'refund.failed': {
     status: 'failed',

@@ -129,6 +129,15 @@ export const PaymentIntentSchema = Type.Object(
     description: nullable(text(500, 'Shown on the terminal while waiting.')),
     metadata: Metadata,
     source: oneOf(['api', 'terminal'] as const, 'Who created it.'),
+    offline: nullable(
+      Type.Object(
+        {
+          id: idOf('ofp_', 'offline payment'),
+          accepted_at: { ...Timestamp, description: 'By the till’s clock.' },
+        },
+        { description: 'Set only for a sale that a till had accepted without a line.' },
+      ),
+    ),
     payment: nullable(idOf('pay_', 'payment')),
     tx_hash: nullable(TxHash),
     next_action: nullable(PayerConfirmation),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { OfflineLimitsSchema, OfflineTermsSchema } from '#apis/merchant/offline-schema.ts';
 import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { priceFields } from '#apis/merchant/presentment-schema.ts';
 import { LANGUAGES } from '#core/languages.ts';
@@ -31,6 +32,7 @@ const terminalFields = {
     ...idOf('loc_', 'location'),
     description: 'Where it stands; `null` if at no location.',
   }),
+  offline: nullable(OfflineLimitsSchema),
   last_seen_at: nullable(Timestamp),
   created: Timestamp,
 };
@@ -112,6 +114,13 @@ export const DeviceSchema = Type.Object(
       }),
     ),
     shift: ShiftOfTill,
+    offline: nullable({
+      ...OfflineLimitsSchema,
+      description:
+        'The merchant’s limits within the operator’s rule; `null` if this terminal may sell ' +
+        'nothing offline.',
+    }),
+    offline_terms: nullable(OfflineTermsSchema),
   },
   { title: 'Device', description: 'The requesting terminal, and its merchant.' },
 );
@@ -127,6 +136,7 @@ export const TERMINAL_EXAMPLE = {
   software_version: '1.4.0',
   status: 'active',
   location: null,
+  offline: null,
   last_seen_at: '2026-10-01T12:00:00.000Z',
   created: '2026-09-28T08:00:00.000Z',
 } as const;

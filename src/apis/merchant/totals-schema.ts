@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { OfflineFiguresSchema } from '#apis/merchant/offline-schema.ts';
 import { AtomsOut, commonFields, Day, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
 
 /** End-of-shift totals, as terminals and the dashboard show them. */
@@ -123,6 +124,7 @@ export const TotalsSchema = Type.Object(
     taxes,
     discounts,
     payouts,
+    offline: OfflineFiguresSchema,
   },
   { title: 'Totals', description: 'Sales, tips, refunds and declines by terminal and cashier.' },
 );

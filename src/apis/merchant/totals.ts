@@ -24,6 +24,7 @@ import { accountTime } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
 import { readDate } from '#http/paging.ts';
 import type { Stream } from '#http/route.ts';
+import { type OfflineFigures, selectOfflineFigures } from '#payments/offline/offline-queries.ts';
 import {
   selectPaidOut,
   selectSoldLines,
@@ -139,6 +140,15 @@ function figuresView(row: Figures) {
   };
 }
 
+function offlineView({ payments, sales, bounced, bounced_amount: amount }: OfflineFigures) {
+  return {
+    payments,
+    sales: toJsonAtoms(sales),
+    bounced,
+    bounced_amount: toJsonAtoms(amount),
+  };
+}
+
 function pricedView({ currency, sales, tips, refunded }: Priced) {
   const sums = { sales: Number(sales), tips: Number(tips), refunded: Number(refunded) };
   return { currency, ...sums };
@@ -208,6 +218,7 @@ export async function answerTotals(
     taxes: sumTaxes(sold),
     discounts: sumDiscounts(sold),
     payouts: payoutsView(paidOut),
+    offline: offlineView(await selectOfflineFigures(db, wanted)),
   });
 }
 

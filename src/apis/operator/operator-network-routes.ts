@@ -4,6 +4,7 @@ import { AuditQuery, answerAudit } from '#apis/dashboard/audit-routes.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { cellsRoute } from '#apis/operator/cells-route.ts';
 import { networkRoutes } from '#apis/operator/network-routes.ts';
+import { offlineRuleRoutes } from '#apis/operator/offline-routes.ts';
 import type { OperatorParts } from '#apis/operator/operator-parts.ts';
 import { operatorPayerRoutes } from '#apis/operator/operator-payer-routes.ts';
 import { queueRoutes } from '#apis/operator/queue-routes.ts';
@@ -55,6 +56,7 @@ export function operatorNetworkRoutes(ctx: ApiContext, parts: OperatorParts): Pe
     auditRoute(ctx),
     ...networkRoutes(ctx),
     ...watchRoutes(ctx),
+    ...offlineRuleRoutes(ctx),
     ...smartTapRoutes(ctx),
     ...staffRoutes(ctx),
   ];

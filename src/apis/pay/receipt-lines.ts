@@ -71,10 +71,17 @@ function rateLines(
 function factLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
   const { text, time } = writer;
   const { settled_at, time_zone, order_id, description, payment_method, payer } = receipt;
-  const { receipt_number } = receipt;
+  const { receipt_number, accepted_offline_at } = receipt;
   const lines: ReceiptLine[] = [];
   if (receipt_number !== null) {
     lines.push({ name: text('receipt.number'), value: receipt_number });
+  }
+  if (accepted_offline_at !== null) {
+    lines.push({
+      name: text('receipt.accepted_offline'),
+      value: time(accepted_offline_at, time_zone),
+      isWords: true,
+    });
   }
   lines.push({
     name: text('receipt.paid_at'),

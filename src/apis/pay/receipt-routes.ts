@@ -113,6 +113,7 @@ function renderReceipt(
     payer: shortened(payerAddress),
     payment_method: { ...payment.method },
     tx_hash: payment.place.txHash,
+    accepted_offline_at: receipt.offline?.acceptedAt ?? null,
     settled_at: payment.settledAt.toISOString(),
     time_zone: receipt.timeZone,
     proof: renderProof(receipt, chain, rpcUrl),

@@ -183,6 +183,11 @@ export const ReceiptSchema = Type.Object(
     }),
     payment_method: PaymentSchema.properties.payment_method,
     tx_hash: TxHash,
+    accepted_offline_at: nullable({
+      ...Timestamp,
+      description:
+        'When a till without a line accepted the sale, by its clock; `null` for all other sales.',
+    }),
     settled_at: Timestamp,
     time_zone: Type.String({
       minLength: 1,
@@ -232,6 +237,7 @@ export const RECEIPT_EXAMPLE = {
   payer: '0x5b38…ddC4',
   payment_method: { type: 'wallet_pass', credential: 'nfc_id' },
   tx_hash: '0x8f0b2c6d1e4a7f3905c8b1d2e6f7a4093b5c6d7e8f901a2b3c4d5e6f708192a3',
+  accepted_offline_at: null,
   settled_at: '2026-10-01T12:00:21.000Z',
   time_zone: 'UTC',
   proof: {

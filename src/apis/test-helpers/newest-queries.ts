@@ -25,6 +25,7 @@ const TABLES = [
   'payment_intents',
   'payments',
   'refunds',
+  'offline_payments',
   'terminals',
   'webhook_endpoints',
   'withdrawals',

@@ -6,6 +6,7 @@ import { TappedCredential } from '#apis/merchant/terminal-schema.ts';
 import { ExpiresIn, NewAgentTokenSchema } from '#apis/payer/schema.ts';
 import { cardTapRoutes } from '#apis/test-helpers/card-tap-routes.ts';
 import { clockRoutes } from '#apis/test-helpers/clock-routes.ts';
+import { offlinePaymentRoutes } from '#apis/test-helpers/offline-payment-routes.ts';
 import { phoneTapRoutes } from '#apis/test-helpers/phone-tap-routes.ts';
 import { rotatingCodeRoutes } from '#apis/test-helpers/rotating-code-routes.ts';
 import type { SampleType } from '#apis/test-helpers/sample-objects.ts';
@@ -270,6 +271,7 @@ export function testHelperRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
     expireRoute(ctx),
     agentTokenRoute(ctx),
     triggerRoute(ctx),
+    ...offlinePaymentRoutes(ctx),
     ...cardTapRoutes(ctx),
     ...rotatingCodeRoutes(ctx),
     ...phoneTapRoutes(ctx),

@@ -1,4 +1,5 @@
 import { EXAMPLE_STATES } from '#apis/merchant/event-example-states.ts';
+import { OFFLINE_PAYMENT_EXAMPLE } from '#apis/merchant/offline-schema.ts';
 import { REFUND_EXAMPLE } from '#apis/merchant/refund-schema.ts';
 import { TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import type { Json } from '#core/canonical-json.ts';
@@ -64,6 +65,24 @@ function refund(ids: Ids, now: Date, changes: JsonObject): Sample {
 
 function terminal(ids: Ids, changes: JsonObject = {}): Sample {
   const object = { ...TERMINAL_EXAMPLE, id: ids('terminal'), ...changes };
+  return { objectId: object.id, object: structuredClone(object) as JsonObject };
+}
+
+function offlinePayment(
+  type: SampleType & `offline_payment.${string}`,
+  ids: Ids,
+  now: Date,
+): Sample {
+  const object = {
+    ...OFFLINE_PAYMENT_EXAMPLE,
+    id: ids('offlinePayment'),
+    terminal: ids('terminal'),
+    payment_intent: ids('paymentIntent'),
+    payment: ids('payment'),
+    accepted_at: new Date(now.getTime() - 3_600_000).toISOString(),
+    created: now.toISOString(),
+    ...EXAMPLE_STATES[type],
+  };
   return { objectId: object.id, object: structuredClone(object) as JsonObject };
 }
 
@@ -179,6 +198,9 @@ export function sampleOf(type: SampleType, accountId: string, now: Date): Sample
       return payment(ids, now);
     case 'payment.refunded':
       return payment(ids, now, EXAMPLE_STATES['payment.refunded'] as JsonObject);
+    case 'offline_payment.succeeded':
+    case 'offline_payment.bounced':
+      return offlinePayment(type, ids, now);
     case 'terminal.created':
       return terminal(ids);
     case 'terminal.updated':

@@ -16,7 +16,7 @@ type JsonObject = { [key: string]: Json };
 const STATE = new Set([
   ...['status', 'payment', 'tx_hash', 'next_action', 'last_payment_error', 'cancellation_reason'],
   ...['canceled_at', 'tapped_at', 'amount_refunded', 'failure_code', 'failure_message'],
-  ...['disabled_reason', 'failing_since', 'updated'],
+  ...['disabled_reason', 'failing_since', 'updated', 'bounce_reason'],
 ]);
 
 /** Fields that name another object, with the event family of that object. */

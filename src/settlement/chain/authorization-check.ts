@@ -18,6 +18,7 @@ import {
   paymentReason,
   preflightCall,
   readRevert,
+  validityOf,
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
@@ -102,12 +103,13 @@ function balanceCall({ payer }: PaymentCall) {
 function pullCall(chain: Chain, { payment, authorization }: AuthorizedPayment, value: bigint) {
   const { usdc } = chain.config;
   const settlement = contractOf(chain.config, payment.merchantNumber);
-  const { validBefore, signature } = authorization;
+  const { signature } = authorization;
+  const [validAfter, validBefore] = validityOf(authorization);
   const nonce = authorizationNonce(payment, authorization);
   const data = encodeFunctionData({
     abi: testUsdcAbi,
     functionName: 'receiveWithAuthorization',
-    args: [payment.payer, settlement, value, 0n, BigInt(validBefore), nonce, signature],
+    args: [payment.payer, settlement, value, validAfter, validBefore, nonce, signature],
   });
   const gas = quantity(TOKEN_GAS + CALL_GAS + BigInt(size(data)) * BYTE_GAS);
   return { from: settlement, to: usdc, data, gas, words: 0 };

@@ -54,7 +54,7 @@ export type CheckResult =
 export type CheckPayment = (check: PaymentCheck) => Promise<CheckResult>;
 
 /** A settlement number that is never assigned, and so never settled. */
-const NO_NUMBER = 2n ** 64n - 1n;
+export const NO_NUMBER = 2n ** 64n - 1n;
 /** Checks per call: as many as a batch holds. More would turn two fast calls into a slow one. */
 const MAX_CHECKS = 100;
 /** Calls in flight: the next one fills up while the first one runs. */

@@ -91,7 +91,8 @@ function toVerdict(valid: readonly boolean[]): SignatureVerdict {
   return index === -1 ? { status: 'invalid' } : { status: 'valid', index };
 }
 
-async function isSignedBy(
+/** True if the key of `signer` signed the digest. */
+export async function isSignedBy(
   { signer, signature }: { readonly signer: Hex; readonly signature: Hex },
   hash: Hex,
 ): Promise<boolean> {

@@ -85,6 +85,14 @@ export function authorizationNonce(
   );
 }
 
+/** Returns the times between which the token accepts an authorization, in Unix seconds. */
+export function validityOf({
+  validAfter = '0',
+  validBefore,
+}: Pick<PaymentAuthorization, 'validAfter' | 'validBefore'>): readonly [bigint, bigint] {
+  return [BigInt(validAfter), BigInt(validBefore)];
+}
+
 /**
  * Encodes a payment by authorization. Unless the order is hidden, the nonce commits to it, so that
  * the signature pays nothing else.
@@ -95,8 +103,8 @@ export function settleWithAuthorizationCall(
   validUntil: number,
 ): Hex {
   const { salt, signature, bindsOrder = true } = authorization;
-  const validBefore = BigInt(authorization.validBefore);
-  const signed = { bindsOrder, salt, validAfter: 0n, validBefore, signature };
+  const [validAfter, validBefore] = validityOf(authorization);
+  const signed = { bindsOrder, salt, validAfter, validBefore, signature };
   const args = [pack(payment), signed, validUntil] as const;
   return encodeFunctionData({
     abi: settlementAbi,

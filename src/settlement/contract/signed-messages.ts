@@ -188,11 +188,13 @@ export function receiveAuthorization(
     readonly from: Hex;
     readonly to: Hex;
     readonly value: bigint;
+    /** Default: valid immediately. */
+    readonly validAfter?: bigint;
     readonly validBefore: bigint;
     readonly nonce: Hex;
   },
 ) {
-  const { from, to, value, validBefore, nonce } = authorization;
+  const { from, to, value, validAfter = 0n, validBefore, nonce } = authorization;
   return {
     domain: {
       ...config.usdcDomain,
@@ -201,6 +203,6 @@ export function receiveAuthorization(
     },
     types: { ReceiveWithAuthorization: AUTHORIZATION },
     primaryType: 'ReceiveWithAuthorization',
-    message: { from, to, value, validAfter: 0n, validBefore, nonce },
+    message: { from, to, value, validAfter, validBefore, nonce },
   } as const;
 }

@@ -1,15 +1,14 @@
-import { decodeFunctionResult, encodeFunctionData, getAbiItem, toFunctionSelector } from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
-import { SECOND_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Announced } from '#settlement/chain/contract-state.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
+import { ratesUntilOf, readOperations } from '#settlement/chain/operations.ts';
 import { type RoleName, roleName } from '#settlement/contract/roles.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 /** An address that holds a role. */
@@ -63,39 +62,7 @@ async function selectPairs(sql: Sql, { livemode, contractVersion }: Place): Prom
   );
 }
 
-interface OperationRow {
-  readonly operation: Hex;
-  readonly says: string;
-  readonly changes_rates: boolean;
-}
-
-const SET_RATES = toFunctionSelector(getAbiItem({ abi: settlementAbi, name: 'setRates' }));
-
-/**
- * Returns every operation that was ever scheduled. Each of their calls raised an alarm, and alarms
- * are kept.
- */
-async function selectOperations(
-  sql: Sql,
-  { livemode, contractVersion }: Place,
-  settlement: Hex,
-): Promise<OperationRow[]> {
-  return sql.query(
-    `select details ->> 'id' as operation,
-       string_agg(details ->> 'says', ' ' order by (details ->> 'index')::int, id) as says,
-       bool_or(lower(details ->> 'target') = lower($3)
-         and starts_with(details ->> 'data', $4)) as changes_rates
-     from chain_alarms
-     where livemode = $1 and kind = 'contract_changed' and details ->> 'event' = 'CallScheduled'
-       and (details ->> 'contract_version')::int = $2
-     group by 1 order by min(id)`,
-    [livemode, contractVersion, settlement, SET_RATES],
-  );
-}
-
 const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
-const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as const;
-const READY_AT = { abi: timelockAbi, functionName: 'getTimestamp' } as const;
 
 /**
  * Reads the role holders of a contract and its timelock, and the pending operations. Our rows name
@@ -122,41 +89,12 @@ export async function readRoles(sql: Sql, chain: Chain, settlement: Hex): Promis
     decodeView(answers[index], (data) => decodeFunctionResult({ ...HAS_ROLE, data })),
   );
   const times = await chain.blocks(held.map(({ granted_in: block }) => block));
-  const operations = await selectOperations(sql, place, settlement);
-  const waiting = await readOperations(chain, timelock, operations);
-  const changes = waiting.filter(({ changesRates }) => changesRates);
-  const ratesUntil = changes.map(({ applicableAt }) => applicableAt).sort(byTime)[0] ?? null;
+  const waiting = await readOperations(sql, chain, settlement);
   return {
-    ratesUntil,
+    ratesUntil: ratesUntilOf(waiting),
     holders: held.map(({ role, account }, index) => {
       return { role: roleName(role), account, since: times[index]?.time ?? null };
     }),
     announced: waiting,
   };
-}
-
-const byTime = (a: Date, b: Date) => a.getTime() - b.getTime();
-
-async function readOperations(
-  chain: Chain,
-  timelock: Hex,
-  operations: readonly OperationRow[],
-): Promise<(Announced & { readonly changesRates: boolean })[]> {
-  const ask = (view: typeof IS_PENDING | typeof READY_AT) =>
-    chain.calls(
-      operations.map(({ operation }) => {
-        const data = encodeFunctionData({ ...view, args: [operation] } as never);
-        return { to: timelock, data, words: 1 };
-      }),
-    );
-  const [pending, times] = [await ask(IS_PENDING), await ask(READY_AT)];
-  return operations.flatMap(({ operation, says, changes_rates: changesRates }, index) => {
-    const waits = decodeView(pending[index], (data) =>
-      decodeFunctionResult({ ...IS_PENDING, data }),
-    );
-    if (!waits) return [];
-    const at = decodeView(times[index], (data) => decodeFunctionResult({ ...READY_AT, data }));
-    const applicableAt = new Date(Number(at) * SECOND_MS);
-    return [{ operation, says, by: timelock, applicableAt, changesRates }];
-  });
 }

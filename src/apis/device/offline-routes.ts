@@ -1,0 +1,91 @@
+import type { MerchantAccount } from '#accounts/merchant-caller.ts';
+import { ForwardBody, ForwardedList, recordsOf } from '#apis/merchant/offline-schema.ts';
+import { isRefusal } from '#core/answer.ts';
+import { defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { offlineNotAllowed } from '#payments/offline/decide-forwarded.ts';
+import { forwardOffline } from '#payments/offline/forward.ts';
+import { readOfflineRates } from '#payments/offline/judge.ts';
+import { selectBouncedAddresses } from '#payments/offline/offline-queries.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
+import type { DeviceCaller } from '#terminals/authenticate.ts';
+import { offlineWithin } from '#terminals/offline.ts';
+import { selectOfflineRule } from '#terminals/offline-queries.ts';
+import type { TerminalRow } from '#terminals/terminal-queries.ts';
+
+/** Sales that the terminal accepted while it had no line (behavior.md 14.1). */
+export function forwardRoute(ctx: ApiContext) {
+  return defineRoute<DeviceCaller, undefined, typeof ForwardBody>({
+    method: 'POST',
+    path: '/offline_payments',
+    operationId: 'forwardOfflinePayments',
+    moves: 'money',
+    checksCredential: true,
+    namesElements: true,
+    tag: 'Terminal protocol',
+    summary: 'Forward the sales that this terminal accepted without a line',
+    description:
+      'Safe to repeat at any point, from any terminal of the merchant: the identity of a sale is ' +
+      'network, `from` and `nonce`, and it settles at most once. The response does not wait for ' +
+      'the chain: send the same records again to see what became of them. A record that does not ' +
+      'verify is answered in its place. No `Idempotency-Key` is needed.',
+    scope: null,
+    idempotency: 'ignored',
+    body: ForwardBody,
+    responses: { 200: { schema: ForwardedList, description: 'One element for each record.' } },
+    errors: ['offline_not_allowed', 'kyb_required', 'account_not_live', 'service_unavailable'],
+    handle: async ({ caller, body, now }) => {
+      const records = recordsOf(body.payments);
+      if (isRefusal(records)) return records;
+      if (!caller.active) {
+        return offlineNotAllowed(
+          'The terminal is inactive. An admin hands in its sales in the dashboard.',
+        );
+      }
+      const { merchant, terminalId } = caller;
+      return forwardOffline(ctx, { merchant, terminalId, records, now });
+    },
+  });
+}
+
+/** How many refused cards a till keeps. */
+const MAX_BLOCKED = 10_000;
+
+/** Returns what a till may sell offline, and the terms on which wallets sign. */
+export async function readOffline(
+  ctx: ApiContext,
+  { merchant, row }: { readonly merchant: MerchantAccount; readonly row: TerminalRow },
+) {
+  const rule = await selectOfflineRule(ctx.db, merchant.tenant.livemode);
+  const offline = offlineWithin(row, rule);
+  return { offline, offline_terms: offline === null ? null : await readTerms(ctx, merchant) };
+}
+
+/** @returns `null` if the chain does not answer: a till keeps the terms that it has. */
+async function readTerms({ db, chains, clock }: ApiContext, merchant: MerchantAccount) {
+  const { tenant, merchantNumber } = merchant;
+  const chain = chains.find(({ config }) => config.livemode === tenant.livemode);
+  if (chain === undefined || merchantNumber === null) return null;
+  try {
+    await chain.refreshToken();
+    const { config } = chain;
+    if (config.token.domainProblem !== null) return null;
+    const { rates, ratesUntil } = await readOfflineRates(db, chain, merchantNumber);
+    return {
+      chain_id: config.chainId,
+      usdc: config.usdc,
+      usdc_name: config.usdcDomain.name,
+      usdc_version: config.usdcDomain.version,
+      settlement: contractOf(config, merchantNumber),
+      merchant_number: numberOnContract(merchantNumber),
+      rates,
+      rates_until: ratesUntil?.toISOString() ?? null,
+      issued_at: clock.now().toISOString(),
+      blocked: await selectBouncedAddresses(db, tenant, MAX_BLOCKED),
+    };
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import {
+  OFFLINE_PAYMENT_EXAMPLE,
+  OfflinePaymentList,
+  OfflinePaymentSchema,
+} from '#apis/merchant/offline-schema.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { offlineObject } from '#payments/offline/offline-payment.ts';
+import { selectOfflinePage, selectOfflinePayment } from '#payments/offline/offline-queries.ts';
+import { OFFLINE_STATUSES } from '#payments/offline/states.ts';
+
+const TAG = 'Offline payments';
+
+const ListQuery = Type.Object({
+  ...pageParameters,
+  ...createdParameters,
+  status: Type.Optional(oneOf(OFFLINE_STATUSES, 'Only sales of this status.')),
+  terminal: Type.Optional(idOf('tml_', 'terminal')),
+});
+
+function listRoute(ctx: ApiContext) {
+  return defineRoute<MerchantCaller, typeof ListQuery>({
+    method: 'GET',
+    path: '/offline_payments',
+    operationId: 'listOfflinePayments',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'List the sales that tills accepted without a line, newest first',
+    scope: 'payments:read',
+    idempotency: 'ignored',
+    query: ListQuery,
+    responses: { 200: { schema: OfflinePaymentList, description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const pagination = { list: 'offline payments', tenant, query, cursorKey: ctx.keys.cursor };
+      const page = readPage(pagination, query);
+      if (isRefusal(page)) return page;
+      const filters = { terminal_id: query.terminal ?? null, status: query.status ?? null };
+      const rows = await selectOfflinePage(ctx.db, { tenant, filters }, page);
+      return answerPage(pagination, page, rows, offlineObject);
+    },
+  });
+}
+
+function retrieveRoute(ctx: ApiContext) {
+  return defineRoute<MerchantCaller>({
+    method: 'GET',
+    path: '/offline_payments/{id}',
+    operationId: 'retrieveOfflinePayment',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'Retrieve a sale that a till accepted without a line',
+    scope: 'payments:read',
+    idempotency: 'ignored',
+    params: { id: 'offlinePayment' },
+    responses: {
+      200: {
+        schema: OfflinePaymentSchema,
+        description: 'The sale.',
+        example: OFFLINE_PAYMENT_EXAMPLE,
+      },
+    },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params }) => {
+      const row = await selectOfflinePayment(ctx.db, caller.tenant, params.id ?? '');
+      if (row === undefined) return resourceMissing('offline payment');
+      return answerWith(200, offlineObject(row));
+    },
+  });
+}
+
+/** Offline payments of the merchant API. */
+export function offlinePaymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
+  return [listRoute(ctx), retrieveRoute(ctx)];
+}

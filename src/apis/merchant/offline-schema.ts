@@ -1,0 +1,252 @@
+import Type, { type Static } from 'typebox';
+import { getAddress } from 'viem';
+import { lineFields } from '#apis/merchant/line-schema.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import {
+  Amount,
+  AtomsOut,
+  commonFields,
+  idOf,
+  listOf,
+  nullable,
+  oneOf,
+  Timestamp,
+  text,
+} from '#http/schema.ts';
+import type { OfflineRecord } from '#payments/offline/forward.ts';
+import { BOUNCE_REASONS, OFFLINE_STATUSES } from '#payments/offline/states.ts';
+import { normalSignature } from '#settlement/chain/verify-signature.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+const hex = (digits: number, description: string) =>
+  Type.String({ pattern: `^0x[0-9a-fA-F]{${digits}}$`, description });
+
+const Seconds = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
+
+const Authorization = Type.Object(
+  {
+    from: hex(40, 'The wallet.'),
+    value: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'USDC atoms: the amount, and acquirer and protocol fee less cashback at the rates of ' +
+        '`offline_terms`, each rounded down.',
+    }),
+    valid_after: Seconds('Unix seconds, usually 0.'),
+    valid_before: Seconds(
+      'Unix seconds: at most 72 hours ahead, and not later than `rates_until`.',
+    ),
+    nonce: hex(
+      64,
+      'The contract’s `authorizationNonce(merchant_number, amount, 0, 0x0000000000000000, salt)`.',
+    ),
+    signature: hex(
+      130,
+      '65 bytes, by the key of the wallet. Contract wallets do not sign offline.',
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'The EIP-3009 `ReceiveWithAuthorization` to the settlement contract.',
+  },
+);
+
+/** A sale as a till keeps it. */
+export const OfflineRecordSchema = Type.Object(
+  {
+    authorization: Authorization,
+    amount: Amount,
+    salt: hex(64, 'Drawn by the till for this sale alone.'),
+    accepted_at: {
+      ...Timestamp,
+      description:
+        'When the till accepted it, by its clock. It is never refused for being early or late; ' +
+        'for the day of `per_card_per_day` it counts as at most 72 hours before its arrival, and ' +
+        '5 minutes after.',
+    },
+    description: Type.Optional(text(500, 'Up to 500 characters.')),
+    line_items: lineFields.line_items,
+  },
+  {
+    title: 'OfflineRecord',
+    additionalProperties: false,
+    description: 'A sale that a till has accepted offline.',
+  },
+);
+
+const MAX_RECORDS = 100;
+
+export const ForwardBody = Type.Object({
+  payments: Type.Array(OfflineRecordSchema, {
+    minItems: 1,
+    maxItems: MAX_RECORDS,
+    description: `The sales, 1 to ${MAX_RECORDS}. They are decided in this order.`,
+  }),
+});
+
+type Forwarded = Static<typeof ForwardBody>['payments'];
+
+/** Returns the sales of a body; refuses a time that does not exist. */
+export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refusal {
+  const records: OfflineRecord[] = [];
+  for (const [index, one] of payments.entries()) {
+    const { authorization: signed, line_items: lineItems = null, description = null } = one;
+    const acceptedAt = new Date(one.accepted_at);
+    if (Number.isNaN(acceptedAt.getTime())) {
+      const param = `payments[${index}].accepted_at`;
+      return refuse('parameter_invalid', `${param} is not an ISO 8601 date and time.`, param);
+    }
+    records.push({
+      authorization: {
+        from: getAddress(signed.from),
+        value: BigInt(signed.value),
+        validAfter: BigInt(signed.valid_after),
+        validBefore: BigInt(signed.valid_before),
+        nonce: signed.nonce.toLowerCase() as Hex,
+        signature: normalSignature(signed.signature as Hex),
+      },
+      amount: BigInt(one.amount),
+      salt: one.salt.toLowerCase() as Hex,
+      acceptedAt,
+      description,
+      lines: lineItems === null ? null : { lineItems, discount: 0 },
+    });
+  }
+  return records;
+}
+
+export const OfflinePaymentSchema = Type.Object(
+  {
+    id: idOf('ofp_', 'offline payment'),
+    ...commonFields('offline_payment'),
+    status: oneOf(OFFLINE_STATUSES, 'processing: the chain has not decided. The list may grow.'),
+    bounce_reason: nullable(
+      oneOf(BOUNCE_REASONS, 'Why it was not paid; `null` unless bounced. The list may grow.'),
+    ),
+    payment_intent: nullable(idOf('pi_', 'payment intent')),
+    payment: nullable(idOf('pay_', 'payment')),
+    nonce: Type.String({
+      pattern: '^0x[0-9a-f]{64}$',
+      description: 'The nonce of the authorization. With network and wallet it is the identity.',
+    }),
+    terminal: idOf('tml_', 'terminal'),
+    amount: Amount,
+    accepted_at: { ...Timestamp, description: 'When the till accepted it, by its clock.' },
+    created: { ...Timestamp, description: 'When it was forwarded.' },
+  },
+  {
+    title: 'OfflinePayment',
+    description: 'A sale that a till accepted without a line, and what became of it.',
+  },
+);
+export const OfflinePaymentList = listOf(OfflinePaymentSchema);
+
+const OfflineProblem = Type.Object(
+  {
+    object: Type.Literal('error', { description: 'The record does not verify.' }),
+    code: oneOf(
+      ['signature_invalid', 'parameter_invalid'] as const,
+      'signature_invalid: the wallet did not sign these fields. parameter_invalid: the nonce.',
+    ),
+    message: Type.String({ description: 'The reason in words. Its text may change.' }),
+    nonce: OfflinePaymentSchema.properties.nonce,
+  },
+  {
+    title: 'OfflineProblem',
+    description: 'A record that does not verify. It holds nothing, and takes no nonce.',
+  },
+);
+
+export const ForwardedList = Type.Object(
+  {
+    object: Type.Literal('list', { description: 'The type of the object.' }),
+    data: Type.Array(Type.Union([OfflinePaymentSchema, OfflineProblem]), {
+      description: 'One element for each record, in the order of the request.',
+    }),
+  },
+  { title: 'ForwardedList', description: 'What became of the sales.' },
+);
+
+export const OFFLINE_PAYMENT_EXAMPLE = {
+  id: 'ofp_01QzXo2VbN4hWq8sJt6Yd1',
+  object: 'offline_payment',
+  livemode: false,
+  network: 'testnet',
+  status: 'succeeded',
+  bounce_reason: null,
+  payment_intent: 'pi_01QzXo0KcV5sVQ2pWm8Tn3',
+  payment: 'pay_01QzXo1SdW6tWR3qXn9Uo4',
+  nonce: '0x5b1f0c7e2a9d4863b7c0e1f2a3948576c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0',
+  terminal: 'tml_01QzXnyWbB0mJr6vGq2Lk9',
+  amount: 2500000,
+  accepted_at: '2026-10-01T11:20:00.000Z',
+  created: '2026-10-01T12:00:00.000Z',
+} as const;
+
+const limit = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
+  Type.Integer({ minimum: 1, maximum, description });
+
+/** How much a till may accept offline, as people set it. */
+export const OfflineLimitsSchema = Type.Object(
+  {
+    per_payment: limit('The highest sum of one sale, in USDC atoms.'),
+    per_card_per_day: limit('The highest sum of a wallet per UTC day, in USDC atoms.'),
+    total: limit('The highest sum of the sales that are not decided yet, in USDC atoms.'),
+    count: limit('How many sales may be undecided.'),
+    hours: limit('Hours since the till’s last contact, 1 to 72. The till enforces it.', 72),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'How much the till may sell while it has no line. `null` if it sells nothing offline.',
+  },
+);
+
+const Rate = Type.Integer({ minimum: 0, description: 'Basis points.' });
+
+/** What a till needs to sell offline. */
+export const OfflineTermsSchema = Type.Object(
+  {
+    chain_id: Type.Integer({ description: 'The id of the chain.' }),
+    usdc: Type.String({ description: 'The address of the token.' }),
+    usdc_name: Type.String({ description: 'The token’s name in its EIP-712 domain.' }),
+    usdc_version: Type.String({ description: 'The version in that domain.' }),
+    settlement: Type.String({ description: 'The address of the settlement contract.' }),
+    merchant_number: Type.Integer({ description: 'The merchant’s number on the contract.' }),
+    rates: Type.Object(
+      { acquirer: Rate, protocol: Rate, cashback: Rate },
+      { description: 'What the contract charges now.' },
+    ),
+    rates_until: nullable({
+      ...Timestamp,
+      description:
+        'When an announced change of the rates may be applied; `null` if none is announced. No ' +
+        'authorization may be valid for longer.',
+    }),
+    issued_at: { ...Timestamp, description: 'The time of the service.' },
+    blocked: Type.Array(Type.String({ description: 'An address.' }), {
+      description: 'Up to 10,000 addresses whose offline sales have bounced at this merchant.',
+    }),
+  },
+  {
+    description:
+      'What the till signs and checks offline. `null` while `offline` is null, and while the ' +
+      'chain does not answer: a till then keeps those that it has.',
+  },
+);
+
+export const OfflineFiguresSchema = Type.Object(
+  {
+    payments: Type.Integer({ minimum: 0, description: 'Offline sales that were settled.' }),
+    sales: { ...AtomsOut, description: 'The sum of their amounts: USDC atoms.' },
+    bounced: Type.Integer({ minimum: 0, description: 'Offline sales that bounced.' }),
+    bounced_amount: { ...AtomsOut, description: 'The sum of their amounts: USDC atoms.' },
+  },
+  {
+    description:
+      'Sales that were accepted offline and forwarded in this time. The settled ones are part of ' +
+      'the sums beside it.',
+  },
+);

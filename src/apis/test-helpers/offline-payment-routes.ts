@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import Type from 'typebox';
+import type { LocalAccount } from 'viem/accounts';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { OfflineRecordSchema } from '#apis/merchant/offline-schema.ts';
+import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { DAY_MS, SECOND_MS } from '#core/durations.ts';
+import { readDate } from '#http/paging.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { Amount } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { serviceUnavailable } from '#payments/check-on-chain.ts';
+import { type OfflineRates, readOfflineRates } from '#payments/offline/judge.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { chargesOf } from '#settlement/chain/fee-rates.ts';
+import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { selectTerminal } from '#terminals/terminal-queries.ts';
+
+const HelperBody = Type.Object({
+  amount: Amount,
+  pass: Type.Optional(
+    Type.String({
+      pattern: '^[0-9A-Za-z_]{1,200}$',
+      description: 'A demo pass, by its name in sandbox.json or its credential. Default `ok`.',
+    }),
+  ),
+  accepted_at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When the till accepted the sale. Default: now.',
+    }),
+  ),
+});
+
+/** Returns the wallet that signs. */
+function signerOf({ demo }: ApiContext, pass: string | undefined): LocalAccount | Refusal {
+  const signer = demo.signerOf?.(pass ?? 'ok') ?? null;
+  if (signer !== null) return signer;
+  return refuse('parameter_invalid', 'pass is not a demo pass of the test network.', 'pass');
+}
+
+/** As long as a till's default, but never beyond an announced change of the rates. */
+function validBefore({ ratesUntil }: OfflineRates, now: Date): number {
+  const day = now.getTime() + DAY_MS;
+  return Math.floor(Math.min(day, ratesUntil?.getTime() ?? day) / SECOND_MS);
+}
+
+/** Signs a sale as a wallet does at a till without a line. */
+async function signSale(
+  chain: Chain,
+  signer: LocalAccount,
+  sale: {
+    readonly merchantNumber: bigint;
+    readonly amount: bigint;
+    readonly terms: OfflineRates;
+    readonly now: Date;
+  },
+) {
+  const { merchantNumber, amount, terms, now } = sale;
+  const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const signed = {
+    from: signer.address,
+    value: chargesOf(amount, terms.rates).pulled,
+    validAfter: 0n,
+    validBefore: BigInt(validBefore(terms, now)),
+    nonce: offlineNonce({ merchantNumber, amount, salt }),
+  };
+  const message = offlineMessage(chain.config, merchantNumber, signed);
+  return {
+    authorization: {
+      from: signed.from,
+      value: Number(signed.value),
+      valid_after: 0,
+      valid_before: Number(signed.validBefore),
+      nonce: signed.nonce,
+      signature: await signer.signTypedData(message),
+    },
+    amount: Number(amount),
+    salt,
+  };
+}
+
+function offlinePaymentRoute(ctx: ApiContext) {
+  return defineRoute<MerchantCaller, undefined, typeof HelperBody>({
+    method: 'POST',
+    path: '/test_helpers/terminals/{id}/offline_payment',
+    operationId: 'testOfflinePayment',
+    moves: 'data',
+    tag: 'Test helpers',
+    summary: 'Sign a sale as a customer does at a terminal without a line',
+    description:
+      'Returns the record that the terminal would keep. Forward it with ' +
+      '`POST /api/device/v1/offline_payments`; until then nothing has happened. It is valid for ' +
+      'a day, whatever `accepted_at` says.',
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    params: { id: 'terminal' },
+    body: HelperBody,
+    bodyExample: { amount: 2500000 },
+    responses: { 201: { schema: OfflineRecordSchema, description: 'The record.' } },
+    errors: ['route_missing', 'resource_missing', 'account_not_live', 'service_unavailable'],
+    handle: async ({ caller, params, body, now }) => {
+      const { tenant, merchant } = caller;
+      const terminal = await selectTerminal(ctx.db, tenant, params.id ?? '');
+      if (terminal === null) return resourceMissing('terminal');
+      const acceptedAt = readDate(body.accepted_at, 'accepted_at');
+      if (isRefusal(acceptedAt)) return acceptedAt;
+      const signer = signerOf(ctx, body.pass);
+      if (isRefusal(signer)) return signer;
+      const chain = ctx.chains.find(({ config }) => config.livemode === tenant.livemode);
+      const { merchantNumber } = merchant;
+      if (merchantNumber === null) {
+        return refuse('account_not_live', 'The account is not registered on the test network yet.');
+      }
+      if (chain === undefined) return serviceUnavailable();
+      try {
+        const terms = await readOfflineRates(ctx.db, chain, merchantNumber);
+        const sale = { merchantNumber, amount: BigInt(body.amount), terms, now };
+        const record = await signSale(chain, signer, sale);
+        return answerWith(201, { ...record, accepted_at: (acceptedAt ?? now).toISOString() });
+      } catch (error) {
+        if (error instanceof RpcUnavailable) return serviceUnavailable();
+        throw error;
+      }
+    },
+  });
+}
+
+/** Simulates customers who sign sales of terminals that have no line. */
+export function offlinePaymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
+  return [offlinePaymentRoute(ctx)];
+}

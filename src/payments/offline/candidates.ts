@@ -1,0 +1,157 @@
+import type { MerchantAccount } from '#accounts/merchant-caller.ts';
+import { assert, present } from '#core/assert.ts';
+import { addSeconds } from '#core/clock.ts';
+import { type IdKey, newId, numberedId, offlineOrderId } from '#core/ids.ts';
+import { atoms } from '#core/money.ts';
+import type { Stamp } from '#db/commit-order.ts';
+import type { ChipRow } from '#payers/chip-queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
+import { type ChainVerdict, countedAt, type Signed } from '#payments/offline/judge.ts';
+import type { RebuiltSale } from '#payments/offline/offline-queries.ts';
+import type { BounceReason } from '#payments/offline/states.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { SaleLines } from '#prices/lines.ts';
+import type { DrawnNumber } from '#settlement/numbers.ts';
+
+/** A verified sale that was not known when it arrived, and what the chain says about it. */
+export interface Arrived extends Signed {
+  readonly acceptedAt: Date;
+  readonly description: string | null;
+  readonly lines: SaleLines | null;
+  /** Follows from the record and the rates alone; `null` if nothing speaks against it. */
+  readonly termsProblem: BounceReason | null;
+  readonly verdict: Exclude<ChainVerdict, 'unavailable' | 'settled'>;
+}
+
+/** What one request of a till forwards. */
+export interface Forwarded {
+  readonly merchant: MerchantAccount;
+  readonly terminalId: string;
+  readonly now: Date;
+  readonly arrived: readonly Arrived[];
+}
+
+/** An arrived sale, with the intent that it gets if it is taken. */
+export interface Candidate {
+  /** Its place among the arrived sales. */
+  readonly index: number;
+  readonly sale: Arrived;
+  readonly intent: PaymentIntent & { readonly status: 'requires_payment_method' };
+  readonly payer: PayerRow;
+  /** The owner's settings for the address, if it is a registered chip. */
+  readonly chip: ChipRow | null;
+  readonly offlineId: string;
+  /** The time that decides its day. */
+  readonly countedAt: Date;
+  /** Its payment, if a loss of data took the sale and the chain gave it back. */
+  readonly rebuilt: RebuiltSale | null;
+}
+
+/** How many order ids of one sale may be taken by others. Even one is very unlikely. */
+const MAX_CLASHES = 8;
+
+/** Returns every order id that a sale may have. */
+export function orderIdsOf(
+  idKey: IdKey,
+  { merchant: { tenant } }: Pick<Forwarded, 'merchant'>,
+  { authorization: { from, nonce } }: Signed,
+): string[] {
+  return Array.from({ length: MAX_CLASHES }, (_, clash) =>
+    offlineOrderId(idKey, { tenant, from, nonce }, clash),
+  );
+}
+
+/** What candidates are made from, read while holding the locks of the payers. */
+export interface Found {
+  readonly sales: readonly (readonly [index: number, sale: Arrived])[];
+  readonly drawn: readonly DrawnNumber[];
+  /** Order ids that other intents have. */
+  readonly taken: ReadonlySet<string>;
+  readonly rebuilt: readonly RebuiltSale[];
+  readonly payers: ReadonlyMap<string, PayerRow>;
+  readonly chips: readonly ChipRow[];
+  readonly stamp: Stamp;
+  /** Where the till stands. */
+  readonly locationId: string | null;
+}
+
+/** Gives each sale an intent, with an order id that no other one has. */
+export function candidatesOf(idKey: IdKey, forwarded: Forwarded, found: Found): Candidate[] {
+  const { livemode } = forwarded.merchant.tenant;
+  const { stamp, locationId } = found;
+  const taken = new Set(found.taken);
+  return found.sales.map(([index, sale]) => {
+    const { from } = sale.authorization;
+    const possible = orderIdsOf(idKey, forwarded, sale);
+    const orderId = possible.find((one) => !taken.has(one));
+    assert(orderId !== undefined, 'all order ids of an offline sale are in use');
+    taken.add(orderId);
+    const drawn = present(found.drawn[index], 'drawn number');
+    const offlineId = newId('offlinePayment', forwarded.now);
+    const chip = found.chips.find((row) => row.livemode === livemode && row.address === from);
+    const rebuilt = found.rebuilt.find(
+      (one) =>
+        possible.includes(one.order_id) &&
+        one.payer_address === from &&
+        one.amount === sale.sale.amount,
+    );
+    return {
+      index,
+      sale,
+      intent: intentOf(idKey, forwarded, { sale, drawn, orderId, offlineId, stamp, locationId }),
+      payer: present(found.payers.get(from), 'payer of an offline sale'),
+      chip: chip ?? null,
+      offlineId,
+      countedAt: countedAt(sale.acceptedAt, addSeconds(forwarded.now, stamp.aheadSeconds)),
+      rebuilt: rebuilt ?? null,
+    };
+  });
+}
+
+/** As for other sales of a till. It has no effect, because the intent is never open. */
+const EXPIRES_IN_SECONDS = 120;
+
+/** Returns a sale's intent before it is paid. Its position is given when it is written. */
+function intentOf(
+  idKey: IdKey,
+  { merchant, terminalId }: Forwarded,
+  made: {
+    readonly sale: Arrived;
+    readonly drawn: DrawnNumber;
+    readonly orderId: string;
+    readonly offlineId: string;
+    readonly stamp: Stamp;
+    readonly locationId: string | null;
+  },
+): Candidate['intent'] {
+  const { sale, drawn, orderId, offlineId, stamp, locationId } = made;
+  const { created, aheadSeconds } = stamp;
+  return {
+    id: numberedId(idKey, 'paymentIntent', drawn),
+    settlementNumber: drawn.number,
+    recovered: false,
+    tenant: merchant.tenant,
+    position: 0n,
+    created,
+    aheadSeconds,
+    amount: atoms(sale.sale.amount),
+    presentment: null,
+    lines: sale.lines,
+    tipping: null,
+    terminalId,
+    locationId,
+    orderId,
+    description: sale.description,
+    metadata: {},
+    source: 'terminal',
+    offline: { id: offlineId, acceptedAt: sale.acceptedAt.toISOString() },
+    splitGroup: null,
+    // Who was in when the sale was made is not known.
+    cashierId: null,
+    expiresAt: addSeconds(created, EXPIRES_IN_SECONDS - aheadSeconds),
+    pickedUpAt: created,
+    tappedAt: null,
+    lastPaymentError: null,
+    status: 'requires_payment_method',
+  };
+}

@@ -1,0 +1,317 @@
+import { readCredentialEnds } from '#accounts/credential-ends.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
+import type { IdKey } from '#core/ids.ts';
+import { ZERO } from '#core/money.ts';
+import { type Stamp, stampOrder } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { appendEvents, type EventDraft } from '#events/append.ts';
+import { lockChipsOf } from '#payers/chip-queries.ts';
+import { createPayer } from '#payers/create-payer.ts';
+import { lockPayers } from '#payers/payer-queries.ts';
+import { readActivities } from '#payments/assess.ts';
+import { requireFresh } from '#payments/drawn-numbers.ts';
+import { readShares } from '#payments/hourly-share.ts';
+import { insertIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
+import {
+  type Candidate,
+  candidatesOf,
+  type Forwarded,
+  orderIdsOf,
+} from '#payments/offline/candidates.ts';
+import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-sale.ts';
+import { toPaymentAuthorization, utcDay } from '#payments/offline/judge.ts';
+import { offlineDraft } from '#payments/offline/offline-payment.ts';
+import {
+  type EndedOffline,
+  insertOfflinePayments,
+  type OfflinePaymentRow,
+  selectCardDays,
+  selectOfflineByIdentity,
+  selectRebuiltSales,
+  selectUnderWay,
+  updateRebuiltOffline,
+} from '#payments/offline/offline-queries.ts';
+import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { renderIntent } from '#payments/render.ts';
+import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
+import { settlementOf } from '#payments/settlement-job.ts';
+import { checkLedger } from '#settlement/ledger-gate.ts';
+import type { DrawnNumber } from '#settlement/numbers.ts';
+import type { Readiness } from '#settlement/readiness.ts';
+import { requestPayments } from '#settlement/requests.ts';
+import { type OfflineLimits, offlineWithin } from '#terminals/offline.ts';
+import { lockOfflineTerminal, selectOfflineRule } from '#terminals/offline-queries.ts';
+
+/** The parts of the process's context that a decision uses. */
+export interface DecideWith {
+  readonly idKey: IdKey;
+  readonly readiness: Readiness;
+  readonly settleWithinS: number;
+  readonly drawn: readonly DrawnNumber[];
+}
+
+/** What a request's transaction has done. */
+export interface Taken {
+  /** The rows of all arrived sales: new ones, and those that another request took meanwhile. */
+  readonly rows: readonly OfflinePaymentRow[];
+  /** The intents that are being settled. */
+  readonly started: readonly PaymentIntent[];
+  /** The places of the arrived sales whose settlement number was assigned. */
+  readonly numbered: ReadonlySet<number>;
+  readonly deliveries: number;
+}
+
+/** How long a sale waits until it is tried again. */
+export const RETRY_MS = 5_000;
+
+/** A new sale takes four positions: its row, its intent, and the intent's two events. */
+const PLACES = 4;
+
+export function offlineNotAllowed(message: string): Refusal {
+  return refuse('offline_not_allowed', message);
+}
+
+/** What a till may sell offline, and where it stands. */
+interface Till {
+  readonly limits: OfflineLimits;
+  readonly locationId: string | null;
+}
+
+/** Locks the till, so that its limits hold. Refuses if it may forward nothing. */
+async function lockTill(tx: Tx, forwarded: Forwarded): Promise<Till | Refusal> {
+  const { merchant, terminalId } = forwarded;
+  const { tenant } = merchant;
+  const terminal = await lockOfflineTerminal(tx, tenant, terminalId);
+  const rule = await selectOfflineRule(tx, tenant.livemode);
+  const ends = await readCredentialEnds(tx, [merchant]);
+  const refusal = ends(merchant) ?? checkLedger(tx.watch, tenant.livemode);
+  if (refusal !== null) return refusal;
+  const limits = terminal === undefined ? null : offlineWithin(terminal, rule);
+  if (terminal === undefined || limits === null) return offlineIsOff(rule.allowed);
+  return { limits, locationId: terminal.location_id };
+}
+
+/** Returns the refusal for a till without limits, or in a network that allows no such sales. */
+export function offlineIsOff(isAllowed: boolean): Refusal {
+  return offlineNotAllowed(
+    isAllowed
+      ? 'This terminal has no limits for offline sales. An admin sets them in the dashboard.'
+      : 'The operator of this network does not allow offline sales.',
+  );
+}
+
+/** Creates and locks the payers, in a fixed order: a sale's row cannot be made twice meanwhile. */
+async function lockOwners(tx: Tx, { merchant, arrived, now }: Forwarded) {
+  const { livemode } = merchant.tenant;
+  const addresses = [...new Set(arrived.map(({ authorization }) => authorization.from))].sort();
+  const ids: string[] = [];
+  for (const address of addresses) ids.push((await createPayer(tx, { livemode, address, now })).id);
+  const chips = await lockChipsOf(tx, addresses);
+  const locked = await lockPayers(tx, ids);
+  return { chips, payers: new Map(locked.map((payer) => [String(payer.address), payer])) };
+}
+
+/** Reads the candidates, while holding the locks of till and payers, and the order's lock. */
+async function readCandidates(
+  tx: Tx,
+  forwarded: Forwarded,
+  by: DecideWith &
+    Till & { readonly known: readonly OfflinePaymentRow[] } & Awaited<
+      ReturnType<typeof lockOwners>
+    >,
+): Promise<{ readonly candidates: Candidate[]; readonly stamp: Stamp }> {
+  const { tenant } = forwarded.merchant;
+  const isKnown = new Set(by.known.map((row) => `${row.payer_address} ${row.nonce}`));
+  const sales = [...forwarded.arrived.entries()].filter(
+    ([, { authorization: one }]) => !isKnown.has(`${one.from} ${one.nonce}`),
+  );
+  const orderIds = sales.flatMap(([, sale]) => orderIdsOf(by.idKey, forwarded, sale));
+  const inUse = await selectOrderIdsInUse(
+    tx,
+    orderIds.map((orderId) => ({ tenant, orderId })),
+  );
+  const rebuilt = await selectRebuiltSales(tx, tenant, orderIds);
+  // Last, because it locks the account's order until the commit.
+  const stamp = await stampOrder(tx, tenant, forwarded.now, sales.length * PLACES);
+  await requireFresh(tx, by.drawn);
+  const taken = new Set(inUse.map((row) => row.order_id));
+  const { drawn, payers, chips, locationId } = by;
+  const found = { sales, drawn, taken, rebuilt, payers, chips, stamp, locationId };
+  return { candidates: candidatesOf(by.idKey, forwarded, found), stamp };
+}
+
+/** A decided sale. */
+interface Decided {
+  readonly candidate: Candidate;
+  readonly verdict: SaleVerdict;
+}
+
+/** Decides the sales one after the other, as each adds to what limits and rules count. */
+async function decideAll(
+  tx: Tx,
+  { terminalId, merchant, now }: Forwarded,
+  by: {
+    readonly candidates: readonly Candidate[];
+    readonly limits: OfflineLimits;
+    readonly readiness: Readiness;
+  },
+): Promise<Decided[]> {
+  const { candidates, limits, readiness } = by;
+  if (candidates.length === 0) return [];
+  const { tenant } = merchant;
+  const risks = await readActivities(tx, candidates, now);
+  const days = candidates.map(({ payer, countedAt }) => {
+    return { address: payer.address, day: utcDay(countedAt) };
+  });
+  const sums = sumsOf(
+    await selectUnderWay(tx, terminalId),
+    await selectCardDays(tx, terminalId, days),
+  );
+  const asked = candidates.map(({ intent }) => ({ tenant, atoms: intent.amount }));
+  const shareLeft = await readShares(tx, readiness, asked);
+  const share = (atoms: bigint) => shareLeft(tenant, atoms);
+  return candidates.map((candidate, index) => {
+    const risk = present(risks[index], 'activity of a payer');
+    return { candidate, verdict: decideSale(candidate, { limits, sums, risk, share }) };
+  });
+}
+
+function isTaken({ verdict }: Decided): boolean {
+  return verdict === 'settle' || verdict === 'later';
+}
+
+function statusOf(decided: Decided): OfflinePaymentRow['status'] {
+  if (decided.verdict === 'rebuilt') return 'succeeded';
+  return isTaken(decided) ? 'processing' : 'bounced';
+}
+
+function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
+  const { candidate, verdict } = decided;
+  const { sale, intent, payer, countedAt, rebuilt, offlineId: id } = candidate;
+  const isOver = verdict === 'settle' || verdict === 'later' || verdict === 'rebuilt';
+  return {
+    id,
+    account_id: intent.tenant.accountId,
+    livemode: intent.tenant.livemode,
+    position: stamp.next(),
+    created: stamp.created,
+    terminal_id: intent.terminalId,
+    payer_address: payer.address as OfflinePaymentRow['payer_address'],
+    nonce: sale.authorization.nonce,
+    amount: intent.amount,
+    value: sale.authorization.value,
+    accepted_at: sale.acceptedAt,
+    counted_at: countedAt,
+    status: statusOf(decided),
+    bounce_reason: isOver ? null : verdict,
+    payment_intent_id: rebuilt?.payment_intent_id ?? (isTaken(decided) ? intent.id : null),
+    payment_id: rebuilt?.payment_id ?? null,
+  };
+}
+
+/** Starts the settlement of a sale that was taken. */
+function startOf({ candidate }: Decided, stamp: Stamp, now: Date): Change {
+  const { intent: open, sale, payer } = candidate;
+  const intent = { ...open, position: stamp.next() };
+  const attempt = {
+    payerId: payer.id,
+    payerAddress: payer.address as OfflinePaymentRow['payer_address'],
+    credential: { type: 'authorization', ...toPaymentAuthorization(sale) },
+    tip: ZERO,
+    reasonCode: null,
+  } as const;
+  const steps = transition(intent, { type: 'settle', attempt }, now);
+  if (isRefusal(steps)) throw new Error(`a new intent cannot be settled: ${steps.message}`);
+  return { before: intent, steps };
+}
+
+/** Drafts the events of a new sale: those of its intent, or its end. */
+function draftsOf(row: OfflinePaymentRow, change: Change | null, stamp: Stamp): EventDraft[] {
+  if (row.status !== 'processing') return [offlineDraft(row as EndedOffline, stamp)];
+  const { before, steps } = present(change, 'intent of an offline sale');
+  const created = {
+    tenant: before.tenant,
+    type: 'payment_intent.created',
+    objectId: before.id,
+    object: renderIntent(before),
+    stamp,
+  } as const;
+  return [created, ...stepDrafts({ before, steps }, stamp)];
+}
+
+/** Writes the decided sales: intents, settlement jobs, rows and events commit together. */
+async function persist(
+  tx: Tx,
+  decided: readonly Decided[],
+  by: Pick<DecideWith, 'settleWithinS'> & {
+    readonly stamp: Stamp;
+    readonly merchantNumber: bigint;
+    readonly now: Date;
+  },
+): Promise<Pick<Taken, 'rows' | 'started' | 'numbered' | 'deliveries'>> {
+  const { stamp, now, merchantNumber, settleWithinS } = by;
+  const written = decided.map((one) => {
+    const row = rowOf(one, stamp);
+    const change = isTaken(one) ? startOf(one, stamp, now) : null;
+    return { ...one, row, change };
+  });
+  const changes = written.flatMap(({ change }) => change ?? []);
+  const settlements = written.flatMap(({ change, verdict }) => {
+    const intent = change?.steps.at(-1)?.intent;
+    if (verdict !== 'settle' || intent?.status !== 'processing') return [];
+    return [settlementOf(intent, { merchantNumber, settleWithinS })];
+  });
+  const claimed = written.flatMap(({ candidate: { rebuilt, intent } }) =>
+    rebuilt === null
+      ? []
+      : [{ intentId: rebuilt.payment_intent_id, offline: present(intent.offline, 'offline') }],
+  );
+  await insertIntents(
+    tx,
+    changes.map(({ before }) => before),
+  );
+  await saveStates(tx, changes);
+  await requestPayments(tx, settlements, now);
+  if (claimed.length > 0) await updateRebuiltOffline(tx, claimed);
+  await insertOfflinePayments(
+    tx,
+    written.map(({ row, verdict }) => ({
+      ...row,
+      retry_at: verdict === 'later' ? addMs(now, RETRY_MS) : null,
+    })),
+  );
+  const drafts = written.flatMap(({ row, change }) => draftsOf(row, change, stamp));
+  return {
+    rows: written.map(({ row }) => row),
+    started: changes.map(({ steps }) => present(steps.at(-1), 'step of a sale').intent),
+    numbered: new Set(decided.filter(isTaken).map(({ candidate }) => candidate.index)),
+    deliveries: drafts.length === 0 ? 0 : await appendEvents(tx, drafts),
+  };
+}
+
+/**
+ * Decides the arrived sales in one transaction, in their order, while holding the locks of the till
+ * and the payers. Two requests with the same sale wait for each other, and the second one finds the
+ * row of the first.
+ */
+export async function decideForwarded(
+  tx: Tx,
+  forwarded: Forwarded,
+  by: DecideWith,
+): Promise<Taken | Refusal> {
+  const { merchant, arrived, now } = forwarded;
+  const till = await lockTill(tx, forwarded);
+  if (isRefusal(till)) return till;
+  const owners = await lockOwners(tx, forwarded);
+  const identities = arrived.map(({ authorization }) => authorization);
+  const known = await selectOfflineByIdentity(tx, merchant.tenant, identities);
+  const read = await readCandidates(tx, forwarded, { ...by, ...till, ...owners, known });
+  const { candidates, stamp } = read;
+  const { readiness, settleWithinS } = by;
+  const decided = await decideAll(tx, forwarded, { candidates, limits: till.limits, readiness });
+  const merchantNumber = present(merchant.merchantNumber, 'merchant number');
+  const made = await persist(tx, decided, { stamp, merchantNumber, settleWithinS, now });
+  return { ...made, rows: [...known, ...made.rows] };
+}

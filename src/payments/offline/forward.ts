@@ -1,0 +1,269 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
+import type { MerchantAccount } from '#accounts/merchant-caller.ts';
+import { selectTaxSettings } from '#accounts/shop-settings.ts';
+import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { serviceUnavailable } from '#payments/check-on-chain.ts';
+import { numbersOf, withNumbers } from '#payments/drawn-numbers.ts';
+import type { Arrived, Forwarded } from '#payments/offline/candidates.ts';
+import { decideForwarded, offlineIsOff, type Taken } from '#payments/offline/decide-forwarded.ts';
+import {
+  judgeOnChain,
+  judgeTerms,
+  type OfflineRates,
+  readOfflineRates,
+  type Signed,
+  toPaymentAuthorization,
+} from '#payments/offline/judge.ts';
+import { offlineObject } from '#payments/offline/offline-payment.ts';
+import {
+  type OfflinePaymentRow,
+  selectOfflineByIdentity,
+} from '#payments/offline/offline-queries.ts';
+import { announce } from '#payments/wake-waiting-requests.ts';
+import { type AskedLines, needTaxSettings, readLines } from '#prices/asked-lines.ts';
+import type { SaleLines } from '#prices/lines.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import {
+  type OfflineAuthorization,
+  verifyOffline,
+} from '#settlement/chain/offline-authorization.ts';
+import { NO_NUMBER } from '#settlement/chain/payment-check.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { checkSettles } from '#settlement/readiness.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { offlineWithin } from '#terminals/offline.ts';
+import { selectOfflineRule } from '#terminals/offline-queries.ts';
+import { selectTerminal } from '#terminals/terminal-queries.ts';
+
+/** A sale as a till has kept it, in the right form but not verified. */
+export interface OfflineRecord {
+  readonly authorization: OfflineAuthorization;
+  readonly amount: bigint;
+  readonly salt: Hex;
+  readonly acceptedAt: Date;
+  readonly description: string | null;
+  readonly lines: AskedLines | null;
+}
+
+export interface ForwardRequest {
+  readonly merchant: MerchantAccount;
+  readonly terminalId: string;
+  readonly records: readonly OfflineRecord[];
+  readonly now: Date;
+}
+
+/** A record with its lines; `problem` if it does not verify. */
+type Checked = Omit<OfflineRecord, 'lines'> &
+  Signed & {
+    readonly lines: SaleLines | null;
+    readonly problem: 'nonce' | 'signature' | null;
+  };
+
+/** How many records are checked on the chain at a time: a request holds up to 100. */
+const CHECKS_AT_ONCE = 8;
+
+/** Verifying a signature takes a millisecond; after this many, other requests get their turn. */
+const VERIFIED_AT_ONCE = 4;
+
+/**
+ * Takes the sales that a till accepted while it had no line. Each one that verifies has one object,
+ * whichever till forwards it, and however often; it settles once, or bounces. The response does not
+ * wait for the chain.
+ */
+export async function forwardOffline(
+  ctx: ApiContext,
+  request: ForwardRequest,
+): Promise<Answer | Refusal> {
+  const { merchant, now } = request;
+  const { tenant } = merchant;
+  const forbidden = (await checkAllowed(ctx, request)) ?? checkMayTakePayments(merchant);
+  if (forbidden !== null) return forbidden;
+  const lines = await readAllLines(ctx, request);
+  if (isRefusal(lines)) return lines;
+  const chain = ctx.chains.find(({ config }) => config.livemode === tenant.livemode);
+  if (chain === undefined) return serviceUnavailable();
+  await chain.refreshToken();
+  if (chain.config.token.domainProblem !== null) return serviceUnavailable();
+  const checked = await verifyAll(chain, request, lines);
+  const verified = checked.filter(({ problem }) => problem === null);
+  const known = await selectOfflineByIdentity(
+    ctx.db,
+    tenant,
+    verified.map(({ authorization }) => authorization),
+  );
+  const fresh = withoutKnown(verified, known);
+  if (fresh.length === 0) return answerAll(checked, known);
+  const unsettled = checkSettles(ctx.readiness, tenant.livemode);
+  if (unsettled !== null) return unsettled;
+  const arrived = await judgeAll(ctx, chain, { sales: fresh, now });
+  if (isRefusal(arrived)) return arrived;
+  const taken = await take(ctx, { ...request, arrived });
+  if (isRefusal(taken)) return taken;
+  wake(ctx, request, taken);
+  return answerAll(checked, [...known, ...taken.rows]);
+}
+
+function keyOf({ from, nonce }: Pick<OfflineAuthorization, 'from' | 'nonce'>): string {
+  return `${from} ${nonce}`;
+}
+
+/** Returns one record for each sale that has no row: the first one makes it. */
+function withoutKnown(
+  verified: readonly Checked[],
+  known: readonly OfflinePaymentRow[],
+): readonly Checked[] {
+  const seen = new Set(known.map((row) => keyOf({ from: row.payer_address, nonce: row.nonce })));
+  return verified.filter(({ authorization }) => {
+    const key = keyOf(authorization);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+async function checkAllowed(
+  { db }: ApiContext,
+  { merchant: { tenant }, terminalId }: ForwardRequest,
+): Promise<Refusal | null> {
+  const [terminal, rule] = await Promise.all([
+    selectTerminal(db, tenant, terminalId),
+    selectOfflineRule(db, tenant.livemode),
+  ]);
+  const limits = terminal === null ? null : offlineWithin(terminal, rule);
+  return limits === null ? offlineIsOff(rule.allowed) : null;
+}
+
+/** Reads the lines of all records; refuses if the lines of one are not its sum. */
+async function readAllLines(
+  { db }: ApiContext,
+  { merchant, records }: ForwardRequest,
+): Promise<readonly (SaleLines | null)[] | Refusal> {
+  const { accountId } = merchant.tenant;
+  const isNeeded = records.some(({ lines }) => lines !== null && needTaxSettings(lines));
+  const taxes = isNeeded ? (await selectTaxSettings(db, [accountId])).get(accountId) : undefined;
+  const settings = taxes ?? { tax_rates: [], prices_include_tax: true };
+  const all: (SaleLines | null)[] = [];
+  for (const [index, { lines, amount }] of records.entries()) {
+    const read = lines === null ? null : readLines(lines, settings, Number(amount));
+    if (isRefusal(read)) return { ...read, param: `payments[${index}].${read.param}` };
+    all.push(read);
+  }
+  return all;
+}
+
+async function verifyAll(
+  { config }: Chain,
+  { merchant, records }: ForwardRequest,
+  lines: readonly (SaleLines | null)[],
+): Promise<Checked[]> {
+  const merchantNumber = present(merchant.merchantNumber, 'merchant number');
+  const checked: Checked[] = [];
+  for (const [index, record] of records.entries()) {
+    const { authorization, amount, salt } = record;
+    const sale = { merchantNumber, amount, salt };
+    const problem = await verifyOffline(config, sale, authorization);
+    checked.push({ ...record, sale, lines: lines[index] ?? null, problem });
+    if (index % VERIFIED_AT_ONCE === VERIFIED_AT_ONCE - 1) await nextTurn();
+  }
+  return checked;
+}
+
+/** Asks the chain about the sales; `service_unavailable` if it does not answer about one. */
+async function judgeAll(
+  { db }: ApiContext,
+  chain: Chain,
+  { sales, now }: { readonly sales: readonly Checked[]; readonly now: Date },
+): Promise<readonly Arrived[] | Refusal> {
+  const arrived: Arrived[] = [];
+  try {
+    const merchantNumber = present(sales[0], 'offline sale').sale.merchantNumber;
+    const terms = await readOfflineRates(db, chain, merchantNumber);
+    for (let from = 0; from < sales.length; from += CHECKS_AT_ONCE) {
+      const some = sales.slice(from, from + CHECKS_AT_ONCE);
+      const judged = await Promise.all(some.map((sale) => judge(chain, sale, { ...terms, now })));
+      for (const one of judged) {
+        if (one === null) return serviceUnavailable();
+        arrived.push(one);
+      }
+    }
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return serviceUnavailable();
+    throw error;
+  }
+  return arrived;
+}
+
+/** Any order id will do: the signature does not commit to one. */
+const NO_ORDER_ID = 'offline';
+
+/** @returns `null` if the chain does not answer. */
+async function judge(
+  chain: Chain,
+  sale: Checked,
+  { now, ...terms }: OfflineRates & { readonly now: Date },
+): Promise<Arrived | null> {
+  const termsProblem = judgeTerms(sale, terms, now);
+  // Nothing that the chain says would change a bounce.
+  if (termsProblem !== null) return { ...sale, termsProblem, verdict: 'ok' };
+  const { merchantNumber, amount } = sale.sale;
+  const payment = {
+    number: NO_NUMBER,
+    payer: sale.authorization.from,
+    merchantNumber,
+    amount,
+    orderId: NO_ORDER_ID,
+  };
+  const authorization = toPaymentAuthorization(sale);
+  const verdict = await judgeOnChain(chain, { payment, authorization, rates: terms.rates });
+  // The contract cannot have settled a number that is never assigned, so it refuses the merchant.
+  if (verdict === 'unavailable' || verdict === 'settled') return null;
+  return { ...sale, termsProblem: null, verdict };
+}
+
+function take(ctx: ApiContext, forwarded: Forwarded): Promise<Taken | Refusal> {
+  const { livemode } = forwarded.merchant.tenant;
+  const { readiness, keys, settings } = ctx;
+  const by = { idKey: keys.id, readiness, settleWithinS: settings.settleWithinS };
+  return withNumbers<Taken | Refusal>(ctx.db, numbersOf(ctx), {
+    modes: forwarded.arrived.map(() => livemode),
+    run: (tx, drawn) => decideForwarded(tx, forwarded, { ...by, drawn }),
+    isUsed: (taken, index) => !isRefusal(taken) && taken.numbered.has(index),
+  });
+}
+
+/** Notifies the relayer, streams and webhook workers, after the commit. */
+function wake({ wakeups }: ApiContext, { merchant }: ForwardRequest, taken: Taken): void {
+  for (const intent of taken.started) announce(wakeups, intent);
+  wakeups.send(EVENTS_TOPIC, eventsKey(merchant.tenant));
+  if (taken.deliveries > 0) wakeups.send('deliveries');
+}
+
+const PROBLEMS = {
+  nonce: {
+    code: 'parameter_invalid',
+    message:
+      'The nonce is not the one of this merchant, amount and salt: ' +
+      'authorizationNonce(merchant_number, amount, 0, 0x0000000000000000, salt).',
+  },
+  signature: {
+    code: 'signature_invalid',
+    message: 'This wallet did not sign exactly these fields. Nothing was charged.',
+  },
+} as const;
+
+/** Answers with one element for each record, in the order of the request. */
+function answerAll(checked: readonly Checked[], rows: readonly OfflinePaymentRow[]): Answer {
+  const known = new Map(
+    rows.map((row) => [keyOf({ from: row.payer_address, nonce: row.nonce }), row]),
+  );
+  const data = checked.map(({ authorization, problem }) => {
+    const { nonce } = authorization;
+    if (problem !== null) return { object: 'error', ...PROBLEMS[problem], nonce };
+    return offlineObject(present(known.get(keyOf(authorization)), 'row of an offline sale'));
+  });
+  return answerWith(200, { object: 'list', data });
+}

@@ -1,0 +1,138 @@
+import { addSeconds } from '#core/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/durations.ts';
+import type { Sql } from '#db/database.ts';
+import type { BounceReason } from '#payments/offline/states.ts';
+import {
+  type AuthorizedPayment,
+  checkAuthorization,
+} from '#settlement/chain/authorization-check.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { chargesOf, type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
+import {
+  type OfflineAuthorization,
+  type OfflineSale,
+  offlineNonce,
+} from '#settlement/chain/offline-authorization.ts';
+import { ratesUntilOf, readOperations } from '#settlement/chain/operations.ts';
+import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
+import type { PaymentAuthorization } from '#settlement/requests.ts';
+
+/** An authorization is valid for at most this long after it arrives. */
+export const LONGEST_VALID_MS = 72 * HOUR_MS;
+
+/** How far the till's clock may be ahead, for the day of `per_card_per_day`. */
+const AHEAD_MS = 5 * MINUTE_MS;
+
+/** A verified record's sale and signature. */
+export interface Signed {
+  readonly sale: OfflineSale;
+  readonly authorization: OfflineAuthorization;
+}
+
+/** What the contract charges, and until when it surely does. */
+export interface OfflineRates {
+  readonly rates: FeeRates;
+  /** When an announced change may be applied; `null` if none is announced. */
+  readonly ratesUntil: Date | null;
+}
+
+/** How long rates and their announced changes are cached. */
+const RATES_MS = 1_000;
+const CHANGES_MS = 5_000;
+
+/**
+ * Reads the rates of the merchant's contract.
+ * @throws RpcUnavailable
+ */
+export async function readOfflineRates(
+  sql: Sql,
+  chain: Chain,
+  merchantNumber: bigint,
+): Promise<OfflineRates> {
+  const settlement = contractOf(chain.config, merchantNumber);
+  const [rates, ratesUntil] = await Promise.all([
+    chain.remember(`fee rates of ${settlement}`, RATES_MS, () => readFeeRates(chain, settlement)),
+    chain.remember(`rates until of ${settlement}`, CHANGES_MS, async () =>
+      ratesUntilOf(await readOperations(sql, chain, settlement)),
+    ),
+  ]);
+  return { rates, ratesUntil };
+}
+
+/** Bounds the till's time of a sale by the time of its arrival. */
+export function countedAt(acceptedAt: Date, now: Date): Date {
+  const at = Math.max(acceptedAt.getTime(), now.getTime() - LONGEST_VALID_MS);
+  return new Date(Math.min(at, now.getTime() + AHEAD_MS));
+}
+
+/** Returns the beginning of the UTC day. */
+export function utcDay(at: Date): Date {
+  return new Date(at.getTime() - (at.getTime() % DAY_MS));
+}
+
+/** Returns the reason that follows from the record and the rates alone, or `null`. */
+export function judgeTerms(
+  { sale, authorization }: Signed,
+  { rates, ratesUntil }: OfflineRates,
+  now: Date,
+): BounceReason | null {
+  const seconds = BigInt(Math.floor(now.getTime() / SECOND_MS));
+  const { value, validAfter, validBefore } = authorization;
+  const latest = seconds + BigInt(LONGEST_VALID_MS / SECOND_MS);
+  if (validBefore > latest || validAfter > seconds) return 'authorization_invalid';
+  if (validBefore <= seconds) return 'authorization_expired';
+  const isLate = ratesUntil !== null && addSeconds(new Date(0), Number(validBefore)) > ratesUntil;
+  return isLate || value !== chargesOf(sale.amount, rates).pulled ? 'rates_changed' : null;
+}
+
+/** Returns the form in which the relayer sends the authorization. */
+export function toPaymentAuthorization({ sale, authorization }: Signed): PaymentAuthorization {
+  const { validAfter, validBefore, signature } = authorization;
+  return {
+    salt: sale.salt,
+    bindsOrder: false,
+    ...(validAfter === 0n ? {} : { validAfter: validAfter.toString() }),
+    validBefore: validBefore.toString(),
+    signature,
+  };
+}
+
+/**
+ * The chain's verdict. `later`: too little of the hour's ceiling is left. `settled`: the contract
+ * has settled this number.
+ */
+export type ChainVerdict = BounceReason | 'ok' | 'later' | 'settled' | 'unavailable';
+
+/** Asks contract and token if they would take the payment now. */
+export async function judgeOnChain(
+  chain: Chain,
+  authorized: AuthorizedPayment,
+): Promise<ChainVerdict> {
+  const { payment, authorization } = authorized;
+  const { merchantNumber, amount, payer: from } = payment;
+  const nonce = offlineNonce({ merchantNumber, amount, salt: authorization.salt });
+  try {
+    const [result, isUsed] = await Promise.all([
+      checkAuthorization(chain, authorized),
+      isAuthorizationUsed(chain, { from, nonce }),
+    ]);
+    switch (result.status) {
+      case 'ok':
+        return 'ok';
+      case 'hour_full':
+        return 'later';
+      case 'unavailable':
+        return 'unavailable';
+      case 'declined':
+        if (result.reason === 'settlement_failed') return 'settled';
+        if (isUsed) return 'authorization_used';
+        if (result.reason === 'insufficient_funds') return 'insufficient_funds';
+        return 'authorization_invalid';
+    }
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return 'unavailable';
+    throw error;
+  }
+}

@@ -1,0 +1,303 @@
+import { assert, only } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { type Page, selectPage } from '#db/paging.ts';
+import { checked, ofTenant, wholeKey } from '#db/plan-shapes.ts';
+import { as, type Row, table } from '#db/table.ts';
+import type { BounceReason, OfflineStatus } from '#payments/offline/states.ts';
+import type { TotalsOf } from '#payments/totals-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** Hint that a result of the chain has left a sale without a settlement job. */
+export const OFFLINE_WAKEUP = 'offline-sales';
+
+export const offlinePayments = table(
+  'offline_payments',
+  {
+    id: 'text',
+    account_id: 'text',
+    livemode: 'boolean',
+    position: 'bigint',
+    created: 'timestamptz',
+    terminal_id: 'text',
+    payer_address: as<Hex>('text'),
+    nonce: as<Hex>('text'),
+    amount: 'bigint',
+    value: 'bigint',
+    accepted_at: 'timestamptz',
+    counted_at: 'timestamptz',
+    status: as<OfflineStatus>('text'),
+    bounce_reason: as<BounceReason | null>('text?'),
+    payment_intent_id: 'text?',
+    payment_id: 'text?',
+  },
+  { retry_at: 'timestamptz?' },
+);
+
+export type OfflinePaymentRow = Row<typeof offlinePayments>;
+
+/** A row that will not change any more. */
+export type EndedOffline = OfflinePaymentRow & { readonly status: 'succeeded' | 'bounced' };
+
+/** What identifies a sale, besides its network. */
+export interface OfflineIdentity {
+  readonly from: Hex;
+  readonly nonce: Hex;
+}
+
+/** Reads the sales of an account and mode by what identifies them. */
+export async function selectOfflineByIdentity(
+  sql: Sql,
+  tenant: Tenant,
+  wanted: readonly OfflineIdentity[],
+): Promise<OfflinePaymentRow[]> {
+  return sql.query<OfflinePaymentRow>(
+    `select o.* from unnest($1::text[], $2::text[]) as wanted (nonce, payer)
+       cross join lateral (
+         select ${offlinePayments.columns} from offline_payments p
+         where ${wholeKey(
+           ['p.nonce', 'p.payer_address', 'p.livemode'],
+           ['wanted.nonce', 'wanted.payer', '$4'],
+         )} and ${checked('p.account_id = $3')}
+         offset 0) o`,
+    [
+      wanted.map(({ nonce }) => nonce),
+      wanted.map(({ from }) => from),
+      tenant.accountId,
+      tenant.livemode,
+    ],
+  );
+}
+
+export async function selectOfflinePayment(
+  sql: Sql,
+  tenant: Tenant,
+  id: string,
+): Promise<OfflinePaymentRow | undefined> {
+  const rest = `where id = $1 and ${ofTenant('$2', '$3')}`;
+  return offlinePayments.find(sql, rest, [id, tenant.accountId, tenant.livemode]);
+}
+
+export interface OfflineFilters {
+  readonly terminal_id?: string | null;
+  readonly status?: string | null;
+}
+
+const INDEXES = {
+  terminal_id: { columns: ['terminal_id'], ordered: true },
+  status: { columns: ['status', 'account_id', 'livemode'], ordered: true },
+} as const;
+
+export async function selectOfflinePage(
+  sql: Sql,
+  { tenant, filters }: { readonly tenant: Tenant; readonly filters: OfflineFilters },
+  page: Page,
+): Promise<OfflinePaymentRow[]> {
+  const { columns } = offlinePayments;
+  const list = { table: 'offline_payments', columns, filters: { ...filters }, indexes: INDEXES };
+  return selectPage<OfflinePaymentRow>(sql, list, tenant, page);
+}
+
+/** What a till's sales that are on their way come to. */
+export interface UnderWay {
+  readonly count: number;
+  readonly total: bigint;
+}
+
+export async function selectUnderWay(tx: Tx, terminalId: string): Promise<UnderWay> {
+  const rows = await tx.query<UnderWay>(
+    `select count(*)::int as count, coalesce(sum(amount), 0)::bigint as total
+     from offline_payments where terminal_id || '' = $1 and status = 'processing'`,
+    [terminalId],
+  );
+  return rows[0] ?? { count: 0, total: 0n };
+}
+
+/** A card's sales of a UTC day at one till. */
+export interface CardDay {
+  readonly address: Hex;
+  /** The beginning of the day. */
+  readonly day: Date;
+  readonly total: bigint;
+}
+
+/** Sums what cards have spent at a till on each of these days, without what has bounced. */
+export async function selectCardDays(
+  tx: Tx,
+  terminalId: string,
+  wanted: readonly Omit<CardDay, 'total'>[],
+): Promise<CardDay[]> {
+  return tx.query<CardDay>(
+    `select wanted.address, wanted.day, coalesce(sum(o.amount), 0)::bigint as total
+     from (
+       select distinct * from unnest($2::text[], $3::timestamptz[]) as t (address, day)
+     ) wanted
+     left join offline_payments o
+       on o.payer_address = wanted.address and o.counted_at >= wanted.day
+         and o.counted_at < wanted.day + interval '24 hours'
+         and ${checked("o.terminal_id = $1 and o.status <> 'bounced'")}
+     group by wanted.address, wanted.day`,
+    [terminalId, wanted.map(({ address }) => address), wanted.map(({ day }) => day)],
+  );
+}
+
+/** The payment of a sale that was rebuilt from the chain, under one of these order ids. */
+export interface RebuiltSale {
+  readonly order_id: string;
+  readonly payer_address: Hex;
+  readonly amount: bigint;
+  readonly payment_id: string;
+  readonly payment_intent_id: string;
+}
+
+export async function selectRebuiltSales(
+  tx: Tx,
+  tenant: Tenant,
+  orderIds: readonly string[],
+): Promise<RebuiltSale[]> {
+  return tx.query<RebuiltSale>(
+    `select p.* from unnest($3::text[]) as wanted (order_id) cross join lateral (
+       select order_id, payer_address, amount, id as payment_id, payment_intent_id
+       from payments r
+       where ${wholeKey(
+         ['r.order_id', 'r.account_id', 'r.livemode'],
+         ['wanted.order_id', '$1', '$2'],
+       )} and recovered
+       offset 0) p`,
+    [tenant.accountId, tenant.livemode, orderIds],
+  );
+}
+
+export async function insertOfflinePayments(
+  tx: Tx,
+  rows: readonly (OfflinePaymentRow & { readonly retry_at: Date | null })[],
+): Promise<void> {
+  await offlinePayments.insertAll(tx, rows);
+}
+
+/** Marks rebuilt intents as sales that a till had accepted offline. */
+export async function updateRebuiltOffline(
+  tx: Tx,
+  claimed: readonly { readonly intentId: string; readonly offline: object }[],
+): Promise<void> {
+  await tx.query(
+    `update payment_intents i set offline = c.offline::jsonb
+     from unnest($1::text[], $2::text[]) as c (id, offline) where i.id = c.id`,
+    [claimed.map((one) => one.intentId), claimed.map((one) => JSON.stringify(one.offline))],
+  );
+}
+
+/** Ends the sales of these intents, which the chain has settled. @returns the changed rows. */
+export async function endPaidOffline(
+  tx: Tx,
+  paid: readonly { readonly intentId: string; readonly paymentId: string }[],
+): Promise<EndedOffline[]> {
+  return tx.query<EndedOffline>(
+    `update offline_payments o
+     set status = 'succeeded', payment_id = p.payment_id, bounce_reason = null, retry_at = null
+     from unnest($1::text[], $2::text[]) as p (intent_id, payment_id)
+     where o.payment_intent_id = p.intent_id and o.status <> 'succeeded'
+     returning ${offlinePayments.of('o')}`,
+    [paid.map(({ intentId }) => intentId), paid.map(({ paymentId }) => paymentId)],
+  );
+}
+
+/** Ends a sale that cannot be paid. Its intent must be locked. */
+export async function bounceOffline(
+  tx: Tx,
+  sale: { readonly id: string; readonly reason: BounceReason },
+): Promise<EndedOffline> {
+  const rows = await offlinePayments.update(
+    tx,
+    { status: 'bounced', bounce_reason: sale.reason, retry_at: null },
+    { where: "id = $1 and status = 'processing'", values: [sale.id] },
+  );
+  assert(rows.length === 1, 'an offline payment changed under the lock of its intent');
+  return rows[0] as EndedOffline;
+}
+
+/** Lets these intents' sales try again from `at` on: none of them has a settlement job. */
+export async function postponeOffline(
+  tx: Tx,
+  intentIds: readonly string[],
+  at: Date | null,
+): Promise<void> {
+  if (intentIds.length === 0) return;
+  await tx.query(
+    `update offline_payments set retry_at = $2
+     where payment_intent_id = any($1) and status = 'processing'`,
+    [intentIds, at],
+  );
+}
+
+/** A sale without a settlement job. */
+export interface DueOffline {
+  readonly id: string;
+  readonly livemode: boolean;
+  readonly payment_intent_id: string;
+  readonly value: bigint;
+  readonly retry_at: Date;
+}
+
+/** Reads the sales that may get a settlement job now, the longest waiting first. */
+export async function selectDueOffline(
+  sql: Sql,
+  now: Date,
+  { modes, limit }: { readonly modes: readonly boolean[]; readonly limit: number },
+): Promise<DueOffline[]> {
+  return sql.query<DueOffline>(
+    `select id, livemode, payment_intent_id, value, retry_at from offline_payments
+     where retry_at <= $1 and ${checked('livemode = any($2)')} order by retry_at limit $3`,
+    [now, modes, limit],
+  );
+}
+
+/** Locks a due sale again, unless it has changed since it was read. Lock its intent before. */
+export async function lockDueOffline(tx: Tx, due: DueOffline): Promise<boolean> {
+  const rows = await tx.query(
+    'select from offline_payments where id = $1 and retry_at = $2 for update',
+    [due.id, due.retry_at],
+  );
+  return rows.length === 1;
+}
+
+/** Returns the addresses whose sales have bounced at a merchant. */
+export async function selectBouncedAddresses(
+  sql: Sql,
+  tenant: Tenant,
+  limit: number,
+): Promise<string[]> {
+  const rows = await sql.query<{ payer_address: string }>(
+    `select payer_address from offline_payments
+     where account_id || '' = $1 and livemode = $2 and status = 'bounced'
+     group by payer_address order by max(created) desc limit $3`,
+    [tenant.accountId, tenant.livemode, limit],
+  );
+  return rows.map((row) => row.payer_address);
+}
+
+/** The sums of offline sales that were forwarded in a time. */
+export interface OfflineFigures {
+  readonly payments: number;
+  readonly sales: bigint;
+  readonly bounced: number;
+  readonly bounced_amount: bigint;
+}
+
+export async function selectOfflineFigures(
+  sql: Sql,
+  { tenant, terminalId, since, until }: TotalsOf,
+): Promise<OfflineFigures> {
+  const ofTerminal = terminalId === null ? [] : [terminalId];
+  const rows = await sql.query<OfflineFigures>(
+    `select count(*) filter (where status = 'succeeded')::int as payments,
+       coalesce(sum(amount) filter (where status = 'succeeded'), 0)::bigint as sales,
+       count(*) filter (where status = 'bounced')::int as bounced,
+       coalesce(sum(amount) filter (where status = 'bounced'), 0)::bigint as bounced_amount
+     from offline_payments
+     where account_id = $1 and livemode = $2 and created >= $3 and created < $4
+       ${terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}`,
+    [tenant.accountId, tenant.livemode, since, until, ...ofTerminal],
+  );
+  return only(rows, 'sums of offline sales');
+}

@@ -1,0 +1,150 @@
+import { isRefusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import type { ProcessContext } from '#db/process-context.ts';
+import { appendEvents } from '#events/append.ts';
+import type { Decline } from '#payments/decline.ts';
+import { lockIntents, selectPayable } from '#payments/intent-queries.ts';
+import { RETRY_MS } from '#payments/offline/decide-forwarded.ts';
+import { type ChainVerdict, judgeOnChain, readOfflineRates } from '#payments/offline/judge.ts';
+import { offlineDraft } from '#payments/offline/offline-payment.ts';
+import {
+  bounceOffline,
+  type DueOffline,
+  lockDueOffline,
+  postponeOffline,
+  selectDueOffline,
+} from '#payments/offline/offline-queries.ts';
+import type { BounceReason } from '#payments/offline/states.ts';
+import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { saveStates, stepDrafts } from '#payments/save.ts';
+import { requestSettlement } from '#payments/settlement-job.ts';
+import { announce } from '#payments/wake-waiting-requests.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { chargesOf } from '#settlement/chain/fee-rates.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+
+/** Sales per run: each asks the chain, and gets a transaction of its own. */
+const BATCH = 20;
+
+type Context = ProcessContext & {
+  readonly chains: readonly Chain[];
+  readonly settings: { readonly settleWithinS: number };
+};
+
+type Processing = PaymentIntent & { readonly status: 'processing' };
+
+/**
+ * Decides again about sales that a till had accepted offline and that have no settlement job: the
+ * hour was full, the deadline of the last job has passed, or the chain has refused it. A sale that
+ * can still be paid gets another job under the same settlement number, and so at most one of them
+ * settles; every other one bounces.
+ * @returns true if there may be more.
+ */
+export async function retryOffline(ctx: Context): Promise<boolean> {
+  const modes = ctx.chains.map(({ config }) => config.livemode);
+  const due = await selectDueOffline(ctx.db, ctx.clock.now(), { modes, limit: BATCH });
+  for (const one of due) await retryOne(ctx, one);
+  return due.length === BATCH;
+}
+
+async function retryOne(ctx: Context, due: DueOffline): Promise<void> {
+  const chain = present(
+    ctx.chains.find(({ config }) => config.livemode === due.livemode),
+    'chain of an offline sale',
+  );
+  const [intent] = await selectPayable(ctx.db, [due.payment_intent_id]);
+  if (intent?.status !== 'processing') return;
+  const verdict = await judge(ctx, chain, { due, intent });
+  const changed = await ctx.db.transaction((tx) => writeVerdict(tx, ctx, { due, verdict }));
+  if (changed === null) return;
+  announce(ctx.wakeups, changed.intent);
+  if (changed.deliveries > 0) ctx.wakeups.send('deliveries');
+}
+
+/** Asks the chain, outside of a transaction. */
+async function judge(
+  { db, clock }: Context,
+  chain: Chain,
+  { due, intent }: { readonly due: DueOffline; readonly intent: Processing },
+): Promise<ChainVerdict> {
+  const { credential, payerAddress: payer } = intent.attempt;
+  if (!('signature' in credential)) throw new Error(`${intent.id} has no authorization`);
+  const merchantNumber = present(intent.merchantNumber, 'merchant number');
+  const number = present(intent.settlementNumber, 'settlement number');
+  const { amount, orderId } = intent;
+  try {
+    const { rates } = await readOfflineRates(db, chain, merchantNumber);
+    const payment = { number, payer, merchantNumber, amount, orderId };
+    const verdict = await judgeOnChain(chain, { payment, authorization: credential, rates });
+    if (['settled', 'later', 'unavailable', 'authorization_used'].includes(verdict)) return verdict;
+    const seconds = Math.floor(clock.now().getTime() / 1000);
+    if (Number(credential.validBefore) <= seconds) return 'authorization_expired';
+    return due.value === chargesOf(amount, rates).pulled ? verdict : 'rates_changed';
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return 'unavailable';
+    throw error;
+  }
+}
+
+/** The decline of the intent whose sale bounces: the nearest one that there is. */
+const DECLINES: Readonly<Record<BounceReason, Decline>> = {
+  insufficient_funds: 'insufficient_funds',
+  authorization_expired: 'authorization_refused',
+  authorization_used: 'authorization_refused',
+  authorization_invalid: 'authorization_refused',
+  rates_changed: 'authorization_refused',
+  blocked: 'risk_blocked',
+  limit_exceeded: 'limit_exceeded',
+};
+
+interface Changed {
+  readonly intent: PaymentIntent;
+  readonly deliveries: number;
+}
+
+/** Writes the verdict, unless the sale has changed since it was read. */
+async function writeVerdict(
+  tx: Tx,
+  { clock, settings }: Context,
+  { due, verdict }: { readonly due: DueOffline; readonly verdict: ChainVerdict },
+): Promise<Changed | null> {
+  const now = clock.now();
+  const [intent] = await lockIntents(tx, [due.payment_intent_id]);
+  if (intent?.status !== 'processing' || !(await lockDueOffline(tx, due))) return null;
+  // A ledger that is being compared with its chain learns of a settlement by that.
+  const mustWait = verdict === 'later' || verdict === 'unavailable';
+  if (mustWait || !tx.watch.serves(due.livemode)) {
+    await postponeOffline(tx, [intent.id], addMs(now, RETRY_MS));
+    return null;
+  }
+  if (verdict === 'ok' || verdict === 'settled') {
+    // The relayer finds a number that the contract has settled, and books it.
+    const merchantNumber = present(intent.merchantNumber, 'merchant number');
+    const { settleWithinS } = settings;
+    await requestSettlement(tx, intent, { merchantNumber, settleWithinS }, now);
+    await postponeOffline(tx, [intent.id], null);
+    return { intent, deliveries: 0 };
+  }
+  return bounce(tx, { intent, saleId: due.id, reason: verdict }, now);
+}
+
+async function bounce(
+  tx: Tx,
+  sale: { readonly intent: Processing; readonly saleId: string; readonly reason: BounceReason },
+  now: Date,
+): Promise<Changed> {
+  const { intent: before, saleId, reason } = sale;
+  const decline = DECLINES[reason];
+  const steps = transition(before, { type: 'not_settled', decline }, now);
+  if (isRefusal(steps)) throw new Error(`an offline sale cannot bounce: ${steps.message}`);
+  const change = { before, steps };
+  await saveStates(tx, [change]);
+  const row = await bounceOffline(tx, { id: saleId, reason });
+  const stamp = await stampOrder(tx, before.tenant, now, steps.length + 1);
+  const drafts = [...stepDrafts(change, stamp), offlineDraft(row, stamp)];
+  const deliveries = await appendEvents(tx, drafts);
+  return { intent: present(steps.at(-1), 'step of a bounce').intent, deliveries };
+}

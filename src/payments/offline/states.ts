@@ -1,0 +1,15 @@
+/** The states of an offline sale. */
+export const OFFLINE_STATUSES = ['processing', 'succeeded', 'bounced'] as const;
+export type OfflineStatus = (typeof OFFLINE_STATUSES)[number];
+
+/** The reasons for which an accepted sale is not paid. A bounce is for good. */
+export const BOUNCE_REASONS = [
+  'insufficient_funds',
+  'authorization_expired',
+  'authorization_used',
+  'authorization_invalid',
+  'rates_changed',
+  'blocked',
+  'limit_exceeded',
+] as const;
+export type BounceReason = (typeof BOUNCE_REASONS)[number];

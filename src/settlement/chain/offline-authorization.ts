@@ -1,0 +1,57 @@
+import { hashTypedData } from 'viem';
+import { isSignedBy } from '#settlement/chain/verify-signature.ts';
+import { authorizationNonce } from '#settlement/contract/contract-calls.ts';
+import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** What a wallet signed at a till that had no line. */
+export interface OfflineAuthorization {
+  readonly from: Hex;
+  readonly value: bigint;
+  /** Unix seconds, like `validBefore`. */
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+  readonly nonce: Hex;
+  /** 65 bytes with a v of 27 or 28: see `normalSignature`. */
+  readonly signature: Hex;
+}
+
+/** The sale that the nonce commits to. */
+export interface OfflineSale {
+  readonly merchantNumber: bigint;
+  readonly amount: bigint;
+  readonly salt: Hex;
+}
+
+/** Returns the nonce of an authorization that is made before its order exists. */
+export function offlineNonce({ merchantNumber, amount, salt }: OfflineSale): Hex {
+  const payment = { merchantNumber, amount, number: 0n, orderId: '' };
+  return authorizationNonce(payment, { salt, bindsOrder: false });
+}
+
+/** Builds the message that a wallet signs for a sale at a till without a line. */
+export function offlineMessage(
+  config: NetworkConfig,
+  merchantNumber: bigint,
+  authorization: Omit<OfflineAuthorization, 'signature'>,
+) {
+  return receiveAuthorization(config, { ...authorization, to: contractOf(config, merchantNumber) });
+}
+
+/**
+ * Verifies what a till has forwarded, without asking the chain: contract wallets do not sign
+ * offline, so a key's signature decides.
+ * @returns the part that does not verify, or `null`.
+ */
+export async function verifyOffline(
+  config: NetworkConfig,
+  sale: OfflineSale,
+  authorization: OfflineAuthorization,
+): Promise<'nonce' | 'signature' | null> {
+  if (offlineNonce(sale) !== authorization.nonce) return 'nonce';
+  const { from: signer, signature } = authorization;
+  const digest = hashTypedData(offlineMessage(config, sale.merchantNumber, authorization));
+  return (await isSignedBy({ signer, signature }, digest)) ? null : 'signature';
+}

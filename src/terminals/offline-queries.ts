@@ -1,0 +1,46 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
+import { table } from '#db/table.ts';
+import type { OfflineRule } from '#terminals/offline.ts';
+import { type TerminalRow, terminals } from '#terminals/terminal-queries.ts';
+
+const offlineRules = table(
+  'offline_rules',
+  { allowed: 'boolean', per_payment: 'bigint?' },
+  { livemode: 'boolean' },
+);
+
+/** The rule of a network whose operator has set none. */
+const NO_RULE: OfflineRule = { allowed: true, per_payment: null };
+
+export async function selectOfflineRule(sql: Sql, livemode: boolean): Promise<OfflineRule> {
+  return (await offlineRules.find(sql, 'where livemode = $1', [livemode])) ?? NO_RULE;
+}
+
+/** Writes the rule. @returns the previous one. */
+export async function replaceOfflineRule(
+  tx: Tx,
+  livemode: boolean,
+  rule: OfflineRule,
+): Promise<OfflineRule> {
+  const rest = 'where livemode = $1 for update';
+  const before = (await offlineRules.find(tx, rest, [livemode])) ?? NO_RULE;
+  const conflict = `on conflict (livemode) do update
+    set allowed = excluded.allowed, per_payment = excluded.per_payment`;
+  await offlineRules.upsert(tx, { livemode, ...rule }, conflict);
+  return before;
+}
+
+/**
+ * Locks a till's limits, so that its sales are counted one request at a time. The weaker lock lets
+ * other transactions refer to the terminal: they may wait for locks that this one takes later.
+ */
+export async function lockOfflineTerminal(
+  tx: Tx,
+  tenant: Tenant,
+  id: string,
+): Promise<TerminalRow | undefined> {
+  const rest = `where id = $1 and ${ofTenant('$2', '$3')} for no key update`;
+  return terminals.find(tx, rest, [id, tenant.accountId, tenant.livemode]);
+}

@@ -1,0 +1,35 @@
+/** How much a till may accept while it has no line. Named and stored as in the API. */
+export interface OfflineLimits {
+  /** Atoms of a sale, like the next two. */
+  readonly per_payment: number;
+  readonly per_card_per_day: number;
+  readonly total: number;
+  readonly count: number;
+  /** Hours since the till's last contact; only the till enforces them. */
+  readonly hours: number;
+}
+
+/** The operator's rule for a network; `per_payment` is a cap in atoms, `null` for none. */
+export interface OfflineRule {
+  readonly allowed: boolean;
+  readonly per_payment: bigint | null;
+}
+
+/** Returns limits with their fields in the API's order, which the database does not keep. */
+export function offlineObject(limits: OfflineLimits | null) {
+  if (limits === null) return null;
+  const { per_payment, per_card_per_day, total, count, hours } = limits;
+  return { per_payment, per_card_per_day, total, count, hours };
+}
+
+/** Returns the limits that a till works with: the merchant's, within the operator's rule. */
+export function offlineWithin(
+  { offline }: { readonly offline: OfflineLimits | null },
+  rule: OfflineRule,
+): OfflineLimits | null {
+  const limits = offlineObject(offline);
+  if (limits === null || !rule.allowed) return null;
+  const cap = rule.per_payment;
+  if (cap === null || cap >= limits.per_payment) return limits;
+  return { ...limits, per_payment: Number(cap) };
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import type { LocalAccount } from 'viem/accounts';
+import { chargesOf } from '#settlement/chain/fee-rates.ts';
+import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { AMOUNT, type PayGround } from '#testing/pay-ground.ts';
+
+/** Enough for every test that does not test limits. */
+export const WIDE_LIMITS = {
+  per_payment: 100_000_000,
+  per_card_per_day: 1_000_000_000,
+  total: 1_000_000_000,
+  count: 1_000,
+  hours: 24,
+} as const;
+
+/** The fees of the tests' contracts, in basis points. */
+export const RATES = { acquirer: 30, protocol: 20, cashback: 5 } as const;
+
+/** A sale as a till keeps it. */
+export interface KeptSale {
+  readonly authorization: {
+    readonly from: string;
+    readonly value: number;
+    readonly valid_after: number;
+    readonly valid_before: number;
+    readonly nonce: string;
+    readonly signature: string;
+  };
+  readonly amount: number;
+  readonly salt: string;
+  readonly accepted_at: string;
+}
+
+/** What a test may change about a sale before it is signed. */
+export interface OfflineWish {
+  readonly amount?: number;
+  readonly value?: number;
+  readonly validAfter?: number;
+  /** Unix seconds; default: a day ahead. */
+  readonly validBefore?: number;
+  readonly salt?: Hex;
+  readonly acceptedAt?: Date;
+  readonly rates?: typeof RATES | { acquirer: number; protocol: number; cashback: number };
+}
+
+/** Lets a wallet sign a sale of the ground's merchant, as at a till without a line. */
+export async function signOffline(
+  ground: PayGround,
+  account: LocalAccount,
+  wish: OfflineWish = {},
+): Promise<KeptSale> {
+  const { config } = ground.world.network;
+  const merchantNumber = ground.world.merchant.merchantNumber ?? 0n;
+  const { amount = AMOUNT, rates = RATES, validAfter = 0 } = wish;
+  const salt = wish.salt ?? (`0x${randomBytes(32).toString('hex')}` as const);
+  const value = wish.value ?? Number(chargesOf(BigInt(amount), rates).pulled);
+  const validBefore = wish.validBefore ?? Math.floor(Date.now() / 1000) + 86_400;
+  const nonce = offlineNonce({ merchantNumber, amount: BigInt(amount), salt });
+  const message = offlineMessage(config, merchantNumber, {
+    from: account.address,
+    value: BigInt(value),
+    validAfter: BigInt(validAfter),
+    validBefore: BigInt(validBefore),
+    nonce,
+  });
+  return {
+    authorization: {
+      from: account.address,
+      value,
+      valid_after: validAfter,
+      valid_before: validBefore,
+      nonce,
+      signature: await account.signTypedData(message),
+    },
+    amount,
+    salt,
+    accepted_at: (wish.acceptedAt ?? new Date()).toISOString(),
+  };
+}
+
+/** Sets the limits of a terminal; default: the ground's own. */
+export async function setLimits(
+  ground: Pick<PayGround, 'store'>,
+  limits: object | null = WIDE_LIMITS,
+  terminalId = ground.store.terminalId,
+): Promise<void> {
+  await ground.store.db.query('update terminals set offline = $2::text::jsonb where id = $1', [
+    terminalId,
+    limits === null ? null : JSON.stringify(limits),
+  ]);
+}
