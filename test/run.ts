@@ -79,14 +79,18 @@ async function startBrowserGround(files: readonly string[]) {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-shared-'));
   const file = path.join(folder, 'sandbox.json');
   // Not awaited here, so that other tests start meanwhile.
-  const starting = startSharedSandbox().then(async (shared) => {
-    await writeFile(`${file}.new`, JSON.stringify(shared.sandbox));
+  // In one step, because tests read the file as soon as it exists.
+  const say = async (found: object) => {
+    await writeFile(`${file}.new`, JSON.stringify(found));
     await rename(`${file}.new`, file);
+  };
+  const starting = startSharedSandbox().then(async (shared) => {
+    await say(shared.sandbox);
     return shared;
   });
   // Tests that wait for it learn at once that it failed.
   const started = starting.catch(async (error) => {
-    await writeFile(file, JSON.stringify({ error: String(error) }));
+    await say({ error: String(error) });
     return null;
   });
   const browser = await launchChromium();
