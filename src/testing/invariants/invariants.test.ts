@@ -80,7 +80,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'a payment was asked of the chain once, and that succeeded or is sent again': [
+  'each payment has one settlement job, which has succeeded or is sent again': [
     { sql: [`update chain_requests set number = number + 1 where kind = 'payment'`] },
     { sql: [`delete from chain_requests where kind = 'payment'`] },
     { sql: [`update chain_requests set status = 'failed' where kind = 'payment'`] },
@@ -89,7 +89,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
   'an intent that did not succeed was never settled': [
     { sql: [`update payment_intents ${CANCEL} where status = 'succeeded'`] },
   ],
-  'what was declined is paid by a later attempt only, or an alarm names it': [
+  'a declined intent is paid by a later attempt only, or an alarm names it': [
     {
       sql: [
         `insert into events select (jsonb_populate_record(v, jsonb_build_object('id', 'evt_late',
@@ -98,7 +98,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'what an alarm says the chain has settled after all, the ledger has followed': [
+  'an intent has succeeded if an alarm says that it settled after its decline': [
     {
       sql: [
         `insert into chain_alarms (livemode, kind, subject, details, created)
@@ -147,7 +147,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'a payment is made with a credential of its payer, for what that is good for': [
+  'a payment uses a credential of its payer, within the terms of the credential': [
     { sql: ['update passes set payer_id = (select max(payer_id) from payments)'] },
     {
       sql: [
@@ -173,7 +173,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'receipts of a terminal count from 1 without gaps, in the series that gave them': [
+  'the receipt numbers of a terminal count from 1 without gaps, in each series': [
     { sql: ['update receipt_series set given = given + 1'] },
     ...['payments', 'refunds'].map((table) => ({
       sql: [`update ${table} set receipt_number = receipt_number || '9'`],
@@ -181,7 +181,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     { sql: [`update payments set receipt_number = null`] },
     { sql: [`update refunds set receipt_number = 'RXXXX-1' where receipt_number like '%-1'`] },
   ],
-  'a payment is of the sale that its intent is of, and a refund of the account of both': [
+  'a payment has the account, location and order of its intent, a refund those of both': [
     ...['account_id', 'terminal_id', 'order_id', 'split_group', 'cashier_id'].map((column) => ({
       sql: [`update payments set ${column} = 'other'`],
     })),
@@ -189,7 +189,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     { sql: [`update refunds set account_id = 'acct_other'`] },
     { sql: ['update refunds set livemode = true'] },
   ],
-  'a balance that a statement has named is the sum of the entries before it': [
+  'the closing balance of a statement is the sum of the entries before it': [
     { sql: ['update statement_closings set balance = balance + 1'] },
     { sql: ['update payments set amount = amount + 1'] },
     ...['refund', 'payout'].map((type) => ({
@@ -199,7 +199,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       sql: [copy('balance_entries', `type = 'payout'`, `'position', 1, 'type', 'correction'`)],
     },
   ],
-  'the books have what each object has moved, once': [
+  'the books have one entry for each movement of money': [
     ...['refund', 'payout'].map((type) => ({
       sql: [`delete from balance_entries where type = '${type}'`],
     })),
@@ -239,7 +239,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     ...wrongEvents(['refund.created', 'refund.succeeded']),
     falseEvent('refund.failed', 'refund.succeeded'),
   ],
-  'no event tells of an intent, a payment or a refund that its account does not have': [
+  'no event is about an intent, a payment or a refund that its account does not have': [
     { sql: ['delete from refunds'] },
     { first: [WITHOUT_REFUNDS_OF_PAYMENTS], sql: ['delete from payments'] },
     { sql: [`delete from payment_intents where status = 'requires_payment_method'`] },
@@ -256,7 +256,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'places in the order of an account are unique and in the order of time': [
+  'positions in the order of an account are unique and in the order of time': [
     { sql: ['update events set position = 7'] },
     ...['payments', 'refunds', 'withdrawals', 'terminals'].map((table) => ({
       sql: [`update ${table} set position = (select min(position) from payment_intents)`],
@@ -274,16 +274,16 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'no place is behind the last one that its account has given away': [
+  'no position is above the last one that its account has assigned': [
     { sql: ['update account_modes set position = position - 1'] },
     { sql: ['update refunds set livemode = true'] },
   ],
-  'an event says its own id, type and place': [
+  'the body of an event has its id, type and position': [
     { sql: [`update events set body = replace(body, '"sequence":', '"sequence":1')`] },
     { sql: [`update events set body = replace(body, '"evt_', '"evt_0')`] },
     { sql: [`update events set type = 'ping' where type = 'refund.created'`] },
   ],
-  'no intent is left on its way': [
+  'no intent is left in progress': [
     {
       sql: [
         `update payment_intents set status = 'processing', attempt = '{}'
@@ -298,7 +298,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     },
     { sql: [`update payment_intents set expires_at = now() - interval '11 s'`] },
   ],
-  'every request to a chain has its outcome, and somebody has read it': [
+  'every settlement job has a result, which was applied': [
     { sql: [`update chain_requests set status = 'queued', outcome = null`] },
     ...['payment', 'refund', 'withdrawal'].map((kind) => ({
       sql: [`update chain_requests set applied_at = null where kind = '${kind}'`],
@@ -334,7 +334,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'a watchtower takes nothing of ours for the work of a stranger': [
+  'the watchtower reports none of our own transactions': [
     {
       sql: [
         `insert into watch_findings (livemode, tx_hash, log_index, kind, amount, confirmed, found)
@@ -348,7 +348,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'nobody was alarmed of money': [
+  'no alarm about money was raised': [
     alarm('number_taken'),
     alarm('payment_missing'),
     alarm('request_invalid'),

@@ -32,7 +32,7 @@ const MONEY: readonly Rule[] = [
         or (p.recovered and (p.tip > 0 or i.amount > p.amount))`,
   },
   {
-    name: 'a payment was asked of the chain once, and that succeeded or is sent again',
+    name: 'each payment has one settlement job, which has succeeded or is sent again',
     always: true,
     sql: `select p.id || ' has ' || count(r.id) from payments p
       left join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
@@ -50,7 +50,7 @@ const MONEY: readonly Rule[] = [
       where r.status = 'succeeded' and i.status <> 'succeeded'`,
   },
   {
-    name: 'what was declined is paid by a later attempt only, or an alarm names it',
+    name: 'a declined intent is paid by a later attempt only, or an alarm names it',
     always: true,
     sql: `with shown as (
         select object_id,
@@ -67,7 +67,7 @@ const MONEY: readonly Rule[] = [
           where a.kind = 'settled_after_decline' and a.subject = i.id)`,
   },
   {
-    name: 'what an alarm says the chain has settled after all, the ledger has followed',
+    name: 'an intent has succeeded if an alarm says that it settled after its decline',
     always: false,
     sql: `select i.id || ' is ' || i.status from payment_intents i
       join chain_alarms a on a.subject = i.id and a.kind = 'settled_after_decline'
@@ -84,7 +84,7 @@ const MONEY: readonly Rule[] = [
         or p.amount_reserved <> coalesce(sum(r.amount) filter (where r.status <> 'failed'), 0)`,
   },
   {
-    name: 'receipts of a terminal count from 1 without gaps, in the series that gave them',
+    name: 'the receipt numbers of a terminal count from 1 without gaps, in each series',
     always: true,
     sql: `with numbered as (
         select account_id, livemode, 'payment' as kind, receipt_number from payments
@@ -138,7 +138,7 @@ const MONEY: readonly Rule[] = [
       group by i.attempt #>> '{credential,tokenId}' having count(*) > 1`,
   },
   {
-    name: 'a payment is made with a credential of its payer, for what that is good for',
+    name: 'a payment uses a credential of its payer, within the terms of the credential',
     always: true,
     sql: `select p.id || ' by ' || coalesce(i.attempt ->> 'credential', 'nothing') from payments p
       join payment_intents i on i.id = p.payment_intent_id
@@ -152,7 +152,7 @@ const MONEY: readonly Rule[] = [
         or t.expires_at < i.created or t.revoked_at < i.created`,
   },
   {
-    name: 'a payment is of the sale and location of its intent, a refund of those of its payment',
+    name: 'a payment has the account, location and order of its intent, a refund those of both',
     always: true,
     sql: `select p.id || ' differs from ' || i.id from payments p
       join payment_intents i on i.id = p.payment_intent_id
@@ -178,7 +178,7 @@ const ENTRIES = `
 
 const BOOKS: readonly Rule[] = [
   {
-    name: 'a balance that a statement has named is the sum of the entries before it',
+    name: 'the closing balance of a statement is the sum of the entries before it',
     always: true,
     sql: `select c.account_id || ' closed at ' || c.at || ' with ' || c.balance || ', not '
         || coalesce(sum(e.amount), 0)
@@ -189,7 +189,7 @@ const BOOKS: readonly Rule[] = [
   },
   {
     // A payment that was booked at once is an entry by its own row.
-    name: 'the books have what each object has moved, once',
+    name: 'the books have one entry for each movement of money',
     always: false,
     sql: `with moved as (
         select id, account_id, livemode, case when recovered then amount else 0 end as amount
@@ -279,7 +279,7 @@ const EVENTS: readonly Rule[] = [
         or count(*) filter (where e.type = 'refund.failed') <> (r.status = 'failed')::int`,
   },
   {
-    name: 'no event tells of an intent, a payment or a refund that its account does not have',
+    name: 'no event is about an intent, a payment or a refund that its account does not have',
     always: true,
     sql: `with objects as (
         select id, account_id, livemode from payment_intents
@@ -304,7 +304,7 @@ const EVENTS: readonly Rule[] = [
 
 const PLACES: readonly Rule[] = [
   {
-    name: 'places in the order of an account are unique and in the order of time',
+    name: 'positions in the order of an account are unique and in the order of time',
     always: true,
     sql: `select id || ' at ' || position from (
         select id, position, created,
@@ -315,14 +315,14 @@ const PLACES: readonly Rule[] = [
       where before = position or created < latest`,
   },
   {
-    name: 'no place is behind the last one that its account has given away',
+    name: 'no position is above the last one that its account has assigned',
     always: true,
     sql: `select l.id || ' at ' || l.position from (${LISTED}) l
       left join account_modes m on m.account_id = l.account_id and m.livemode = l.livemode
       where m.position is null or l.position > m.position`,
   },
   {
-    name: 'an event says its own id, type and place',
+    name: 'the body of an event has its id, type and position',
     always: true,
     // Searches the text, because parsing all of it as JSON every few seconds would be too slow.
     sql: `select id || ' says ' || left(body, 200) from events
@@ -334,14 +334,14 @@ const PLACES: readonly Rule[] = [
 
 const AT_REST: readonly Rule[] = [
   {
-    name: 'no intent is left on its way',
+    name: 'no intent is left in progress',
     always: false,
     sql: `select id || ' is ' || status from payment_intents
       where status in ('processing', 'requires_action')
         or (status = 'requires_payment_method' and expires_at < now() - interval '10 s')`,
   },
   {
-    name: 'every request to a chain has its outcome, and somebody has read it',
+    name: 'every settlement job has a result, which was applied',
     always: false,
     sql: `select kind || ' ' || subject_id || ' is ' || status from chain_requests
       where status in ('queued', 'submitted')
@@ -381,13 +381,13 @@ const AT_REST: readonly Rule[] = [
       join webhook_endpoints e on e.id = d.endpoint_id where e.status = 'enabled'`,
   },
   {
-    name: 'a watchtower takes nothing of ours for the work of a stranger',
+    name: 'the watchtower reports none of our own transactions',
     always: false,
     sql: `select 'found ' || kind || ' ' || tx_hash from watch_findings
       union all select step || ' for ' || reason from watch_steps`,
   },
   {
-    name: 'nobody was alarmed of money',
+    name: 'no alarm about money was raised',
     always: false,
     sql: `select kind || ' ' || subject || ' ' || details from chain_alarms
       where kind in ('number_taken', 'payment_missing', 'request_invalid', 'nonce_foreign',
