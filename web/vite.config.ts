@@ -25,7 +25,7 @@ const TEXT =
 /** Modules that a till always needs. */
 const TILL = new RegExp(
   'web/(terminal/(charge|currency|machine|phases|page-path|split|till-storage|words|' +
-    'screens/(catalogue-link|find-link|not-opened|till-icon))|ui/money-text|' +
+    'screens/(catalogue-link|find-link|lazy-parts|not-opened|till-icon))|ui/money-text|' +
     String.raw`data/device)\.tsx?$`,
 );
 
