@@ -1,18 +1,14 @@
 import { type ReactNode, useState } from 'react';
-import { withoutIsolates } from '#core/isolates.ts';
 import { fromRoot } from '../../data/root-path.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { formatNumber, percentText } from '../../ui/numbers.ts';
-import { sizeWords } from '../../ui/size-words.ts';
-import type { Tone } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
+import { DownloadDialog } from './download-dialog.tsx';
 import type { ExportFormat } from './export-records.ts';
 import { useTimeZone } from './time-zone.ts';
-import { type ExportState, useExport } from './use-export.ts';
+import { useExport } from './use-export.ts';
 
 /** The kinds of data that can be exported. */
 const KINDS = ['payments', 'payment_intents', 'refunds', 'withdrawals'] as const;
@@ -105,59 +101,18 @@ export function ExportDialog(props: ExportDialogProps): ReactNode {
   );
 }
 
-interface DownloadProps {
+function Download(props: {
   readonly url: string;
   readonly format: ExportFormat;
   readonly onClose: () => void;
-}
-
-const TONES: Readonly<Record<ExportState['is'], Tone>> = {
-  asking: 'info',
-  coming: 'info',
-  broken: 'warn',
-  refused: 'bad',
-  done: 'good',
-};
-
-/** Shows the rows as they arrive. A broken connection resumes after the last row. */
-function Download({ url, format, onClose }: DownloadProps): ReactNode {
-  const { state, resume } = useExport(url, format);
-  const { is, rows, bytes, share, words } = state;
+}): ReactNode {
+  const run = useExport(props.url, props.format);
   return (
-    <Dialog title={t('dashboard.button.export')} onClose={onClose}>
-      <Notice tone={TONES[is]} role="status">
-        <strong>{t(`dashboard.export_state.${is}`)}</strong>
-        <p>
-          {words ??
-            t('dashboard.export.rows', {
-              count: rows,
-              size: withoutIsolates(sizeWords(bytes)),
-            })}
-        </p>
-      </Notice>
-      {is === 'coming' || is === 'asking' || is === 'broken' ? (
-        <progress
-          className="wide"
-          aria-label={t('dashboard.export.progress')}
-          max={1}
-          {...(share === null ? {} : { value: share })}
-        >
-          {share === null
-            ? t('dashboard.export.downloading')
-            : percentText(formatNumber(Math.round(share * 100)))}
-        </progress>
-      ) : null}
-      {is === 'broken' ? <p>{t('dashboard.export.broken_text')}</p> : null}
-      <div className="row">
-        {is === 'broken' ? (
-          <Button kind="primary" onClick={resume}>
-            {t('dashboard.export.continue')}
-          </Button>
-        ) : null}
-        <Button onClick={onClose}>
-          {is === 'done' ? t('desk.button.done') : t('dashboard.export.stop')}
-        </Button>
-      </div>
-    </Dialog>
+    <DownloadDialog
+      title={t('dashboard.button.export')}
+      run={run}
+      brokenText={t('dashboard.export.broken_text')}
+      onClose={props.onClose}
+    />
   );
 }

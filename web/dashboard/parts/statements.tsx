@@ -1,5 +1,4 @@
 import { type ReactNode, useState } from 'react';
-import { fromRoot } from '../../data/root-path.ts';
 import type { Account, ListAutomaticPayoutsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
@@ -7,12 +6,13 @@ import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
+import { formatTime } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { useAccount, useMerchant, useRead } from '../merchant.ts';
+import { StatementFile } from './statement-file.tsx';
+import { FormatChoice } from './statement-formats.tsx';
 
 /** Statements for the accountant, and the automatic actions at the end of a period. */
-
-const FORMATS = ['csv', 'jsonl', 'camt.053.001.08', 'datev', 'xero', 'quickbooks'] as const;
 
 export function Statements(): ReactNode {
   const { may } = useMerchant();
@@ -26,6 +26,7 @@ export function Statements(): ReactNode {
             <h2>{t('dashboard.books.schedule.heading')}</h2>
             {may('owner') ? <PayoutChoice account={account} /> : null}
             {may('admin') ? <ScheduleForm account={account} /> : null}
+            {may('owner') ? null : <Chosen account={account} />}
             <Periods />
           </section>
         )}
@@ -34,50 +35,18 @@ export function Statements(): ReactNode {
   );
 }
 
-function FormatChoice(props: {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}): ReactNode {
+/** Shows what an owner has chosen. */
+function Chosen({ account }: { readonly account: Account }): ReactNode {
+  const { automatic_payout: payout, export_schedule: schedule } = account;
   return (
-    <Select
-      label={t('dashboard.books.format')}
-      value={props.value}
-      onChange={(event) => props.onChange(event.target.value)}
-    >
-      {FORMATS.map((format) => (
-        <option key={format} value={format} translate="no">
-          {format}
-        </option>
-      ))}
-    </Select>
-  );
-}
-
-/** Chooses a month; the link downloads its statement. */
-function StatementFile(): ReactNode {
-  const { account, mode } = useMerchant();
-  const [month, setMonth] = useState('');
-  const [format, setFormat] = useState<string>('csv');
-  const url = fromRoot(`api/dashboard/v1/accounts/${account.id}/${mode}/exports/statement`);
-  url.searchParams.set('format', format);
-  url.searchParams.set('month', month);
-  return (
-    <section className="card stack">
-      <h2>{t('dashboard.books.heading')}</h2>
-      <p className="soft">{t('dashboard.books.text')}</p>
-      <TextField
-        label={t('dashboard.books.month')}
-        type="month"
-        value={month}
-        onChange={(event) => setMonth(event.target.value)}
-      />
-      <FormatChoice value={format} onChange={setFormat} />
-      {/^\d{4}-\d{2}$/.test(month) ? (
-        <a href={url.href} download>
-          {t('dashboard.books.download')}
-        </a>
-      ) : null}
-    </section>
+    <FactList>
+      <Fact name={t('dashboard.books.payout')}>
+        {t('dashboard.books.every', { every: payout ?? 'never' })}
+      </Fact>
+      <Fact name={t('dashboard.books.statements')}>
+        {t('dashboard.books.every', { every: schedule?.every ?? 'never' })}
+      </Fact>
+    </FactList>
   );
 }
 
@@ -187,7 +156,10 @@ function Periods(): ReactNode {
   return (
     <FactList>
       {periods.map((one) => (
-        <Fact key={`${one.every} ${one.period}`} name={one.period}>
+        <Fact
+          key={`${one.every} ${one.period}`}
+          name={formatTime(`${one.period}T00:00:00.000Z`, 'day', 'UTC')}
+        >
           {reasonText(one)}
         </Fact>
       ))}
@@ -195,6 +167,7 @@ function Periods(): ReactNode {
   );
 }
 
-function reasonText({ reason }: Period): string {
-  return t('dashboard.books.reason', { reason: reason ?? 'none' });
+function reasonText({ status, reason }: Period): string {
+  const shown = status === 'waiting' ? status : (reason ?? 'none');
+  return t('dashboard.books.reason', { reason: shown });
 }
