@@ -28,6 +28,8 @@ function reader(tapline: Tapline, id: string): Promise<object> | null {
       return tapline.payments.retrieve(id);
     case 're':
       return tapline.refunds.retrieve(id);
+    case 'ofp':
+      return tapline.offlinePayments.retrieve(id);
     case 'tml':
       return tapline.terminals.retrieve(id);
     case 'evt':
@@ -49,7 +51,8 @@ export async function get({ tapline, out }: Settings, id: string): Promise<numbe
   const object = await reader(tapline, id);
   if (object === null) {
     throw new WrongUse(
-      `${id} is not an id: use pi_…, pay_…, re_…, tml_…, evt_…, we_…, wdl_…, wrp_… or balance.`,
+      `${id} is not an id: use pi_…, pay_…, re_…, ofp_…, tml_…, evt_…, we_…, wdl_…, wrp_… or ` +
+        'balance.',
     );
   }
   out.show(object, JSON.stringify(object, null, 2));

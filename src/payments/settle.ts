@@ -62,13 +62,19 @@ interface Decided {
   readonly paymentId: string | null;
 }
 
-function toCommand(outcome: Outcome<'payment'>, idKey: IdKey): IntentCommand {
+function toCommand(
+  outcome: Outcome<'payment'>,
+  intent: PaymentIntent,
+  idKey: IdKey,
+): IntentCommand {
   const { result, livemode } = outcome;
   if (result.succeeded) {
     const { txHash, settlementNumber } = result.facts;
     const numbered = { livemode, number: BigInt(settlementNumber) };
     const paid = { paymentId: numberedId(idKey, 'payment', numbered), txHash };
-    if (result.afterDecline === undefined) return { type: 'settled', ...paid };
+    // Every job of an offline sale has the same authorization, so none is an earlier attempt.
+    const isSame = isOnItsWay(intent);
+    if (result.afterDecline === undefined || isSame) return { type: 'settled', ...paid };
     // The API wrote these fields into the settlement job: see settlementOf.
     return {
       type: 'settled_after_decline',
@@ -77,6 +83,11 @@ function toCommand(outcome: Outcome<'payment'>, idKey: IdKey): IntentCommand {
     };
   }
   return { type: 'not_settled', decline: FAILURE_DECLINES[result.reason], ...ruleOf(result) };
+}
+
+/** True for a sale that a till had accepted offline, and that the chain has not decided. */
+function isOnItsWay({ status, offline }: PaymentIntent): boolean {
+  return status === 'processing' && offline != null;
 }
 
 function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
@@ -93,9 +104,10 @@ function decide(
   intent: PaymentIntent | undefined,
   ctx: { readonly now: Date; readonly idKey: IdKey },
 ): Decided | null {
-  const command = toCommand(outcome, ctx.idKey);
-  const steps = intent && transition(intent, command, ctx.now);
-  if (intent === undefined || steps === undefined || isRefusal(steps)) return null;
+  if (intent === undefined) return null;
+  const command = toCommand(outcome, intent, ctx.idKey);
+  const steps = transition(intent, command, ctx.now);
+  if (isRefusal(steps)) return null;
   return {
     outcome,
     change: { before: intent, steps },
@@ -280,7 +292,7 @@ async function prepare(
  */
 function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
   const isLate = result.succeeded && result.afterDecline !== undefined;
-  return isLate && intent?.status === 'processing';
+  return isLate && intent?.status === 'processing' && !isOnItsWay(intent);
 }
 
 /**
@@ -288,7 +300,7 @@ function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefi
  * with the goods, so it stays `processing` until a worker has found out whether it can be paid.
  */
 function isPostponed({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
-  return !result.succeeded && intent?.status === 'processing' && intent.offline != null;
+  return !result.succeeded && intent !== undefined && isOnItsWay(intent);
 }
 
 interface Applied {

@@ -61,10 +61,11 @@ export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): strin
   return `${status} ${error?.code ?? declined?.decline_code ?? state}`;
 }
 
-export async function startPayGround(): Promise<PayGround> {
+/** @param options.isIdle nothing is settled until the test starts the world's relayer. */
+export async function startPayGround({ isIdle = false } = {}): Promise<PayGround> {
   const world = await startRelayerWorld();
   const stopMining = world.network.mineEvery(100);
-  world.startRelayer();
+  if (!isIdle) world.startRelayer();
   const { database, wakeups, merchant, network } = world;
   const { merchantNumber } = merchant;
   const askChain = createPreflight([network.chain]);

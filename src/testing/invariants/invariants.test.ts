@@ -107,6 +107,17 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
+  'an offline sale is what has become of its intent': [
+    {
+      sql: [
+        `insert into offline_payments (id, account_id, livemode, position, created, terminal_id,
+           payer_address, nonce, amount, value, accepted_at, counted_at, status, payment_intent_id)
+         select 'ofp_1', account_id, livemode, position + 1000000, created, terminal_id, '0x',
+           '0x' || repeat('0', 64), amount, amount, created, created, 'processing', id
+         from payment_intents where status = 'succeeded' limit 1`,
+      ],
+    },
+  ],
   'refunds never exceed their payment, and their sums are the sums of their rows': [
     { sql: ['update payments set amount_reserved = 5, amount_refunded = 5'] },
     { sql: ['update payments set amount_refunded = 0'] },

@@ -17,7 +17,10 @@ interface Rule {
 const SHOWN = 5;
 
 /** Tables whose rows have a unique position in the order of their account and mode. */
-const LISTED = ['events', 'payment_intents', 'payments', 'refunds', 'withdrawals', 'terminals']
+const LISTED = [
+  ...['events', 'payment_intents', 'payments', 'refunds', 'withdrawals', 'terminals'],
+  'offline_payments',
+]
   .map((table) => `select id, account_id, livemode, position, created from ${table}`)
   .join(' union all ');
 
@@ -246,7 +249,16 @@ const EVENTS: readonly Rule[] = [
       where t.created is distinct from 1
         or t.succeeded <> (i.status = 'succeeded')::int
         or t.canceled <> (i.status = 'canceled')::int and not i.recovered
-        or t.processing <> coalesce(a.requests, 0)`,
+        -- An offline sale may get several jobs, one after the other.
+        or t.processing <> coalesce(a.requests, 0) and i.offline is null`,
+  },
+  {
+    name: 'an offline sale is what has become of its intent',
+    always: true,
+    sql: `select o.id || ' is ' || o.status || ', its intent ' || coalesce(i.status, 'missing')
+      from offline_payments o left join payment_intents i on i.id = o.payment_intent_id
+      where o.payment_intent_id is not null and (o.payment_id is distinct from i.payment_id
+        or o.status <> case i.status when 'canceled' then 'bounced' else i.status end)`,
   },
   {
     name: 'each payment has one event of its success and one of its cashback',

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { declineOverdue } from '#payments/settle.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { Caller } from '#testing/api-client.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { type KeptSale, setLimits, signOffline } from '#testing/offline-sales.ts';
+import { type PayGround, PULLED, startPayGround } from '#testing/pay-ground.ts';
+import { addTerminal } from '#testing/store.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+let ground: PayGround;
+let till: Caller;
+let other: Caller;
+
+before(async () => {
+  ground = await startPayGround({ isIdle: true });
+  const { db, clock, merchant } = ground.store;
+  const second = await addTerminal(db, merchant, clock.now());
+  till = ground.server.device();
+  other = ground.server.device(second.deviceKey);
+  await setLimits(ground);
+  await setLimits(ground, undefined, second.terminalId);
+});
+
+after(() => ground.close());
+
+async function forward(sales: readonly object[], by = till): Promise<Item[]> {
+  const { status, body } = await by.post('/offline_payments', { payments: sales });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.data as Item[];
+}
+
+async function settled(sales: readonly object[]): Promise<Item[]> {
+  let items: Item[] = [];
+  await waitUntil(async () => {
+    items = await forward(sales);
+    return items.every(({ status }) => status !== 'processing');
+  }, 30_000);
+  return items;
+}
+
+test('a sale whose job missed its deadline gets another one, and settles once', async () => {
+  const { db } = ground.store;
+  const wallet = await ground.bare(PULLED * 2n);
+  const sale = await signOffline(ground, wallet);
+  const [first] = await forward([sale]);
+  const intent = String(first?.payment_intent);
+  assert.equal(await ground.requestsOf(intent), 1);
+  await db.query(`update chain_requests set deadline = now() - interval '1 s'`);
+  await declineOverdue(ground.store);
+  await waitUntil(async () => (await ground.requestsOf(intent)) === 2, 10_000);
+  assert.deepEqual(await forward([sale]), [first], 'it is on its way all the time');
+  ground.world.startRelayer();
+  const [item] = await settled([sale]);
+  assert.equal(item?.status, 'succeeded');
+  assert.equal(await ground.world.network.usdcOf(wallet.address), PULLED);
+});
+
+test('a sale that a loss of data took is forwarded again, and gives its rebuilt payment', async () => {
+  const { db } = ground.store;
+  const wallet = await ground.bare(PULLED * 2n);
+  const sale = await signOffline(ground, wallet);
+  const [item] = await settled([sale]);
+  // What is left after a restore: recovery has booked the payment from the chain.
+  await db.query('delete from offline_payments where id = $1', [item?.id]);
+  await db.query('update payments set recovered = true where id = $1', [item?.payment]);
+  await db.query('update payment_intents set recovered = true, offline = null where id = $1', [
+    item?.payment_intent,
+  ]);
+  const [again] = await forward([sale], other);
+  assert.deepEqual(
+    [again?.status, again?.payment, again?.payment_intent],
+    ['succeeded', item?.payment, item?.payment_intent],
+  );
+  const merchant = await ground.server.merchant();
+  const { body } = await merchant.get(`/payment_intents/${item?.payment_intent}`);
+  assert.deepEqual(body.offline, { id: again?.id, accepted_at: sale.accepted_at });
+  assert.deepEqual(await forward([sale]), [again]);
+  assert.equal(await ground.world.network.usdcOf(wallet.address), PULLED);
+});
+
+const CUT_EVERY_MS = 100;
+
+/** Forwards portions of the queue until nothing is undecided; each request is cut off. */
+async function forwardCut(queue: readonly KeptSale[], key: string, done: () => boolean) {
+  while (!done()) {
+    const from = randomInt(Math.max(1, queue.length - 10));
+    await fetch(`${ground.server.url}/api/device/v1/offline_payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ payments: queue.slice(from, from + 20) }),
+      signal: AbortSignal.timeout(CUT_EVERY_MS),
+    }).catch(() => null);
+  }
+}
+
+test('50 sales forwarded from two tabs, cut every 100 ms, 10 more meanwhile: 60 payments', async () => {
+  const { db, deviceKey } = ground.store;
+  const wallets = await Promise.all(Array.from({ length: 6 }, () => ground.bare(PULLED * 10n)));
+  const sign = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        signOffline(ground, wallets[n % wallets.length] as (typeof wallets)[number]),
+      ),
+    );
+  const sold = await sign(60);
+  const queue = sold.slice(0, 50);
+  const nonces = sold.map(({ authorization }) => authorization.nonce);
+  let isDone = false;
+  const tabs = [1, 2].map(() => forwardCut(queue, deviceKey, () => isDone));
+  await sleep(300);
+  queue.push(...sold.slice(50));
+  await waitUntil(async () => {
+    const rows = await db.query(
+      `select id from offline_payments where nonce = any($1) and status <> 'processing'`,
+      [nonces],
+    );
+    return rows.length === 60;
+  }, 60_000);
+  isDone = true;
+  await Promise.all(tabs);
+  const items = await settled(queue);
+  assert.equal(new Set(items.map(({ id }) => id)).size, 60);
+  assert.equal(new Set(items.map(({ payment }) => payment)).size, 60);
+  assert.ok(items.every(({ status }) => status === 'succeeded'));
+  for (const { address } of wallets) {
+    assert.equal(await ground.world.network.usdcOf(address), 0n);
+  }
+  const broken = await checkInvariants(db, { atRest: false });
+  assert.deepEqual(broken, []);
+});
+
+/** Another hex digit at a random place behind the prefix. */
+function altered(hex: string): string {
+  const at = 2 + randomInt(hex.length - 2);
+  const digit = (Number.parseInt(hex.charAt(at), 16) + 1 + randomInt(15)) % 16;
+  return `${hex.slice(0, at)}${digit.toString(16)}${hex.slice(at + 1)}`;
+}
+
+const FIELDS = ['amount', 'salt', 'nonce', 'signature', 'from', 'value', 'valid_before'] as const;
+
+function mutated(sale: KeptSale): KeptSale {
+  const { authorization } = sale;
+  const field = FIELDS[randomInt(FIELDS.length)] ?? 'amount';
+  switch (field) {
+    case 'amount':
+      return { ...sale, amount: sale.amount + 1 + randomInt(1_000) };
+    case 'salt':
+      return { ...sale, salt: altered(sale.salt) };
+    case 'value':
+    case 'valid_before':
+      return { ...sale, authorization: { ...authorization, [field]: authorization[field] + 1 } };
+    default:
+      return {
+        ...sale,
+        authorization: { ...authorization, [field]: altered(authorization[field]) },
+      };
+  }
+}
+
+test('10,000 mutated records are refused, each in its place, and nothing is lost', async () => {
+  const { db } = ground.store;
+  const sale = await signOffline(ground, await ground.bare(PULLED));
+  const count = async () => (await db.query('select id from offline_payments')).length;
+  const [before] = await settled([sale]);
+  const known = await count();
+  for (let request = 0; request < 101; request++) {
+    const records = Array.from({ length: 99 }, () => mutated(sale));
+    const place = randomInt(records.length);
+    const items = await forward(records.toSpliced(place, 0, sale));
+    assert.equal(items.length, 100);
+    assert.deepEqual(items[place], before);
+    const wrong = items.toSpliced(place, 1).filter(({ object }) => object !== 'error');
+    assert.deepEqual(wrong, []);
+  }
+  assert.equal(await count(), known);
+});
