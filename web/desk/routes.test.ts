@@ -45,6 +45,7 @@ const DESKS: readonly Desk[] = [
       'GET /organizations/{org}/{mode}/exports/payments': NO_PAGE,
       'GET /organizations/{org}/{mode}/exports/payment_intents': NO_PAGE,
       'GET /organizations/{org}/{mode}/exports/refunds': NO_PAGE,
+      'GET /organizations/{org}/{mode}/exports/offline_payments': NO_PAGE,
       'GET /organizations/{org}/{mode}/exports/withdrawals': NO_PAGE,
       'GET /accounts': 'the session names the accounts',
       'GET /me': 'the session names the person',

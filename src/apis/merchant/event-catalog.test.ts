@@ -52,6 +52,7 @@ describe('the catalog of events', () => {
       'payment_intent.*',
       'payment.*',
       'refund.*',
+      'offline_payment.*',
       'terminal.*',
       'kyb.*',
       'balance.*',

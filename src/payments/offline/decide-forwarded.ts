@@ -198,6 +198,7 @@ function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
     position: stamp.next(),
     created: stamp.created,
     terminal_id: intent.terminalId,
+    location_id: intent.locationId,
     payer_address: payer.address as OfflinePaymentRow['payer_address'],
     nonce: sale.authorization.nonce,
     amount: intent.amount,

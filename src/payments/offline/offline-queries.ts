@@ -20,6 +20,7 @@ export const offlinePayments = table(
     position: 'bigint',
     created: 'timestamptz',
     terminal_id: 'text',
+    location_id: 'text?',
     payer_address: as<Hex>('text'),
     nonce: as<Hex>('text'),
     amount: 'bigint',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { declineOverdue } from '#payments/settle.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { Caller } from '#testing/api-client.ts';
@@ -60,7 +61,7 @@ test('a sale whose job missed its deadline gets another one, and settles once', 
   assert.equal(await ground.world.network.usdcOf(wallet.address), PULLED);
 });
 
-test('a sale that a loss of data took is forwarded again, and gives its rebuilt payment', async () => {
+test('a sale that a loss of data took is forwarded again and gives the rebuilt one', async () => {
   const { db } = ground.store;
   const wallet = await ground.bare(PULLED * 2n);
   const sale = await signOffline(ground, wallet);
@@ -98,13 +99,14 @@ async function forwardCut(queue: readonly KeptSale[], key: string, done: () => b
   }
 }
 
-test('50 sales forwarded from two tabs, cut every 100 ms, 10 more meanwhile: 60 payments', async () => {
+test('50 sales in two tabs, cut every 100 ms, and 10 more meanwhile, are 60 payments', async () => {
   const { db, deviceKey } = ground.store;
-  const wallets = await Promise.all(Array.from({ length: 6 }, () => ground.bare(PULLED * 10n)));
+  const wallets: PrivateKeyAccount[] = [];
+  for (let n = 0; n < 6; n++) wallets.push(await ground.bare(PULLED * 10n));
   const sign = (count: number) =>
     Promise.all(
       Array.from({ length: count }, (_, n) =>
-        signOffline(ground, wallets[n % wallets.length] as (typeof wallets)[number]),
+        signOffline(ground, wallets[n % wallets.length] as PrivateKeyAccount),
       ),
     );
   const sold = await sign(60);
