@@ -103,7 +103,10 @@ test('declined payments are found by their cause', async () => {
   await page.getByLabel('Declined because').selectOption('insufficient_funds');
   await page.waitForURL(/decline=insufficient_funds/);
   await page.getByRole('link', { name: intent }).waitFor();
-  const causes = await page.locator('td[data-name="Last decline"]').allInnerTexts();
+  // The rows of the whole list stay until the filtered one has arrived.
+  const cells = page.locator('td[data-name="Last decline"]');
+  await cells.filter({ hasNotText: 'Not enough money' }).first().waitFor({ state: 'hidden' });
+  const causes = await cells.allInnerTexts();
   assert.deepEqual([...new Set(causes)], ['Not enough money']);
   await window.checkAccessibility();
   window.checkClean();

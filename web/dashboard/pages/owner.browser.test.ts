@@ -130,7 +130,8 @@ test('logo and color show on the till, where people pay, and on the receipt', as
   await page.getByLabel('Color behind the name').fill('#f0e070');
   await page.getByRole('button', { name: 'Save color' }).click();
   await page.getByRole('button', { name: 'Remove color' }).waitFor();
-  assert.deepEqual(await page.evaluate(LOOK), CHOSEN, 'the preview');
+  // The preview loads the new style once the settings have been read again.
+  await eventually('the preview', async () => isDeepStrictEqual(await page.evaluate(LOOK), CHOSEN));
   await window.checkAccessibility();
   const counter = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal: counter });
