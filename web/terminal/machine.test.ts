@@ -349,6 +349,22 @@ test('where a tip may be given, the customer is asked before the pass is taken',
   assert.equal(declined.phase.tip, 375_000n, 'and is not asked again after a decline');
 });
 
+test('typed digits keep the currency in which they were typed', () => {
+  const typed = (text: string, currency: string | null | undefined) =>
+    ({ type: 'typed', text, currency, now: 20 }) as const;
+  const keypad = till({ at: 'keypad', remark: null, since: 10 });
+  const yen = next(keypad, typed('1250', 'jpy'));
+  assert.equal(yen.typedIn, 'jpy');
+  // Continued or shortened before the till knows its currency again: still yen.
+  assert.equal(next(yen, typed('12500', undefined)).typedIn, 'jpy');
+  assert.equal(next(yen, typed('125', undefined)).typedIn, 'jpy');
+  // A new sum belongs to no currency until that is known.
+  for (const text of ['', '7', '9.1250']) {
+    assert.equal('typedIn' in next(yen, typed(text, undefined)), false, text);
+  }
+  assert.equal(next(yen, typed('1', null)).typedIn, null);
+});
+
 test('what was typed outlives a payment that came from the merchant', () => {
   const typing = till({ at: 'keypad', remark: null, since: 0 }, { typed: '12.' });
   const found = next(typing, { type: 'found', intent: intent({ source: 'api' }), now: 20 });

@@ -20,7 +20,12 @@ import { afterPart, nextPart, type Split } from './split.ts';
 
 /** Actions of the cashier, the customer or the service. `now` comes from a monotonic clock. */
 export type TillEvent = { readonly now: number } & (
-  | { readonly type: 'typed'; readonly text: string }
+  | {
+      readonly type: 'typed';
+      readonly text: string;
+      /** The till's currency; `undefined` while it is unknown. */
+      readonly currency: string | null | undefined;
+    }
   | { readonly type: 'split'; readonly split: Split | null }
   | { readonly type: 'cart'; readonly cart: Cart | null }
   | { readonly type: 'charge'; readonly create: Create }
@@ -227,6 +232,18 @@ function onAgain(till: Till, now: number): Till {
   return { ...till, phase: canceling };
 }
 
+/** True if the text was typed further or shortened, instead of replaced. */
+function isEdited(before: string, after: string): boolean {
+  return before !== '' && after !== '' && (after.startsWith(before) || before.startsWith(after));
+}
+
+function typedInto(till: Till, typed: string, currency: string | null | undefined): Till {
+  const { typedIn: before, ...rest } = till;
+  // Digits added before the currency is known belong to the sum that they continue.
+  const typedIn = currency === undefined && isEdited(till.typed, typed) ? before : currency;
+  return typedIn === undefined ? { ...rest, typed } : { ...rest, typed, typedIn };
+}
+
 /**
  * Handles actions of the cashier and the customer. An action that the phase does not allow changes
  * nothing.
@@ -236,7 +253,7 @@ function onAction(till: Till, event: TillEvent): Till {
   const { now } = event;
   switch (event.type) {
     case 'typed':
-      return phase.at === 'keypad' ? { ...till, typed: event.text } : till;
+      return phase.at === 'keypad' ? typedInto(till, event.text, event.currency) : till;
     case 'split':
       return phase.at === 'keypad'
         ? { ...till, split: event.split, typed: proposed(event.split) }

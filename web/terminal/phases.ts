@@ -99,6 +99,11 @@ export interface Till {
   readonly phase: Phase;
   /** The amount that the cashier typed, kept while another screen is shown. */
   readonly typed: string;
+  /**
+   * The currency in which `typed` was typed, `null` for USDC. Absent if the till did not know its
+   * currency yet: the digits then take the one that arrives.
+   */
+  readonly typedIn?: string | null;
   readonly split: Split | null;
   /** The unpaid cart from the catalog page. */
   readonly cart: Cart | null;

@@ -37,11 +37,13 @@ function keep(name: string, value: unknown): void {
 
 /**
  * Returns the stored state. `performance.now()` restarts with the page, so stored times count as
- * older than any new request.
+ * older than any new request. Digits whose currency was never recorded are dropped, because the
+ * shop may have another one by now.
  */
 export function keptTill(): Till {
   const till = readKept<Till>(TILL) ?? NEW_TILL;
-  return { ...till, phase: { ...till.phase, since: 0 } };
+  const isKept = till.split !== null || till.typedIn !== undefined;
+  return { ...till, phase: { ...till.phase, since: 0 }, typed: isKept ? till.typed : '' };
 }
 
 export function keepTill(till: Till): void {

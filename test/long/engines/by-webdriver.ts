@@ -10,6 +10,8 @@ const WINDOW = { width: 1280, height: 900 };
 /** Wider than any journey's window. */
 const SCREEN_SIZE = '-screen 0 1600x1024x24';
 
+/** WebDriver's letters for Control, `a`, and all keys released. */
+const SELECT_ALL = '\ue009a\ue000';
 /** WebDriver's key for an element reference. */
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 type Found = Readonly<Record<string, string>> | null;
@@ -123,8 +125,9 @@ function handsIn(send: Send, session: string): Hands {
     },
     fill: async (label, text) => {
       const field = (await find(label, FIELD, label))?.[ELEMENT];
-      await send('POST', `${root}/element/${field}/clear`);
-      await send('POST', `${root}/element/${field}/value`, { text });
+      // Types over the old text, as people do. WebDriver's `clear` tells the page nothing, so an
+      // app that renders before the first key puts the old text back.
+      await send('POST', `${root}/element/${field}/value`, { text: `${SELECT_ALL}${text}` });
     },
     choose: async (label, option) => {
       const list = await find(label, FIELD, label);

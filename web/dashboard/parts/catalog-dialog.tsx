@@ -52,7 +52,9 @@ function useItem({ account, items, item, onClose }: CatalogDialogProps) {
   const others = items.filter(({ id }) => id !== item?.id);
   const before = item === null ? items.length : items.findIndex(({ id }) => id === item.id);
   const [name, setName] = useState(item?.name ?? '');
-  const price = usePrice(item, account.currency);
+  // A price that is being typed keeps its meaning if someone changes the shop's currency.
+  const [currency] = useState(account.currency);
+  const price = usePrice(item, currency);
   const [rate, setRate] = useState(String(item?.tax_rate ?? usualRate(account, items)));
   const [otherRate, setOtherRate] = useState('');
   const [isWithin, setIsWithin] = useState(item?.tax_inclusive ?? account.prices_include_tax);
@@ -72,7 +74,7 @@ function useItem({ account, items, item, onClose }: CatalogDialogProps) {
     const body = {
       name: name.trim(),
       unit_amount: Number(price.sum.units),
-      currency: account.currency,
+      currency,
       tax_rate: points,
       tax_inclusive: isWithin,
       color,
@@ -127,7 +129,7 @@ export function CatalogDialog(props: CatalogDialogProps): ReactNode {
           {...price}
           hint={
             storedNow({ isStale, stored: storedPrice(current, price), typed: price.value }) ??
-            priceHint(item, account.currency)
+            priceHint(item, price.currency)
           }
           error={sending.problemAt('unit_amount')}
         />

@@ -112,20 +112,22 @@ function FindForm({
   onLook,
 }: {
   readonly receipt: string | null;
-  /** The shop's currency; `null` for USDC. */
-  readonly shop: string | null;
+  /** The shop's currency; `null` for USDC, `undefined` until the service has sent it. */
+  readonly shop: string | null | undefined;
   readonly busy: boolean;
   readonly onLook: (typed: string, paid: PaidSum | null) => void;
 }): ReactNode {
   const [typed, setTyped] = useState(receipt ?? '');
-  const sum = useTypedPaid(shop);
+  const sum = useTypedPaid(shop ?? null);
   const [scanning, setScanning] = useState(false);
   const text = typed.trim();
   const isOrder = text !== '' && !isReceipt(text);
   const takesAmount = isOrder || isNumber(text);
   const units = takesAmount ? sumIn(sum.read) : null;
   const isLeftOut = !isOrder && (!takesAmount || sum.text === '');
-  const isReady = text !== '' && (units !== null || isLeftOut);
+  // Before the currency is known, nobody can tell what the digits mean.
+  const isRead = units !== null && shop !== undefined;
+  const isReady = text !== '' && (isRead || isLeftOut);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isReady) onLook(text, units === null ? null : { units, currency: sum.currency });
@@ -140,7 +142,7 @@ function FindForm({
         hint={t('till.find.number_hint')}
       />
       {takesAmount ? (
-        <PaidField {...sum} shop={shop} hint={t(isOrder ? OF_ORDER : OF_NUMBER)} />
+        <PaidField {...sum} shop={shop ?? null} hint={t(isOrder ? OF_ORDER : OF_NUMBER)} />
       ) : null}
       <div className="row">
         <Button type="submit" kind="primary" busy={busy} disabled={!isReady}>
@@ -177,7 +179,7 @@ export function FindScreen(context: TillContext & { readonly receipt: string | n
       <FindForm
         key={receipt}
         receipt={receipt}
-        shop={context.device?.currency ?? null}
+        shop={context.device?.currency}
         busy={busy}
         onLook={(typed, paid) => setWanted([typed, paid])}
       />

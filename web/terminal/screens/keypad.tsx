@@ -9,7 +9,7 @@ import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { decimalKey, readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { chargeWords, createOf } from '../charge.ts';
-import { tillCurrency } from '../currency.ts';
+import { isTypedElsewhere, tillCurrency } from '../currency.ts';
 import { goTo } from '../page-path.ts';
 import type { Till } from '../phases.ts';
 import { nextPart, remaining } from '../split.ts';
@@ -113,6 +113,9 @@ function chargeable({ typed, split }: Till, currency: string | null): Chargeable
   return { sum, units: problem === null ? sum.units : null, problem };
 }
 
+/** Digits mean nothing before the till knows its currency. */
+const UNREAD: Chargeable = { sum: { is: 'empty' }, units: null, problem: null };
+
 interface MoreProps extends TillContext {
   /** The amount that could be charged now, in the currency; `null` if there is none. */
   readonly total: bigint | null;
@@ -151,20 +154,31 @@ function More({ view, runner, total, currency }: MoreProps): ReactNode {
   );
 }
 
+/** Says why the digits that were typed earlier are gone. */
+function NewCurrency(): ReactNode {
+  return (
+    <Notice tone="warn" role="alert">
+      <p>{t('till.keypad.new_currency')}</p>
+    </Notice>
+  );
+}
+
 /** The idle till: above all, a plain keypad. */
 export function KeypadScreen(context: TillContext): ReactNode {
   const { view, runner } = context;
-  const { typed } = view.till;
   const field = useRef<HTMLFormElement>(null);
   useEffect(() => field.current?.querySelector('input')?.focus(), []);
   const known = tillCurrency(context);
   const currency = known ?? null;
-  const { sum, units, problem } = chargeable(view.till, currency);
-  const isReady = units !== null && known !== undefined;
-  const type = (text: string) => runner.dispatch({ type: 'typed', text: text.slice(0, LONGEST) });
+  const isElsewhere = isTypedElsewhere(view.till, known);
+  const typed = isElsewhere ? '' : view.till.typed;
+  const { sum, units, problem } =
+    known === undefined ? UNREAD : chargeable({ ...view.till, typed }, known);
+  const type = (text: string) =>
+    runner.dispatch({ type: 'typed', text: text.slice(0, LONGEST), currency: known });
   const charge = (event: FormEvent) => {
     event.preventDefault();
-    if (!isReady) return;
+    if (units === null) return;
     runner.dispatch({ type: 'charge', create: createOf({ units, currency }, context) });
   };
   return (
@@ -172,6 +186,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
       <title>{t('till.page')}</title>
       <h1 className="unseen">{t('till.keypad.heading')}</h1>
       <NotOpened phase={view.till.phase} />
+      {isElsewhere ? <NewCurrency /> : null}
       <SplitBanner {...context} />
       <SumField
         data-name="Amount"
@@ -189,10 +204,10 @@ export function KeypadScreen(context: TillContext): ReactNode {
         separator={decimalKey(sumRules(currency))}
         onKey={(key) => type(key === 'Delete' ? typed.slice(0, -1) : `${typed}${key}`)}
       />
-      <Button data-name="Charge" type="submit" kind="primary" large wide disabled={!isReady}>
+      <Button data-name="Charge" type="submit" kind="primary" large wide disabled={units === null}>
         {chargeWords(units, currency)}
       </Button>
-      <More {...context} total={isReady ? units : null} currency={currency} />
+      <More {...context} total={units} currency={currency} />
       <CustomerSide />
     </form>
   );
