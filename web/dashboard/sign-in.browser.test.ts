@@ -100,7 +100,7 @@ test('the first load stays within its budget', async () => {
  */
 const FONTS = `[...document.fonts].map(({ family, status }) => family + ' ' + status)`;
 /** Resolves to true once the font's file is in the cache, which exists before the file is there. */
-const IS_CACHED = `caches.open('font').then((kept) => kept.keys()).then(({ length }) => length > 0)`;
+const IS_CACHED = `caches.open('font').then(async (kept) => (await kept.keys()).length > 0)`;
 
 test('the font loads at the first click, is cached, and is there before a page', async () => {
   const { sandbox } = shared;

@@ -25,8 +25,8 @@ const UNTRANSLATED = `((names) => {
   for (const name of ['aria-label', 'title', 'placeholder', 'alt']) {
     for (const element of document.querySelectorAll('[' + name + ']')) {
       const isStyle = element.matches('link, style');
-      const words = names.reduce((rest, one) => rest.replaceAll(one, ''), element.getAttribute(name));
-      if (!isFixed(element) && !isStyle) note(words);
+      if (isFixed(element) || isStyle) continue;
+      note(names.reduce((rest, one) => rest.replaceAll(one, ''), element.getAttribute(name)));
     }
   }
   return found;

@@ -1,11 +1,18 @@
-import type { ButtonHTMLAttributes, ReactNode } from 'react';
+import { type ButtonHTMLAttributes, type ReactNode, useRef } from 'react';
+
+/**
+ * Longest time between the clicks of a double click. The action of the first may have ended before
+ * the second, which must not repeat it.
+ */
+const DOUBLE_CLICK_MS = 300;
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: 'plain' | 'primary' | 'danger' | 'danger-quiet' | 'quiet';
   readonly large?: boolean;
   readonly wide?: boolean;
   /**
-   * True while the action is in progress: the button keeps its focus and name, and ignores clicks.
+   * True while the action is in progress: the button keeps its focus and name, and ignores clicks,
+   * also the second one of a double click.
    */
   readonly busy?: boolean;
 }
@@ -25,6 +32,9 @@ export function buttonClass({ kind = 'plain', large, wide }: ButtonProps): strin
  */
 export function Button(props: ButtonProps): ReactNode {
   const { kind, large, wide, busy = false, children, onClick, className, ...rest } = props;
+  const clickedAt = useRef(0);
+  const wasBusy = useRef(false);
+  if (busy) wasBusy.current = true;
   return (
     <button
       type="button"
@@ -33,8 +43,11 @@ export function Button(props: ButtonProps): ReactNode {
       aria-busy={busy}
       aria-disabled={busy}
       onClick={(event) => {
-        if (busy) event.preventDefault();
-        else onClick?.(event);
+        const isSecond = wasBusy.current && event.timeStamp - clickedAt.current < DOUBLE_CLICK_MS;
+        if (busy || isSecond) return event.preventDefault();
+        clickedAt.current = event.timeStamp;
+        wasBusy.current = false;
+        onClick?.(event);
       }}
     >
       {busy ? <span className="spinner" aria-hidden="true" /> : null}

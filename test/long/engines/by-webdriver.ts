@@ -10,8 +10,6 @@ const WINDOW = { width: 1280, height: 900 };
 /** Wider than any journey's window. */
 const SCREEN_SIZE = '-screen 0 1600x1024x24';
 
-/** WebDriver's letters for Control, `a`, and all keys released. */
-const SELECT_ALL = '\ue009a\ue000';
 /** WebDriver's key for an element reference. */
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 type Found = Readonly<Record<string, string>> | null;
@@ -54,6 +52,16 @@ const FIELD = `
   const found = label?.control ?? root.querySelector('[aria-label="' + wanted + '"]');
   found?.scrollIntoView({ block: 'center' });
   return found ?? null;`;
+
+/**
+ * Empties a field as a person does, so that the page learns of it. WebDriver's own `clear` goes
+ * through the setter that React watches: React sees no change, and its next rendering puts the old
+ * text back.
+ */
+const EMPTY = `
+  const [field] = arguments;
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value').set.call(field, '');
+  field.dispatchEvent(new Event('input', { bubbles: true }));`;
 
 const CHOOSE = `
   const [list, wanted] = arguments;
@@ -125,9 +133,8 @@ function handsIn(send: Send, session: string): Hands {
     },
     fill: async (label, text) => {
       const field = (await find(label, FIELD, label))?.[ELEMENT];
-      // Types over the old text, as people do. WebDriver's `clear` tells the page nothing, so an
-      // app that renders before the first key puts the old text back.
-      await send('POST', `${root}/element/${field}/value`, { text: `${SELECT_ALL}${text}` });
+      await run(EMPTY, { [ELEMENT]: field });
+      await send('POST', `${root}/element/${field}/value`, { text });
     },
     choose: async (label, option) => {
       const list = await find(label, FIELD, label);

@@ -2,7 +2,6 @@ import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore 
 import { createDeviceApi, type Device, type DeviceApi } from '../../data/device.ts';
 import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../awake.ts';
-import { ignoreSecondClicks } from '../double-click.ts';
 import { replacePlace, usePlace } from '../page-path.ts';
 import { TillRunner } from '../till.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../till-storage.ts';
@@ -46,17 +45,28 @@ function useRunner(api: DeviceApi): TillRunner | null {
   return runner;
 }
 
-/** Loads the terminal's name, label and mode, and retries until it succeeds. */
+/** Pause after the service refused to say which terminal this is, for example with 429. */
+const DEVICE_RETRY_MS = 3_000;
+
+/** Loads the terminal's name, currency and mode, and retries until it succeeds. */
 function useDevice(runner: TillRunner, reached: boolean): Device | null {
   const [device, setDevice] = useState<Device | null>(null);
   useEffect(() => {
     if (!reached) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     let isCurrent = true;
-    void runner.device().then((found) => {
-      if (isCurrent && found !== null) setDevice(found);
-    });
+    const load = async () => {
+      const found = await runner.device();
+      if (!isCurrent) return;
+      if (found !== null) return setDevice(found);
+      // Nothing can be charged without the currency. If the service was not reached, `reached`
+      // changes, which ends this round.
+      timer = setTimeout(load, DEVICE_RETRY_MS);
+    };
+    void load();
     return () => {
       isCurrent = false;
+      clearTimeout(timer);
     };
   }, [runner, reached]);
   return device;
@@ -114,7 +124,6 @@ function RunningShift(props: RunningProps): ReactNode {
   useEffect(() => {
     const end = new AbortController();
     loadParts(end.signal);
-    ignoreSecondClicks(end.signal);
     return () => end.abort();
   }, []);
   useEffect(() => {

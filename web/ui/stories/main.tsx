@@ -71,6 +71,30 @@ function Buttons(): ReactNode {
   );
 }
 
+/** How long the action of this story takes: less than a double click. */
+const QUICK_MS = 20;
+
+/** Counts how often its action was carried out. */
+function QuickAction(): ReactNode {
+  const [busy, setBusy] = useState(false);
+  const [count, setCount] = useState(0);
+  const act = () => {
+    setBusy(true);
+    setCount((before) => before + 1);
+    setTimeout(() => setBusy(false), QUICK_MS);
+  };
+  return (
+    <Story name="An action that ends at once">
+      <div className="row">
+        <Button busy={busy} onClick={act}>
+          Send the event again
+        </Button>
+        <p role="status">Sent {count} times</p>
+      </div>
+    </Story>
+  );
+}
+
 function Fields(): ReactNode {
   const [on, setOn] = useState(true);
   const [tip, setTip] = useState('10');
@@ -180,6 +204,7 @@ mount(
   >
     <Page title="Components" actions={<Button kind="primary">Add terminal</Button>}>
       <Buttons />
+      <QuickAction />
       <Fields />
       <Words />
       <Data />
