@@ -1,11 +1,9 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { MAX_ATOMS } from '../../ui/money.ts';
-import { Money } from '../../ui/money-text.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatMoney, sumRules } from '../../ui/price.ts';
 import { SumField } from '../../ui/sum-field.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { decimalKey, readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { chargeWords, createOf } from '../charge.ts';
@@ -16,7 +14,7 @@ import { nextPart, remaining } from '../split.ts';
 import { WORDS } from '../words.ts';
 import { CatalogueLink } from './catalogue-link.tsx';
 import { FindLink } from './find-link.tsx';
-import { SplitDialog } from './lazy-parts.ts';
+import { SplitBanner, SplitDialog } from './lazy-parts.ts';
 import { NotOpened } from './not-opened.tsx';
 import type { TillContext } from './till-context.ts';
 import { TillIcon } from './till-icon.tsx';
@@ -57,29 +55,6 @@ function Keys({ separator, onKey }: KeysProps): ReactNode {
         );
       })}
     </div>
-  );
-}
-
-function SplitBanner({ view, runner }: TillContext): ReactNode {
-  const { split } = view.till;
-  if (split === null) return null;
-  const part = split.paidParts + 1;
-  const { currency } = split;
-  const whole = { total: () => <Money units={split.total} currency={currency} /> };
-  const left = () => <Money units={remaining(split)} currency={currency} />;
-  const tags = { ...whole, left };
-  const all = split.paidParts + split.parts.length;
-  return (
-    <Notice tone="info">
-      <p>
-        {split.parts.length > 0
-          ? rich('till.split.part_of', tags, { part, all })
-          : rich('till.split.part', tags, { part })}
-      </p>
-      <Button onClick={() => runner.dispatch({ type: 'split', split: null })}>
-        {t('till.split.end_button')}
-      </Button>
-    </Notice>
   );
 }
 
@@ -187,7 +162,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
       <h1 className="unseen">{t('till.keypad.heading')}</h1>
       <NotOpened phase={view.till.phase} />
       {isElsewhere ? <NewCurrency /> : null}
-      <SplitBanner {...context} />
+      {view.till.split === null ? null : <SplitBanner {...context} />}
       <SumField
         data-name="Amount"
         label={t('till.amount')}

@@ -2,6 +2,7 @@ import { partOf } from '../../ui/lazy-part.ts';
 
 /** Parts of the till's screens that load later, like the screens of `lazy-screens.ts`. */
 export const SplitDialog = partOf(async () => (await import('./split.tsx')).SplitDialog);
+export const SplitBanner = partOf(async () => (await import('./split.tsx')).SplitBanner);
 export const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
 export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScreen);
 export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);

@@ -3,10 +3,12 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Money } from '../../ui/money-text.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { formatMoney } from '../../ui/price.ts';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { equalParts, MOST_PARTS, type Split } from '../split.ts';
+import { equalParts, MOST_PARTS, remaining, type Split } from '../split.ts';
+import type { TillContext } from './till-context.ts';
 
 const COUNTS = Array.from({ length: MOST_PARTS - 1 }, (_, i) => i + 2);
 
@@ -44,5 +46,29 @@ export function SplitDialog({ total, currency, onClose, onSplit }: SplitDialogPr
         {t('till.split.keep_button')}
       </Button>
     </Dialog>
+  );
+}
+
+/** Shows the part of a split bill that is charged next, and what is left. */
+export function SplitBanner({ view, runner }: TillContext): ReactNode {
+  const { split } = view.till;
+  if (split === null) return null;
+  const part = split.paidParts + 1;
+  const { currency } = split;
+  const whole = { total: () => <Money units={split.total} currency={currency} /> };
+  const left = () => <Money units={remaining(split)} currency={currency} />;
+  const tags = { ...whole, left };
+  const all = split.paidParts + split.parts.length;
+  return (
+    <Notice tone="info">
+      <p>
+        {split.parts.length > 0
+          ? rich('till.split.part_of', tags, { part, all })
+          : rich('till.split.part', tags, { part })}
+      </p>
+      <Button onClick={() => runner.dispatch({ type: 'split', split: null })}>
+        {t('till.split.end_button')}
+      </Button>
+    </Notice>
   );
 }
