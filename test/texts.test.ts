@@ -32,10 +32,13 @@ const MOVED = [
 /** A lower count means that the search looks in the wrong place. */
 const FEWEST_FILES = 30;
 
-/** Left out: tests and screenshots, names that are English in every language, and country codes. */
+/**
+ * Left out: tests and screenshots, names that are English in every language, country codes, and
+ * what the operator’s console and the contract’s page say of calls, since both are English.
+ */
 const LEFT_OUT = new RegExp(
   String.raw`\.test\.tsx?$|(^|/)([\w-]+-)?shots|/types/|/testing/|` +
-    String.raw`/(ui/result|dashboard/page)-names\.ts$|/countries\.ts$`,
+    String.raw`/(ui/result|dashboard/page)-names\.ts$|/(countries|data/contract-calls)\.ts$`,
 );
 
 interface Source {

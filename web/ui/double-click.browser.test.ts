@@ -132,7 +132,8 @@ test('a button whose action ended between the clicks of a double click acts once
     (one) => one.textContent === 'Send the event again')`;
   assert.equal(await page.evaluate(`${CLICKS_AGAIN}(${find}, 1)`), true, 'it was busy');
   await page.getByText('Sent 1 times').waitFor();
-  // A later click is meant.
+  // Later clicks are meant.
+  await page.waitForTimeout(400);
   await page.evaluate(`${CLICKS_AGAIN}(${find}, 400)`);
   await page.getByText('Sent 3 times').waitFor();
   await window.close();

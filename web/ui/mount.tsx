@@ -20,7 +20,7 @@ export function mount(app: ReactNode): void {
 }
 
 /** What a person aims at. A label and its field count as no control: one click makes two events. */
-const CONTROL = 'a, button, summary';
+const CONTROL = ':is(a,button,summary)';
 
 /**
  * Swallows the second click of a double click if it hits another control than the first, because
