@@ -16,6 +16,11 @@ export const TotalsScreen = partOf(async () => (await import('./totals.tsx')).To
 export const LockScreen = partOf(async () => (await import('./lock.tsx')).LockScreen);
 export const PaymentScreen = partOf(async () => (await import('./payment.tsx')).PaymentScreen);
 
+/** What sends to the customer's display, if there is one. */
+export const DisplaySender = partOf(
+  async () => (await import('./display-sender.ts')).DisplaySender,
+);
+
 /** All screens and parts in the order in which they load: those of a payment first. */
 const ALL = [
   PaymentScreen,
@@ -29,6 +34,7 @@ const ALL = [
   LockScreen,
   SplitDialog,
   ScanDialog,
+  DisplaySender,
 ];
 
 /**

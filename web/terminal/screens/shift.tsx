@@ -8,6 +8,7 @@ import { keepSettings, keptSettings, type Pairing, type Settings } from '../till
 import { KeypadScreen } from './keypad.tsx';
 import {
   CatalogueScreen,
+  DisplaySender,
   FindScreen,
   HistoryScreen,
   LockScreen,
@@ -20,7 +21,6 @@ import {
 import { useReaders } from './readers.ts';
 import type { TillContext } from './till-context.ts';
 import { Bar } from './till-header.tsx';
-import { useDisplay } from './use-display.ts';
 
 /** After a payment that started on the catalog page, the till returns to it. */
 const CATALOGUE = 'catalogue';
@@ -118,7 +118,6 @@ function RunningShift(props: RunningProps): ReactNode {
     if (begins) change({ shiftSince: new Date(Date.now()).toISOString() });
   }, [begins, change]);
   const readers = useReaders({ api, runner, view, settings, device });
-  useDisplay({ view, runner, device, settings });
   useSigner({ api, runner, device });
   const context: TillContext = { api, runner, view, device, settings, readers, change };
   useEffect(() => {
@@ -132,18 +131,28 @@ function RunningShift(props: RunningProps): ReactNode {
     keepAwake(end.signal);
     return () => end.abort();
   }, [settings.shiftSince]);
-  if (settings.locked && settings.pin !== null) {
-    return <LockScreen {...context} onPairAgain={onPairAgain} />;
-  }
+  const hasDisplay = settings.display && settings.shiftSince !== null;
+  const isLocked = settings.locked && settings.pin !== null;
   return (
-    <div className="till">
-      <Bar {...context} hasNewVersion={hasNewVersion} onPairAgain={onPairAgain} />
-      <main className="till-main">
-        <AccountTimes timeZone={device?.time_zone}>
-          {settings.shiftSince === null ? <StartScreen {...context} /> : <Screen {...context} />}
-        </AccountTimes>
-      </main>
-    </div>
+    <>
+      {hasDisplay ? <DisplaySender {...context} /> : null}
+      {isLocked ? (
+        <LockScreen {...context} onPairAgain={onPairAgain} />
+      ) : (
+        <div className="till">
+          <Bar {...context} hasNewVersion={hasNewVersion} onPairAgain={onPairAgain} />
+          <main className="till-main">
+            <AccountTimes timeZone={device?.time_zone}>
+              {settings.shiftSince === null ? (
+                <StartScreen {...context} />
+              ) : (
+                <Screen {...context} />
+              )}
+            </AccountTimes>
+          </main>
+        </div>
+      )}
+    </>
   );
 }
 

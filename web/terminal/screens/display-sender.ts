@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import {
   type DisplayMessage,
   type DisplayState,
@@ -8,18 +8,19 @@ import {
 } from '../display.ts';
 import type { TillContext } from './till-context.ts';
 
-/** Sends the till's state to the customer display, if that is switched on. */
-export function useDisplay({
+/**
+ * Sends the till's state to the customer display while it is rendered. It shows nothing: it is a
+ * component so that only tills with a display load it.
+ */
+export function DisplaySender({
   view,
   runner,
   device,
-  settings,
-}: Pick<TillContext, 'view' | 'runner' | 'device' | 'settings'>): void {
-  const { display, shiftSince } = settings;
+}: Pick<TillContext, 'view' | 'runner' | 'device'>): ReactNode {
   const { phase } = view.till;
   const merchant = device?.merchant_name ?? '';
   useEffect(() => {
-    const channel = display && shiftSince !== null ? openChannel() : null;
+    const channel = openChannel();
     if (channel === null) return;
     const state: DisplayState = { merchant, shown: shownOf(phase) };
     const say = (message: DisplayMessage) => channel.postMessage(message);
@@ -31,10 +32,8 @@ export function useDisplay({
     };
     say({ type: 'state', state });
     return () => channel.close();
-  }, [display, shiftSince, phase, merchant, runner]);
-  const isOn = display && shiftSince !== null;
+  }, [phase, merchant, runner]);
   useEffect(() => {
-    if (!isOn) return;
     const goodbye = () => {
       const channel = openChannel();
       channel?.postMessage({ type: 'bye' } satisfies DisplayMessage);
@@ -45,5 +44,6 @@ export function useDisplay({
       window.removeEventListener('pagehide', goodbye);
       goodbye();
     };
-  }, [isOn]);
+  }, []);
+  return null;
 }
