@@ -32,6 +32,8 @@ const INTENT: Intent = {
   cancellation_reason: null,
   canceled_at: null,
   split_group: null,
+  location: null,
+  offline: null,
   cashier: null,
   picked_up_at: null,
   tapped_at: null,
