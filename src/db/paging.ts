@@ -15,7 +15,11 @@ export interface Page {
   readonly after: Place | null;
   readonly createdGte: Date | null;
   readonly createdLt: Date | null;
-  /** Only rows of this location, or with `null` those without one; of tables with `location_id`. */
+}
+
+/** A page of a table with `location_id`. */
+export interface LocatedPage extends Page {
+  /** Only rows of this location, or with `null` those without one. */
   readonly location?: string | null;
 }
 
@@ -155,7 +159,7 @@ export async function selectPage<Row extends Place>(
   sql: Sql,
   list: ListOf,
   tenant: Tenant,
-  page: Page,
+  page: LocatedPage,
 ): Promise<Row[]> {
   return readList<Row>(sql, page.location === undefined ? list : ofLocation(list, page.location), {
     tenant,

@@ -6,7 +6,7 @@ import {
   type Branch,
   type Condition,
   HIDDEN_TENANT_KEY,
-  type Page,
+  type LocatedPage,
   selectPage,
   TENANT_KEY,
 } from '#db/paging.ts';
@@ -81,7 +81,7 @@ const INDEXES = {
 export async function selectIntentPage(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly filters: IntentFilters; readonly now: Date },
-  page: Page,
+  page: LocatedPage,
 ): Promise<PaymentIntent[]> {
   const { status = null, ...filters } = wanted.filters;
   const list = {

@@ -1,6 +1,12 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type Branch, HIDDEN_TENANT_KEY, type Page, type Place, selectPage } from '#db/paging.ts';
+import {
+  type Branch,
+  HIDDEN_TENANT_KEY,
+  type LocatedPage,
+  type Place,
+  selectPage,
+} from '#db/paging.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import {
   type Payment,
@@ -66,7 +72,7 @@ const INDEXES = {
 export async function selectPaymentPage(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly filters: PaymentFilters },
-  page: Page,
+  page: LocatedPage,
 ): Promise<Payment[]> {
   const { status = null, order_id: orderId = null, ...others } = wanted.filters;
   const list = {

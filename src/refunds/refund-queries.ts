@@ -2,7 +2,7 @@ import { assert, assertNever, only, present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type Page, selectPage, TENANT_KEY } from '#db/paging.ts';
+import { type LocatedPage, selectPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { PastQuote } from '#prices/quote.ts';
@@ -125,7 +125,7 @@ export async function selectRefundPage(
     readonly paymentIntentId?: string | null;
     readonly status?: string | null;
   },
-  page: Page,
+  page: LocatedPage,
 ): Promise<Refund[]> {
   const { paymentIntentId = null } = wanted;
   const list = {

@@ -14,7 +14,7 @@ import { BYTE_ORDER_MARK, csvHeader, csvLine } from '#core/csv.ts';
 import { checkOrder } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database, Sql } from '#db/database.ts';
-import type { Page, Place } from '#db/paging.ts';
+import type { LocatedPage, Place } from '#db/paging.ts';
 import { readPage } from '#http/paging.ts';
 import type { Stream } from '#http/route.ts';
 import { createdParameters, Day, oneOf, text } from '#http/schema.ts';
@@ -177,7 +177,7 @@ function linesOf(db: Sql, wanted: Wanted, found: readonly Row[]): Promise<string
 }
 
 /** Yields the lines of an export; a resumed one already has its header. */
-async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
+async function* lines(db: Database, wanted: Wanted, first: LocatedPage): AsyncGenerator<string> {
   if (first.after === null) yield headerOf(wanted);
   yield* rowsOf(db, wanted, first);
 }
@@ -186,11 +186,15 @@ async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGenerator
  * Yields the rows of an export, page by page. Each page is a separate statement, so no snapshot is
  * held for a slow client, and pages are read only as fast as the client takes them.
  */
-export async function* rowsOf(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
+export async function* rowsOf(
+  db: Database,
+  wanted: Wanted,
+  first: LocatedPage,
+): AsyncGenerator<string> {
   const kind: Export = EXPORTS[wanted.name];
-  let page: Page | null = first;
+  let page: LocatedPage | null = first;
   while (page !== null) {
-    const { limit }: Page = page;
+    const { limit }: LocatedPage = page;
     const { places, rows }: Chunk = await kind.read(db.standby, wanted, page);
     const shown = rows.slice(0, limit);
     const written = await linesOf(db.standby, wanted, shown);

@@ -2,7 +2,7 @@ import type { ExportTable } from '#apis/dashboard/export-queries.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
-import type { Page, Place } from '#db/paging.ts';
+import type { LocatedPage, Place } from '#db/paging.ts';
 import { selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { selectIntentPage } from '#payments/intent-page.ts';
 import { offlineObject } from '#payments/offline/offline-payment.ts';
@@ -32,7 +32,7 @@ interface Whose {
 export interface Export {
   readonly table: ExportTable;
   readonly columns: readonly string[];
-  read(db: Sql, whose: Whose, page: Page): Promise<Chunk>;
+  read(db: Sql, whose: Whose, page: LocatedPage): Promise<Chunk>;
 }
 
 function chunkOf<R extends Place>(found: readonly R[], render: (row: R) => Row): Chunk {

@@ -29,7 +29,7 @@ import {
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { dayIn } from '#core/calendar.ts';
 import type { Database } from '#db/database.ts';
-import type { Page, Place } from '#db/paging.ts';
+import type { LocatedPage, Place } from '#db/paging.ts';
 import { readPage } from '#http/paging.ts';
 import type { Stream } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -44,7 +44,7 @@ type Request = PersonRequest<Type.Static<typeof Query>>;
 /** The rows of one section in the file. */
 interface Part {
   readonly wanted: Wanted;
-  readonly page: Page;
+  readonly page: LocatedPage;
 }
 
 /** Payouts belong to an account, so they are in the part of no location. */

@@ -11,7 +11,7 @@ import { RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
-import type { Page, Place } from '#db/paging.ts';
+import type { LocatedPage, Place } from '#db/paging.ts';
 import {
   cursorInvalid,
   encodePlace,
@@ -51,7 +51,7 @@ interface AccountPlace extends Place {
 interface Merging<R extends Row> {
   readonly list: string;
   readonly cursorKey: Buffer;
-  read(sql: Sql, tenant: Tenant, page: Page): Promise<R[]>;
+  read(sql: Sql, tenant: Tenant, page: LocatedPage): Promise<R[]>;
   render(row: R): object;
 }
 

@@ -193,12 +193,19 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     { sql: [`update refunds set receipt_number = 'RXXXX-1' where receipt_number like '%-1'`] },
   ],
   'a payment has the account, location and order of its intent, a refund those of both': [
-    ...['account_id', 'terminal_id', 'order_id', 'split_group', 'cashier_id'].map((column) => ({
-      sql: [`update payments set ${column} = 'other'`],
-    })),
+    ...['account_id', 'terminal_id', 'location_id', 'order_id', 'split_group', 'cashier_id'].map(
+      (column) => ({ sql: [`update payments set ${column} = 'other'`] }),
+    ),
     { sql: ['update payments set livemode = true'] },
     { sql: [`update refunds set account_id = 'acct_other'`] },
     { sql: ['update refunds set livemode = true'] },
+    { sql: [`update refunds set location_id = 'other'`] },
+    // Of all three, so that they still agree: the account has no such location.
+    {
+      sql: ['payment_intents', 'payments', 'refunds'].map(
+        (table) => `update ${table} set location_id = 'other'`,
+      ),
+    },
   ],
   'the closing balance of a statement is the sum of the entries before it': [
     { sql: ['update statement_closings set balance = balance + 1'] },
