@@ -8,6 +8,7 @@ import {
   nameOut,
   RoleField,
 } from '#apis/dashboard/person-schema.ts';
+import { TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { STATEMENT_FORMATS } from '#books/formats.ts';
 import { LANGUAGES } from '#core/languages.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
@@ -279,21 +280,7 @@ export const ApiKeyWithSecret = Type.Object(
 
 export const ManagedTerminalSchema = Type.Object(
   {
-    id: idOf('tml_', 'terminal'),
-    ...commonFields('terminal'),
-    label: nameOut('The terminal’s name in the dashboard.'),
-    name: nameOut('The kind of device.'),
-    platform: nameOut('The terminal software. The list may grow.'),
-    software_version: nullable(
-      textOut('As the terminal reported it; `null` if it has not reported it.'),
-    ),
-    status: oneOf(['active', 'inactive'] as const, 'Inactive terminals take no payments.'),
-    location: nullable({
-      ...idOf('loc_', 'location'),
-      description: 'Where it stands; `null` if at no location.',
-    }),
-    last_seen_at: nullable(Timestamp),
-    created: Timestamp,
+    ...TerminalSchema.properties,
     tag_url: Type.String({
       format: 'uri',
       description:
