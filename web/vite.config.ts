@@ -47,7 +47,7 @@ const DESK = new RegExp(
 /** Modules that most of the merchant's dashboard pages share. */
 const MERCHANT = new RegExp(
   'src/core/calendar|web/dashboard/(merchant|parts/(day-presets|days|declines|' +
-    'event-types|live-steps|object-link|pairing|payment-columns|sale-sum|terminal-names|' +
+    'event-types|live-steps|object-link|payment-columns|sale-sum|terminal-names|' +
     'time-zone|use-live))',
 );
 

@@ -7,10 +7,10 @@ import { t } from '../../ui/text/t.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { Step } from './live-steps.tsx';
 import { ObjectLink } from './object-link.tsx';
-import { Pairing } from './pairing.tsx';
 
 /** The one-click test till, which only a sandbox offers. */
 const OpenTestTill = firstPartOf(async () => (await import('./open-test-till.tsx')).OpenTestTill);
+const Pairing = firstPartOf(async () => (await import('./pairing.tsx')).Pairing);
 const GoLiveInTest = partOf(async () => (await import('./go-live.tsx')).GoLiveInTest);
 
 /** Polling interval, short enough to notice steps done on a phone or in another window. */

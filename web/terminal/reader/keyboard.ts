@@ -1,5 +1,5 @@
-import type { Read } from './credential.ts';
-import { americanKey, readTyped, type Typed } from './layout.ts';
+import { type Read, readText } from './credential.ts';
+import { americanKey, type Typed } from './typed.ts';
 
 /** Longest pause within one read. It allows for slow readers and busy devices. */
 const GAP_MS = 250;
@@ -32,6 +32,19 @@ export interface KeyboardReader {
   readonly onRead: (read: Read) => void;
   /** Called for a read that began while no payment waited. It pays nothing. */
   readonly onStray: (text: string, read: Read) => void;
+}
+
+/** Loaded at the first key, because with its checksum it is too large for a first load. */
+const loadLayouts = () => import('./layout.ts');
+
+/** Decodes what was typed. Without the layouts it trusts the letters; the service checks them. */
+async function decode(typed: Typed): Promise<{ readonly text: string; readonly read: Read }> {
+  try {
+    return (await loadLayouts()).readTyped(typed);
+  } catch {
+    const { letters } = typed;
+    return { text: letters, read: readText(letters.trim()) };
+  }
 }
 
 function fieldOf({ target }: KeyboardEvent): HTMLInputElement | null {
@@ -75,6 +88,8 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
   let payment: string | null = null;
   const before = new Map<HTMLInputElement, string>();
   const start = (at: number) => {
+    // A failure shows itself when the text is decoded.
+    loadLayouts().catch(() => {});
     letters = '';
     places = '';
     began = at;
@@ -91,9 +106,11 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
     event.stopPropagation();
     for (const [field, value] of before) putBack(field, value);
     if (lengthOf({ letters, places }) < LEAST_LENGTH) return;
-    const { text, read } = readTyped({ letters, places });
-    if (isTap) reader.onRead(read);
-    else reader.onStray(text, read);
+    const wanted = isTap ? payment : null;
+    void decode({ letters, places }).then(({ text, read }) => {
+      if (wanted !== null && wanted === reader.waiting()) reader.onRead(read);
+      else reader.onStray(text, read);
+    });
   };
   const onKey = (event: KeyboardEvent) => {
     const { key, timeStamp } = event;

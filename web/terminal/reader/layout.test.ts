@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '#core/ids.ts';
 import { newSecret } from '#core/secrets.ts';
-import { americanKey, readTyped } from './layout.ts';
+import { readTyped } from './layout.ts';
+import { americanKey } from './typed.ts';
 
 /**
  * Keys on which other layouts differ from the American one: American letter to the other layout's.

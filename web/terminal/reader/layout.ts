@@ -1,43 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { type Read, readText } from './credential.ts';
+import type { Typed } from './typed.ts';
 
 /**
  * Keyboard-wedge readers send the key codes of the layout they are set to, usually American. A
  * computer with another layout, or with Caps Lock on, turns them into other letters. So the input
  * is decoded twice: by its letters, and by the position of the keys on an American keyboard.
  */
-
-/** The letters by `code`: without Shift, then with it. */
-const KEYS: Readonly<Record<string, string>> = {
-  Backquote: '`~',
-  Minus: '-_',
-  Equal: '=+',
-  BracketLeft: '[{',
-  BracketRight: ']}',
-  Backslash: '\\|',
-  IntlBackslash: '\\|',
-  Semicolon: ';:',
-  Quote: '\'"',
-  Comma: ',<',
-  Period: '.>',
-  Slash: '/?',
-  Space: '  ',
-  NumpadDecimal: '..',
-  NumpadDivide: '//',
-  NumpadSubtract: '--',
-};
-const SHIFTED_DIGITS = ')!@#$%^&*(';
-
-/** Returns the letter at this key's position on an American keyboard, or '' if there is none. */
-export function americanKey({ code, shiftKey }: Pick<KeyboardEvent, 'code' | 'shiftKey'>): string {
-  const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
-  if (letter !== undefined) return shiftKey ? letter : letter.toLowerCase();
-  const [, place, digit = ''] = /^(Digit|Numpad)(\d)$/.exec(code) ?? [];
-  if (place !== undefined) {
-    return place === 'Digit' && shiftKey ? SHIFTED_DIGITS.charAt(Number(digit)) : digit;
-  }
-  return KEYS[code]?.charAt(shiftKey ? 1 : 0) ?? '';
-}
 
 const SECRET = /^(?:nfc|tlpc)_[0-9A-Za-z]{38,39}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -74,12 +43,6 @@ function isWhole(text: string): boolean {
  * keyboards, except `a` and `q`.
  */
 const BEGINS_LIKE_ONE = /^(?:nfc|tlpc|p[aq]ss.|https?)[^a-z]/i;
-
-/** The typed input, by letters and by key positions. */
-export interface Typed {
-  readonly letters: string;
-  readonly places: string;
-}
 
 /** Decodes typed text. @returns the text in its original layout, with its classification. */
 export function readTyped(typed: Typed): { readonly text: string; readonly read: Read } {
