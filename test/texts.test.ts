@@ -418,14 +418,14 @@ test('a comment belongs to a text or to a family of texts', () => {
 });
 
 /**
- * Families of texts that a language may lack, each as a whole: an app is offered only in languages
- * that have all its texts.
+ * Families of texts that a language may lack as a whole: an app is offered only in languages that
+ * have all its texts.
  */
 const MAY_LACK = /^(?:dashboard|desk)\./;
-const WITH_DASHBOARD: ReadonlySet<string> = new Set(['de', 'es']);
 
 function keysIn(language: string): string[] {
-  return WITH_DASHBOARD.has(language) ? keys : keys.filter((key) => !MAY_LACK.test(key));
+  const hasDashboard = Object.keys(readTexts(language)).some((key) => MAY_LACK.test(key));
+  return hasDashboard ? keys : keys.filter((key) => !MAY_LACK.test(key));
 }
 
 const TRANSLATIONS = LANGUAGES.slice(1).filter((language) =>

@@ -5,6 +5,7 @@ import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.
 import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { measureFirstLoad } from '../testing/payload.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
 import { tillOf } from '../testing/till.ts';
 
 /** The page has no framework, only a few kilobytes of text. */
@@ -96,7 +97,7 @@ test('the curls are those of docs/five-curls.md', async () => {
 
 test('in another language every word changes, and no line leaves a narrow phone', async () => {
   const window = await browser.open(NARROW);
-  await window.page.goto(`${shared.sandbox.web_url}/?lang=qps`);
+  await window.page.goto(`${shared.sandbox.web_url}/?lang=${TESTED_LANGUAGE}`);
   await window.idle();
   await checkPseudoLanguage(window);
   await window.page.getByRole('combobox').selectOption('en');

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { languageTag } from '#core/languages.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../testing/browser.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 
 /**
@@ -34,7 +36,7 @@ test('a payment, from its tip to its receipt', async () => {
   const { url } = await askForPayment(sandbox, terminal, TIPPING);
   const window = await browser.open(NARROW);
   await injectWallet(window, sandbox, await fundedAccount(sandbox, 5_000_000n));
-  await window.page.goto(`${url}?lang=qps`);
+  await window.page.goto(`${url}?lang=${TESTED_LANGUAGE}`);
   await control(window, 'No tip').waitFor();
   await checkPseudoLanguage(window);
   await window.page.getByRole('radio').first().click();
@@ -58,18 +60,20 @@ test('a payment, from its tip to its receipt', async () => {
 /** Checks that each format of a receipt uses the language in its URL, otherwise the browser's. */
 async function checkForms(receipt: string): Promise<void> {
   for (const form of ['', '.txt']) {
-    const asked = await fetch(`${receipt}${form}?lang=qps`);
-    const browser = await fetch(`${receipt}${form}`, { headers: { 'Accept-Language': 'xx, qps' } });
+    const asked = await fetch(`${receipt}${form}?lang=${TESTED_LANGUAGE}`);
+    const browser = await fetch(`${receipt}${form}`, {
+      headers: { 'Accept-Language': `xx, ${TESTED_LANGUAGE}` },
+    });
     for (const answer of [asked, browser]) {
-      assert.equal(answer.headers.get('content-language'), 'qps', form);
+      assert.equal(answer.headers.get('content-language'), TESTED_LANGUAGE, form);
       assert.match(String(answer.headers.get('vary')), /Accept-Language/, form);
     }
     const other = await fetch(`${receipt}${form}?lang=en`, {
-      headers: { 'Accept-Language': 'qps' },
+      headers: { 'Accept-Language': TESTED_LANGUAGE },
     });
     assert.equal(other.headers.get('content-language'), 'en', form);
   }
-  const text = await (await fetch(`${receipt}.txt?lang=qps`)).text();
+  const text = await (await fetch(`${receipt}.txt?lang=${TESTED_LANGUAGE}`)).text();
   assert.doesNotMatch(text, /\b(?:Paid|Receipt|Transaction|Sale)\b/);
 }
 
@@ -78,10 +82,10 @@ test('a decline, a link that leads nowhere, and a browser without a wallet', asy
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
   const window = await browser.open(NARROW);
-  await window.page.goto(`${sandbox.web_url}/pay/0000000000000000000000?lang=qps`);
+  await window.page.goto(`${sandbox.web_url}/pay/0000000000000000000000?lang=${TESTED_LANGUAGE}`);
   await window.page.getByRole('heading').waitFor();
   await checkPseudoLanguage(window);
-  await window.page.goto(`${url}?lang=qps`);
+  await window.page.goto(`${url}?lang=${TESTED_LANGUAGE}`);
   await window.page.getByRole('link').first().waitFor();
   await checkPseudoLanguage(window);
   const wallet = await injectWallet(window, sandbox, await fundedAccount(sandbox, 0n));
@@ -97,14 +101,17 @@ test('a tag, with and without a payment', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(NARROW);
-  await window.page.goto(`${terminal.tagUrl}?lang=qps`);
+  await window.page.goto(`${terminal.tagUrl}?lang=${TESTED_LANGUAGE}`);
   await window.page.getByRole('status').first().waitFor();
   await checkPseudoLanguage(window);
   await askForPayment(sandbox, terminal);
   await window.page.getByRole('link').first().waitFor();
   await checkPseudoLanguage(window);
-  await window.page.goto(`${terminal.tagUrl.slice(0, -1)}~?lang=qps`);
+  await window.page.goto(`${terminal.tagUrl.slice(0, -1)}~?lang=${TESTED_LANGUAGE}`);
   await window.page.getByRole('heading').waitFor();
-  assert.equal(await window.page.locator('html').getAttribute('lang'), 'en-x-qps');
+  assert.equal(
+    await window.page.locator('html').getAttribute('lang'),
+    languageTag(TESTED_LANGUAGE),
+  );
   await window.close();
 });

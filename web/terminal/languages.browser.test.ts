@@ -2,6 +2,7 @@ import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../testing/browser.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
 /**
@@ -28,7 +29,7 @@ const result = ({ page }: TestWindow, name: string) => page.locator(`[data-resul
 async function openPseudoTill(path: string): Promise<TestWindow> {
   const window = await browser.open(NARROW);
   const url = shared.sandbox.web_url;
-  await window.context.addCookies([{ name: 'tapline_language', value: 'qps', url }]);
+  await window.context.addCookies([{ name: 'tapline_language', value: TESTED_LANGUAGE, url }]);
   await window.page.goto(`${url}${path}`);
   return window;
 }

@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { TestWindow } from './browser.ts';
+import { TESTED_LANGUAGE } from './tested-language.ts';
 
 /** Returns a control by its English name, which every language keeps (behavior.md 21). */
 export function control({ page }: TestWindow, name: string): Locator {
@@ -14,7 +15,7 @@ export async function openPseudoDashboard(
   { onForm }: { readonly onForm?: () => Promise<void> } = {},
 ): Promise<void> {
   const url = sandbox.web_url;
-  await window.context.addCookies([{ name: 'tapline_language', value: 'qps', url }]);
+  await window.context.addCookies([{ name: 'tapline_language', value: TESTED_LANGUAGE, url }]);
   await window.page.goto(`${url}/dashboard`);
   await control(window, 'Email').waitFor();
   await onForm?.();

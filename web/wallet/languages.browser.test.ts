@@ -3,6 +3,7 @@ import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.t
 import { type TextKey, writerFor } from '#texts/text.ts';
 import { NARROW, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { tapPass, WALLET_PASSWORD, type WalletWindow, walletOf } from '../testing/wallet.ts';
 
@@ -20,7 +21,8 @@ after(async () => {
   await shared.close();
 });
 
-const { text } = writerFor('qps');
+const { text, locale } = writerFor(TESTED_LANGUAGE);
+const HUNDRED = new Intl.NumberFormat(locale, { minimumFractionDigits: 2 }).format(100);
 
 /** Finds controls with guaranteed English names by them, and all others by their text. */
 function controlsOf(wallet: WalletWindow) {
@@ -52,7 +54,7 @@ function controlsOf(wallet: WalletWindow) {
 async function openPseudoWallet() {
   const wallet = walletOf(await browser.open(NARROW));
   const url = shared.sandbox.web_url;
-  await wallet.context.addCookies([{ name: 'tapline_language', value: 'qps', url }]);
+  await wallet.context.addCookies([{ name: 'tapline_language', value: TESTED_LANGUAGE, url }]);
   await wallet.page.goto(`${url}/wallet`);
   return { wallet, ...controlsOf(wallet) };
 }
@@ -77,7 +79,7 @@ test('a wallet is created, filled and allowed, and approves a payment', async ()
   await createWallet(pseudo);
   await check();
   await click('wallet.faucet.button');
-  await wallet.page.getByText('100.00').first().waitFor();
+  await wallet.page.getByText(HUNDRED).first().waitFor();
   await click('wallet.allow.button');
   await check();
   await click('wallet.allow.button');
@@ -117,7 +119,7 @@ test('the settings, what a wallet can do without this service, and what it signs
   const { wallet, named, click, follow, fill, check, leave } = pseudo;
   await createWallet(pseudo);
   await click('wallet.faucet.button');
-  await wallet.page.getByText('100.00').first().waitFor();
+  await wallet.page.getByText(HUNDRED).first().waitFor();
   await click('wallet.receive.open_button');
   await check();
   await leave();

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { test } from 'node:test';
+import { LANGUAGES } from '#core/languages.ts';
+import { LANGUAGE_SETTING } from '../../web/testing/tested-language.ts';
+
+/**
+ * Runs the tests of languages, which use the pseudo-language in `npm test`, in each language: on a
+ * phone of 320 px, also with letters of twice the size, no line may leave the window, nothing may
+ * be in English, and axe must find nothing.
+ */
+const ROOT = path.join(import.meta.dirname, '../..');
+const FOR_ALL = [
+  'web/front/front.browser.test.ts',
+  'web/pay/languages.browser.test.ts',
+  'web/terminal/languages.browser.test.ts',
+  'web/wallet/languages.browser.test.ts',
+];
+/** The dashboard has fewer languages. */
+const OF_DASHBOARD = [
+  'web/dashboard/languages.browser.test.ts',
+  'web/dashboard/pages/languages.browser.test.ts',
+];
+const WITH_DASHBOARD: ReadonlySet<string> = new Set(['de', 'es']);
+
+for (const language of LANGUAGES.slice(1)) {
+  test(`every screen in ${language}`, async () => {
+    const files = WITH_DASHBOARD.has(language) ? [...FOR_ALL, ...OF_DASHBOARD] : FOR_ALL;
+    // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
+    const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
+    const child = spawn(process.execPath, ['test/run.ts', ...files], {
+      cwd: ROOT,
+      env: { ...env, [LANGUAGE_SETTING]: language },
+      stdio: 'inherit',
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    assert.equal(code, 0);
+  });
+}
