@@ -4,6 +4,8 @@ import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { perProcess } from '#core/per-process.ts';
+import { createBatcher } from '#db/batching.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
@@ -101,7 +103,7 @@ export async function forwardOffline(
   if (unsettled !== null) return unsettled;
   const arrived = await judgeAll(ctx, chain, { sales: fresh, now });
   if (isRefusal(arrived)) return arrived;
-  const taken = await take(ctx, { ...request, arrived });
+  const taken = await takerOf(ctx).add({ ...request, arrived });
   if (isRefusal(taken)) return taken;
   wake(ctx, request, taken);
   return answerAll(checked, [...known, ...taken.rows]);
@@ -224,7 +226,23 @@ async function judge(
   return { ...sale, termsProblem: null, verdict };
 }
 
-function take(ctx: ApiContext, forwarded: Forwarded): Promise<Taken | Refusal> {
+/** Transactions in flight: a request holds its till's lock, so more would use up connections. */
+const MAX_IN_FLIGHT = 3;
+
+/**
+ * Requests of one till run one after the other: a till that repeats them faster than they are
+ * decided waits for itself, and for no one else.
+ */
+const takerOf = perProcess((ctx: ApiContext) =>
+  createBatcher<Forwarded, Taken | Refusal>({
+    maxInFlight: MAX_IN_FLIGHT,
+    maxItems: 1,
+    queueOf: ({ terminalId }) => terminalId,
+    run: (forwarded) => Promise.all(forwarded.map((one) => takeOne(ctx, one))),
+  }),
+);
+
+function takeOne(ctx: ApiContext, forwarded: Forwarded): Promise<Taken | Refusal> {
   const { livemode } = forwarded.merchant.tenant;
   const { readiness, keys, settings } = ctx;
   const by = { idKey: keys.id, readiness, settleWithinS: settings.settleWithinS };
