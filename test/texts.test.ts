@@ -82,6 +82,10 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'Trust Wallet',
   'Phantom',
   'OKX Wallet',
+  // Standards and programs for bookkeeping.
+  'JSON Lines',
+  'ISO 20022 camt.053.001.08',
+  'Xero',
   // Keys, codes and chip commands.
   'Delete',
   'Enter',
