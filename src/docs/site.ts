@@ -26,6 +26,7 @@ const GUIDE_ORDER = [
     'books',
     'organizations',
     'terminals',
+    'cashiers',
     'offline',
     'wallets',
   ],

@@ -52,6 +52,7 @@ const GUIDES = [
     'books',
     'organizations',
     'terminals',
+    'cashiers',
     'wallets',
   ],
   ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems', 'upgrading'],
