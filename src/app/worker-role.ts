@@ -13,6 +13,7 @@ import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { notifyWallets } from '#payers/notify-wallets.ts';
 import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
+import { applyDeployments } from '#payments/apply-deployments.ts';
 import { expireIntents } from '#payments/expire.ts';
 import { OFFLINE_WAKEUP } from '#payments/offline/offline-queries.ts';
 import { retryOffline } from '#payments/offline/retry.ts';
@@ -114,6 +115,7 @@ function startLoops(ctx: WorkerContext): Loop[] {
     onOutcomes('enrolment', 'approval outcomes', () => applyPayerRequests(ctx, 'enrolment')),
     onOutcomes('faucet', 'test fund outcomes', () => applyPayerRequests(ctx, 'faucet')),
     onOutcomes('transfer', 'transfer outcomes', () => applyPayerRequests(ctx, 'transfer')),
+    onOutcomes('wallet_deployment', 'deployment outcomes', () => applyDeployments(ctx)),
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(ctx)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(ctx)),
     every(refreshIntervals(rates).pollMs, 'exchange rates', createRateRefresher(ctx, rates)),

@@ -167,3 +167,19 @@ export const createdParameters = {
     Type.String({ format: 'date-time', description: 'Only objects created before.' }),
   ),
 };
+
+/** The longest signature: as much as fits into a request body. */
+const MAX_SIGNATURE = 60_000;
+
+/**
+ * Describes a wallet's signature. Its form says nothing, because the account's code at that moment
+ * decides: 65 bytes from a key, any length from a contract wallet.
+ */
+export function walletSignature(description: string) {
+  return Type.Unsafe<`0x${string}`>({
+    type: 'string',
+    pattern: '^0x([0-9a-fA-F]{2})+$',
+    maxLength: MAX_SIGNATURE,
+    description,
+  });
+}

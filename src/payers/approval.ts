@@ -1,7 +1,8 @@
-import { verifyTypedData } from 'viem';
-import { type Refusal, refuse } from '#core/answer.ts';
+import { hashTypedData } from 'viem';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { checkSignature } from '#settlement/chain/check-signature.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** An EIP-2612 permit for the settlement contract, as the wallet signed it. */
@@ -37,7 +38,7 @@ export interface WalletNonces {
 
 /** The wallet of an approval, and the current time. */
 export interface ApprovalContext {
-  readonly network: NetworkConfig;
+  readonly chain: Chain;
   readonly payer: Hex;
   readonly nonces: WalletNonces;
   readonly now: Date;
@@ -60,31 +61,25 @@ function tooEarly(what: string, verb: string): string {
   );
 }
 
-async function isSigned(payer: Hex, typed: object, signature: Hex): Promise<boolean> {
-  try {
-    return await verifyTypedData({ ...typed, address: payer, signature } as never);
-  } catch {
-    return false; // viem throws if the text is not a signature.
-  }
-}
-
-function wrongSignature(param: string): Refusal {
-  return refuse(
-    'parameter_invalid',
-    `${param} was not signed by this wallet for this network, these values and its next nonce: ` +
+function wrongSignature(param: string) {
+  return {
+    code: 'parameter_invalid',
+    message:
+      `${param} was not signed by this wallet for this network, these values and its next nonce: ` +
       'read GET /approvals, and sign the values that it returns.',
-    `${param}.signature`,
-  );
+    param: `${param}.signature`,
+  } as const;
 }
 
 /**
  * Checks a signed policy for everything that would make the contract revert, so that no gas is
  * wasted.
+ * @returns the policy, with its signature in the form that the contract accepts.
  */
 export async function checkPolicy(
   policy: SignedPolicy,
-  { network, payer, nonces, now }: ApprovalContext,
-): Promise<Refusal | null> {
+  { chain, payer, nonces, now }: ApprovalContext,
+): Promise<SignedPolicy | Refusal> {
   if (policy.per_period < policy.per_payment) {
     const message = 'per_period must be at least per_payment.';
     return refuse('parameter_invalid', message, 'policy.per_period');
@@ -95,7 +90,7 @@ export async function checkPolicy(
   if (isOver(policy.expires_at, now)) {
     return refuse('parameter_invalid', tooEarly('The policy', 'expire'), 'policy.expires_at');
   }
-  const typed = spendingPolicy(network, {
+  const typed = spendingPolicy(chain.config, {
     payer,
     perPayment: BigInt(policy.per_payment),
     perPeriod: BigInt(policy.per_period),
@@ -105,7 +100,15 @@ export async function checkPolicy(
     nonce: nonces.policy,
     deadline: BigInt(policy.deadline),
   });
-  return (await isSigned(payer, typed, policy.signature)) ? null : wrongSignature('policy');
+  const { signature } = policy;
+  const signed = {
+    signer: payer,
+    digest: hashTypedData(typed),
+    signature,
+    by: 'contract',
+  } as const;
+  const checked = await checkSignature(chain, signed, wrongSignature('policy'));
+  return isRefusal(checked) ? checked : { ...policy, ...checked };
 }
 
 /** The contract caps the fee rate of a policy at this value. Basis points. */
@@ -128,10 +131,11 @@ export function checkTogether(permit: SignedPermit, policy: SignedPolicy): Refus
   return refuse('parameter_invalid', message, 'permit.value');
 }
 
+/** Checks a signed permit in the same way; the token decides about its signature. */
 export async function checkPermit(
   permit: SignedPermit,
-  { network, payer, nonces, now }: ApprovalContext,
-): Promise<Refusal | null> {
+  { chain, payer, nonces, now }: ApprovalContext,
+): Promise<SignedPermit | Refusal> {
   if (nonces.permit === null) {
     const message = 'The token takes no permits: the wallet sends `to_send` of GET /approvals.';
     return refuse('parameter_invalid', message, 'permit');
@@ -139,11 +143,14 @@ export async function checkPermit(
   if (isOver(permit.deadline, now)) {
     return refuse('parameter_invalid', tooEarly('The deadline', 'be'), 'permit.deadline');
   }
-  const typed = usdcPermit(network, {
+  const typed = usdcPermit(chain.config, {
     payer,
     value: BigInt(permit.value),
     nonce: nonces.permit,
     deadline: BigInt(permit.deadline),
   });
-  return (await isSigned(payer, typed, permit.signature)) ? null : wrongSignature('permit');
+  const { signature } = permit;
+  const signed = { signer: payer, digest: hashTypedData(typed), signature, by: 'token' } as const;
+  const checked = await checkSignature(chain, signed, wrongSignature('permit'));
+  return isRefusal(checked) ? checked : { ...permit, ...checked };
 }

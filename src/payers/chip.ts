@@ -1,11 +1,13 @@
-import { getAddress, verifyMessage } from 'viem';
-import { type Refusal, refuse } from '#core/answer.ts';
+import { getAddress, hashMessage } from 'viem';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Tx } from '#db/database.ts';
 import { type ChipRow, chips, selectChips } from '#payers/chip-queries.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
+import { chainOrNull, checkSignature } from '#settlement/chain/check-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** The same limit as for passes and cards. */
@@ -32,23 +34,37 @@ export interface NewChip {
   readonly blocked: boolean;
 }
 
-/** Registers a chip for the first payer who presents it. Locks the payer. */
+/** Registers a chip for the first payer who presents it. */
 export async function registerChip(
+  { db, chains }: Pick<ChainContext, 'db' | 'chains'>,
+  payer: PayerRow,
+  made: NewChip & { readonly now: Date },
+): Promise<ChipRow | Refusal> {
+  const { signature } = made;
+  const signer = getAddress(made.address);
+  const digest = hashMessage(chipProof(payer, signer));
+  const checked = await checkSignature(
+    chainOrNull(chains, payer.livemode),
+    { signer, digest, signature, by: 'contract' },
+    {
+      code: 'signature_invalid',
+      message:
+        'This chip did not sign that it belongs to this wallet. Sign the text of ' +
+        '`GET /chips/proof`.',
+      param: 'signature',
+    },
+  );
+  return isRefusal(checked) ? checked : db.transaction((tx) => insertChip(tx, payer, made));
+}
+
+/** Locks the payer. */
+async function insertChip(
   tx: Tx,
   payer: PayerRow,
   made: NewChip & { readonly now: Date },
 ): Promise<ChipRow | Refusal> {
-  const { signature, blocked, now, label, perPaymentLimit: limit } = made;
+  const { blocked, now, label, perPaymentLimit: limit } = made;
   const address = getAddress(made.address);
-  const message = chipProof(payer, address);
-  const isOfChip = await verifyMessage({ address, message, signature }).catch(() => false);
-  if (!isOfChip) {
-    return refuse(
-      'signature_invalid',
-      'This chip did not sign that it belongs to this wallet. Sign the text of `GET /chips/proof`.',
-      'signature',
-    );
-  }
   await lockPayer(tx, payer.id);
   if ((await selectChips(tx, payer.id)).length >= MAX_CHIPS) {
     return refuse('unexpected_state', `At most ${MAX_CHIPS} chips. Delete one first.`);

@@ -12,7 +12,7 @@ import {
 } from '#payers/approval.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import { countPendingRequests, payerRequests } from '#payers/request-queries.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import { type RequestKind, type RequestPayloads, requestOnChain } from '#settlement/requests.ts';
 
 /** A payer's signatures: a permit, a policy or both. */
@@ -29,20 +29,22 @@ async function checkApproval(
   approval: SignedApproval,
   asked: {
     readonly payer: PayerRow;
-    readonly network: NetworkConfig;
+    readonly chain: Chain;
     readonly nonces: WalletNonces;
     readonly now: Date;
   },
-): Promise<Refusal | null> {
+): Promise<SignedApproval | Refusal> {
   const context = { ...asked, payer: asked.payer.address };
   const { permit, policy } = approval;
   if (permit === null && policy === null) {
     return refuse('parameter_missing', 'Send a permit, a policy, or both.', 'permit');
   }
-  const wrong = policy === null ? null : await checkPolicy(policy, context);
-  if (wrong !== null || permit === null) return wrong;
+  const ofPolicy = policy === null ? null : await checkPolicy(policy, context);
+  if (isRefusal(ofPolicy)) return ofPolicy;
+  if (permit === null) return { permit, policy: ofPolicy };
   const tooLow = policy === null ? null : checkTogether(permit, policy);
-  return tooLow ?? checkPermit(permit, context);
+  const ofPermit = tooLow ?? (await checkPermit(permit, context));
+  return isRefusal(ofPermit) ? ofPermit : { permit: ofPermit, policy: ofPolicy };
 }
 
 function toPayload(
@@ -112,16 +114,16 @@ export async function createApproval(
   ctx: ProcessContext,
   request: {
     readonly payer: PayerRow;
-    readonly network: NetworkConfig;
+    readonly chain: Chain;
     /** The wallet's next nonces, as the chain has them now. */
     readonly nonces: WalletNonces;
     readonly approval: SignedApproval;
     readonly now: Date;
   },
 ): Promise<string | Refusal> {
-  const { payer, approval, nonces, now } = request;
-  const wrong = await checkApproval(approval, request);
-  if (wrong !== null) return wrong;
+  const { payer, nonces, now } = request;
+  const approval = await checkApproval(request.approval, request);
+  if (isRefusal(approval)) return approval;
   const id = newId('approval', now);
   const payload = toPayload(approval, payer, nonces);
   return leaveRequest(ctx, { id, kind: 'enrolment', payer, payload, now });

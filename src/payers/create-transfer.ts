@@ -1,5 +1,5 @@
-import { getAddress, verifyTypedData, zeroAddress } from 'viem';
-import { type Refusal, refuse } from '#core/answer.ts';
+import { getAddress, hashTypedData, zeroAddress } from 'viem';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
@@ -13,6 +13,10 @@ import {
   payerRequests,
   selectTransfer,
 } from '#payers/request-queries.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { checkSignature } from '#settlement/chain/check-signature.ts';
+import { simulateTransfer } from '#settlement/chain/transfer-check.ts';
+import { isKeySignature } from '#settlement/contract/contract-calls.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
@@ -70,7 +74,7 @@ function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkCon
 
 interface Asked {
   readonly payer: PayerRow;
-  readonly network: NetworkConfig;
+  readonly chain: Chain;
   /** The payer's current balance on the chain, in atoms. */
   readonly balance: bigint;
   /** True if the token has already accepted this payer's signature with this nonce. */
@@ -105,15 +109,38 @@ function payloadOf({ payer, signed }: Asked) {
   };
 }
 
-async function isSigned(asked: Asked): Promise<boolean> {
+async function checkSigned(asked: Asked): Promise<{ readonly signature: Hex } | Refusal> {
   const { from, to, amount, validBefore, nonce, signature } = payloadOf(asked);
   const moved = { from, to, value: BigInt(amount), validBefore: BigInt(validBefore), nonce };
-  const typed = usdcTransfer(asked.network, moved);
-  try {
-    return await verifyTypedData({ ...typed, address: from, signature });
-  } catch {
-    return false; // viem throws if the text is not a signature.
-  }
+  const digest = hashTypedData(usdcTransfer(asked.chain.config, moved));
+  return checkSignature(
+    asked.chain,
+    { signer: from, digest, signature, by: 'token' },
+    {
+      code: 'parameter_invalid',
+      message: 'signature is not this wallet’s, over these values, for this network’s token.',
+      param: 'signature',
+    },
+  );
+}
+
+/**
+ * Simulates what a contract wallet signed, because not every token takes such a signature, and the
+ * wallet may need more gas than the operator pays for.
+ */
+async function tokenRefusal(asked: Asked): Promise<Refusal | null> {
+  const payload = payloadOf(asked);
+  if (isKeySignature(payload.signature)) return null;
+  const { status } = await simulateTransfer(asked.chain, payload);
+  if (status === 'accepted') return null;
+  return status === 'unavailable'
+    ? refuse('service_unavailable', 'The chain cannot be reached. Nothing was sent. Try again.')
+    : refuse(
+        'parameter_invalid',
+        'The token of this network refuses this signature of a contract wallet. This wallet can ' +
+          'still send by itself and pay its own gas.',
+        'signature',
+      );
 }
 
 /**
@@ -166,17 +193,18 @@ export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise
   const before = await selectTransfer(ctx.db, { payerId: payer.id, nonce });
   if (before !== null) return before.request_id;
   // Checked first, because addresses and signature are parsed from it below.
-  const recipient = wrongRecipient(signed.to, payer.address, asked.network);
+  const recipient = wrongRecipient(signed.to, payer.address, asked.chain.config);
   if (recipient !== null) return recipient;
-  const isSignedByPayer = await isSigned(asked);
-  const isPaid = isSignedByPayer && (await asked.isUsed(getAddress(payer.address), nonce));
+  const checked = await checkSigned(asked);
+  const isSigned = !isRefusal(checked);
+  const isPaid = isSigned && (await asked.isUsed(getAddress(payer.address), nonce));
   const wrong = isPaid ? null : (checkSwitches(asked) ?? checkTerms(asked));
   if (wrong !== null) return wrong;
-  if (!isSignedByPayer) {
-    const words = 'signature is not this wallet’s, over these values, for this network’s token.';
-    return refuse('parameter_invalid', words, 'signature');
-  }
-  const id = await ctx.db.transaction((tx) => leave(tx, asked, isPaid));
+  if (!isSigned) return checked;
+  const signedByPayer = { ...asked, signed: { ...signed, ...checked } };
+  const refused = isPaid ? null : await tokenRefusal(signedByPayer);
+  if (refused !== null) return refused;
+  const id = await ctx.db.transaction((tx) => leave(tx, signedByPayer, isPaid));
   ctx.wakeups.send('chain-requests', networkOf(payer.livemode));
   return id;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isAddress, verifyMessage } from 'viem';
+import { hashMessage, isAddress } from 'viem';
 import { parseSiweMessage, validateSiweMessage } from 'viem/siwe';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { base62 } from '#core/base62.ts';
@@ -15,6 +15,8 @@ import {
   renewSignature,
   takeNonce,
 } from '#payers/session-queries.ts';
+import type { ChainContext } from '#settlement/chain/chain-context.ts';
+import { chainOrNull, checkSignature } from '#settlement/chain/check-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** The chains and domains that a sign-in message may name. */
@@ -94,14 +96,6 @@ function isOfDomain(uri: string | undefined, domain: string): boolean {
   return uri !== undefined && URL.canParse(uri) && new URL(uri).host === domain;
 }
 
-async function isSignedBy(address: Hex, { message, signature }: SignedMessage): Promise<boolean> {
-  try {
-    return await verifyMessage({ address, message, signature });
-  } catch {
-    return false; // viem throws if the text is not a signature.
-  }
-}
-
 /** The same time as for a fresh second factor in the dashboard. */
 const FRESH_MS = 5 * 60_000;
 
@@ -124,35 +118,48 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
-/** Verifies a message and its signature. Each attempt consumes the nonce, even if it fails. */
+/** What a sign-in needs of its process. */
+type SignInContext = Pick<ChainContext, 'db' | 'chains'>;
+
+/**
+ * Verifies a message and its signature. Each attempt consumes the nonce, even if it fails, unless
+ * the chain could not be asked: then the same signature can be sent again.
+ */
 async function verifyClaim(
-  db: Database,
+  { db, chains }: SignInContext,
   terms: SignInTerms,
-  signed: SignedMessage,
+  { message, signature }: SignedMessage,
   now: Date,
 ): Promise<Claim | Refusal> {
-  const claim = readSignInMessage(terms, signed.message, now);
+  const claim = readSignInMessage(terms, message, now);
   if (isRefusal(claim)) return claim;
+  const { address: signer, livemode } = claim;
+  const how = { by: 'contract', offChain: true } as const;
+  const signed = { signer, digest: hashMessage(message), signature, ...how };
+  const checked = await checkSignature(chainOrNull(chains, livemode), signed, {
+    code: 'sign_in_failed',
+    message: 'The address in the message did not make this signature.',
+    param: null,
+  });
+  if (isRefusal(checked) && checked.code === 'service_unavailable') return checked;
   const isFresh = await db.transaction((tx) => takeNonce(tx, hashSecret(claim.nonce), now));
   if (!isFresh) return signInFailed('The nonce is unknown, used or too old. Request a new one.');
-  if (!(await isSignedBy(claim.address, signed))) {
-    return signInFailed('The address in the message did not make this signature.');
-  }
-  return claim;
+  return isRefusal(checked) ? checked : claim;
 }
 
 /**
  * Signs a wallet in on the network of the message's chain. An unknown wallet becomes a payer.
- * Refuses with `sign_in_failed`.
+ * Refuses with `sign_in_failed`, or 503 if the chain would have to be asked and does not answer.
  */
 export async function signIn(
-  db: Database,
+  ctx: SignInContext,
   terms: SignInTerms,
   signed: SignedMessage,
   now: Date,
 ): Promise<NewSession | Refusal> {
-  const claim = await verifyClaim(db, terms, signed, now);
+  const claim = await verifyClaim(ctx, terms, signed, now);
   if (isRefusal(claim)) return claim;
+  const { db } = ctx;
   const { address, livemode } = claim;
   const token = newSecret('payerSession', db.cell);
   const expiresAt = addSeconds(now, SESSION_SECONDS);
@@ -170,18 +177,18 @@ export async function signIn(
  * another wallet with `sign_in_failed`.
  */
 export async function signAgain(
-  db: Database,
+  ctx: SignInContext,
   terms: SignInTerms,
   session: { readonly hash: Buffer; readonly payer: PayerRow; readonly signed: SignedMessage },
   now: Date,
 ): Promise<Refusal | null> {
   const { hash, payer, signed } = session;
-  const claim = await verifyClaim(db, terms, signed, now);
+  const claim = await verifyClaim(ctx, terms, signed, now);
   if (isRefusal(claim)) return claim;
   const isSame = claim.address.toLowerCase() === payer.address.toLowerCase();
   if (!isSame || claim.livemode !== payer.livemode) {
     return signInFailed('The message does not match the wallet and network of this session.');
   }
-  const isRenewed = await renewSignature(db, { hash, payerId: payer.id, now });
+  const isRenewed = await renewSignature(ctx.db, { hash, payerId: payer.id, now });
   return isRenewed ? null : signInFailed('The session has ended. Sign in again.');
 }

@@ -40,6 +40,8 @@ interface ApiSettings {
   readonly gaslessTransfers: readonly ChainNetwork[] | null;
   /** The limits of such transfers per hour: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
+  /** The most gas a day and network for the deployment of payers' wallets. */
+  readonly walletDeploymentGas: number;
   /** The key for browser push subscriptions; `null` if no notifications are sent. */
   readonly push: { readonly publicKey: Buffer } | null;
 }

@@ -10,14 +10,14 @@ import { answerWhenSettled } from '#payments/await-settlement.ts';
 import { notNow, serviceUnavailable } from '#payments/check-on-chain.ts';
 import type { SignedBy } from '#payments/credentials/authorization.ts';
 import { type Decline, paymentError } from '#payments/decline.ts';
+import { deployWallet } from '#payments/deploy-wallet.ts';
 import { payIntent } from '#payments/pay.ts';
 import { type PayLink, withTip } from '#payments/pay-link.ts';
-import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, sumOf } from '#payments/pay-message.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { verifyAuthorization } from '#payments/verify-authorization.ts';
+import { type VerifiedAuthorization, verifyAuthorization } from '#payments/verify-authorization.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -29,6 +29,8 @@ export interface Signed {
   readonly by?: SignedBy;
   /** Set only if the intent takes tips. */
   readonly tipAmount: number | undefined;
+  /** The caller's IP address, where a wallet may be deployed first; default: nowhere. */
+  readonly address?: string;
   readonly requestId: string;
   readonly now: Date;
   readonly gone?: AbortSignal;
@@ -67,19 +69,19 @@ export async function authorizeLink(
   const from = getAddress(request.from);
   const link = withTip(found, request.tipAmount);
   if (isRefusal(link)) return link;
-  const signature = normalSignature(request.signature);
-  const idempotency = requestOf(ctx.pages.webUrl, link, { from, signature });
+  const sameAs = { from, signature: normalSignature(request.signature) };
+  const idempotency = requestOf(ctx.pages.webUrl, link, sameAs);
   const replay = await findReplay(ctx.db, idempotency, now);
   if (replay !== null) return answerOfFirst(ctx, request, { link, idempotency, replay });
   if (link.closed !== null) return link.closed;
   await link.chain.refreshToken();
   if (link.chain.config.token.domainProblem !== null) return serviceUnavailable();
-  const terms = await verifyAuthorization(ctx.db, link, { from, signature });
-  if (isRefusal(terms)) return terms;
+  const verified = await verifyDeployed(ctx, link, request);
+  if (isRefusal(verified)) return verified;
   const { livemode } = link.intent.tenant;
   const unable = link.bindsOrder
     ? null
-    : await whyUnable(ctx.outside.preflight, link, { from, signature, terms });
+    : await whyUnable(ctx.outside.preflight, link, { from, ...verified });
   if (unable !== null) {
     // A concurrent identical request may have used this signature, so the chain refuses it now.
     // Then return the response of that request.
@@ -93,7 +95,7 @@ export async function authorizeLink(
     intentId: link.intent.id,
     presented: {
       type: 'authorization',
-      signed: { payer, by, ...signedOf(link, terms, signature) },
+      signed: { payer, by, ...signedOf(link, verified) },
     },
     tip: link.tip,
     idempotency,
@@ -109,7 +111,25 @@ export async function authorizeLink(
     : answerOfFirst(ctx, request, { link, idempotency, replay: first });
 }
 
-function signedOf({ bindsOrder }: PayLink, terms: PayTerms, signature: Hex) {
+/** Verifies the signature, and deploys the wallet before if that is needed and allowed. */
+async function verifyDeployed(
+  ctx: ApiContext,
+  link: PayLink,
+  request: Signed,
+): Promise<VerifiedAuthorization | Refusal> {
+  const asked = { from: getAddress(request.from), signature: request.signature };
+  const first = await verifyAuthorization(ctx.db, link, asked);
+  if (isRefusal(first) || !('deployment' in first)) return first;
+  const { address = null, now, gone } = request;
+  const wanted = { from: asked.from, deployment: first.deployment, address, now };
+  const refused = await deployWallet(ctx, link, { ...wanted, ...(gone ? { gone } : {}) });
+  if (refused !== null) return refused;
+  const second = await verifyAuthorization(ctx.db, link, asked);
+  // A node that lags does not know the wallet yet.
+  return !isRefusal(second) && 'deployment' in second ? serviceUnavailable() : second;
+}
+
+function signedOf({ bindsOrder }: PayLink, { terms, signature }: VerifiedAuthorization) {
   const { salt, valid_before: validBefore } = terms;
   const hides = bindsOrder ? {} : ({ bindsOrder: false } as const);
   const authorization = { salt, ...hides, validBefore: String(validBefore), signature };
@@ -123,7 +143,7 @@ function signedOf({ bindsOrder }: PayLink, terms: PayTerms, signature: Hex) {
 async function whyUnable(
   preflight: Preflight,
   link: PayLink,
-  signed: { readonly from: Hex; readonly signature: Hex; readonly terms: PayTerms },
+  signed: VerifiedAuthorization & { readonly from: Hex },
 ): Promise<{ readonly decline: Decline } | Refusal | null> {
   const { intent, number, merchant } = link;
   const { livemode } = intent.tenant;
@@ -135,7 +155,7 @@ async function whyUnable(
     merchantNumber,
     amount: sumOf(link),
     orderId: intent.orderId,
-    signed: { ...signedOf(link, signed.terms, signed.signature), number },
+    signed: { ...signedOf(link, signed), number },
   });
   if (typeof asked === 'string') return notNow(asked, livemode);
   return asked.ok ? null : { decline: asked.decline };

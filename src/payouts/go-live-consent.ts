@@ -35,11 +35,11 @@ export interface GoLiveInput {
   readonly consent: Consent;
 }
 
-/** Returns the wallet, after checking that it has signed this consent. */
+/** Returns the wallet and its consent, after checking that it has signed exactly this. */
 export async function readConsent(
   chains: readonly Chain[],
   { tenant, consent, now }: GoLiveInput,
-): Promise<Hex | Refusal> {
+): Promise<{ readonly wallet: Hex; readonly consent: Consent } | Refusal> {
   const chain = chainOf(chains, tenant.livemode);
   const wallet = readWallet(consent.wallet, chain);
   if (isRefusal(wallet)) return wallet;
@@ -50,6 +50,7 @@ export async function readConsent(
     wallet,
     deadline: BigInt(consent.deadline),
   });
-  const forged = await checkConsent(chain, { wallet, typedData, signature: consent.signature });
-  return forged ?? wallet;
+  const { signature } = consent;
+  const checked = await checkConsent(chain, { wallet, typedData, signature });
+  return isRefusal(checked) ? checked : { wallet, consent: { ...consent, ...checked } };
 }

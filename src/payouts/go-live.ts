@@ -108,12 +108,12 @@ function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
  * The caller must have checked that an owner with a fresh factor makes the request.
  */
 export async function goLive(ctx: ChainContext, wish: GoLiveInput): Promise<GoLiveRow | Refusal> {
-  const wallet = await readConsent(ctx.chains, wish);
-  if (isRefusal(wallet)) return wallet;
+  const signed = await readConsent(ctx.chains, wish);
+  if (isRefusal(signed)) return signed;
   const secretKey = ctx.keys.people;
   const contractVersion = contractVersionFor(ctx, wish.tenant);
   const row = await ctx.db.transaction((tx) =>
-    requestRegistration(tx, { ...wish, wallet, contractVersion, secretKey }),
+    requestRegistration(tx, { ...wish, ...signed, contractVersion, secretKey }),
   );
   ctx.wakeups.send('chain-requests', networkOf(wish.tenant.livemode));
   return row;
@@ -121,9 +121,10 @@ export async function goLive(ctx: ChainContext, wish: GoLiveInput): Promise<GoLi
 
 /** Stores a signed consent until an owner confirms it. Nothing is sent to the chain. */
 export async function prepareGoLive(ctx: ChainContext, wish: GoLiveInput): Promise<null | Refusal> {
-  const wallet = await readConsent(ctx.chains, wish);
-  if (isRefusal(wallet)) return wallet;
-  const { tenant, actor, now, consent } = wish;
+  const read = await readConsent(ctx.chains, wish);
+  if (isRefusal(read)) return read;
+  const { wallet, consent } = read;
+  const { tenant, actor, now } = wish;
   const secretKey = ctx.keys.people;
   const { accountId, livemode } = tenant;
   const contractVersion = contractVersionFor(ctx, tenant);

@@ -83,9 +83,10 @@ export async function readSignedWallet(
   if (isRefusal(merchantNumber)) return merchantNumber;
   const terms = { merchantNumber, wallet, deadline: consent.deadline };
   const typedData = await consentOf(chain, terms);
-  const forged = await checkConsent(chain, { wallet, typedData, signature: consent.signature });
+  const { signature } = consent;
+  const checked = await checkConsent(chain, { wallet, typedData, signature });
   // Announcing another wallet consumes the nonce, which invalidates this signature, so the refusal
-  if (forged !== null) return (await checkNoneAnnounced(ctx.db, tenant)) ?? forged;
+  if (isRefusal(checked)) return (await checkNoneAnnounced(ctx.db, tenant)) ?? checked;
   const delaySeconds = await readWalletDelay(chain, merchantNumber);
-  return { wallet, merchantNumber, consent, delaySeconds };
+  return { wallet, merchantNumber, consent: { ...consent, ...checked }, delaySeconds };
 }

@@ -1,6 +1,7 @@
-import { hashTypedData, type TypedDataDefinition, verifyTypedData, zeroAddress } from 'viem';
+import { hashTypedData, type TypedDataDefinition, zeroAddress } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import { refusalOf } from '#settlement/chain/check-signature.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { verifySignature } from '#settlement/chain/verify-signature.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
@@ -29,33 +30,29 @@ export function readWallet(text: string, chain: Chain): Hex | Refusal {
 
 /**
  * Checks that the wallet has signed exactly this, with the contract's own rules: an ordinary key,
- * or a contract wallet (ERC-1271). @throws RpcUnavailable
+ * or a contract wallet (ERC-1271).
+ * @returns the signature in the form that the contract accepts.
+ * @throws RpcUnavailable
  */
 export async function checkConsent(
   chain: Chain,
-  signed: {
+  consent: {
     readonly wallet: Hex;
     readonly typedData: TypedDataDefinition;
     readonly signature: Hex;
   },
-): Promise<Refusal | null> {
-  const { wallet, typedData, signature } = signed;
-  const isOwn = await verifyTypedData({ ...typedData, address: wallet, signature }).catch(
-    () => false, // viem throws for a signature of the wrong length or with impossible numbers.
-  );
-  if (isOwn) return null;
-  const verdict = await verifySignature(chain, {
-    signer: wallet,
-    digests: [hashTypedData(typedData)],
-    signature,
-  });
+): Promise<{ readonly signature: Hex } | Refusal> {
+  const { wallet, typedData, signature } = consent;
+  const digests = [hashTypedData(typedData)];
+  const signed = { signer: wallet, digests, signature, by: 'contract' } as const;
+  const verdict = await verifySignature(chain, signed);
   if (verdict.status === 'unavailable') throw new RpcUnavailable('a wallet could not be asked');
-  if (verdict.status === 'valid') return null;
-  return refuse(
-    'parameter_invalid',
-    'signature is not from this wallet for the consent with this deadline.',
-    'signature',
-  );
+  if (verdict.status === 'valid') return { signature: verdict.signature };
+  return refusalOf(verdict, {
+    code: 'parameter_invalid',
+    message: 'signature is not from this wallet for the consent with this deadline.',
+    param: 'signature',
+  });
 }
 
 /** Checks that the deadline leaves the relayer enough time, and that the signature is recent. */

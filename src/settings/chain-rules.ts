@@ -1,7 +1,9 @@
 import { StartError } from '#core/start-error.ts';
-import { PROFILE_NAMES, profileFor } from '#settlement/chain-profiles.ts';
+import { type ChainProfile, PROFILE_NAMES, profileFor } from '#settlement/chain-profiles.ts';
 import { type Depth, MAX_WAIT_MS } from '#settlement/confirmations.ts';
+import { checksummed } from '#settlement/evm-address.ts';
 import { type CountsRule, NETWORK_DEFAULTS, type NetworkRules } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Settings that apply to any chain, without their prefix `CHAIN_<NETWORK>_`. They do not make a
@@ -14,6 +16,7 @@ export const RULE_SETTINGS = [
   'SETTLE_EVERY_MS',
   'MAX_FEE_GWEI',
   'LOW_BALANCE',
+  'WALLET_FACTORIES',
 ] as const;
 
 type RuleSetting = (typeof RULE_SETTINGS)[number];
@@ -40,7 +43,21 @@ export function readChainRules(prefix: string, chainId: number, read: Read): Ask
     isFeeSet: fee !== null,
     lowBalance:
       readInteger('LOW_BALANCE', MOST_LOW_BALANCE, { read, refuse }) ?? NETWORK_DEFAULTS.lowBalance,
+    walletFactories: readFactories(profile, read, refuse),
   };
+}
+
+const ADDRESS_LIST = /^0x[0-9a-f]{40}(\s*,\s*0x[0-9a-f]{40})*$/i;
+
+/** Returns the factories of payers' wallets; by default the well-known ones of the profile. */
+function readFactories(profile: ChainProfile, read: Read, refuse: Refuse): readonly Hex[] {
+  const text = read('WALLET_FACTORIES');
+  if (text === null) return profile.walletFactories;
+  if (text === 'none') return [];
+  const factories = text.split(',').map((one) => checksummed(one.trim()));
+  const isList = ADDRESS_LIST.test(text) && factories.every((one) => one !== null);
+  if (isList) return factories.filter((one) => one !== null);
+  return refuse('WALLET_FACTORIES', 'must be addresses separated by commas, or none');
 }
 
 type Refuse = (setting: RuleSetting, must: string) => never;

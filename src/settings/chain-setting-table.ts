@@ -187,6 +187,15 @@ export const CHAIN_SECTIONS = [
         what: 'The highest price offered for a unit of gas.',
       },
       {
+        name: 'WALLET_FACTORIES',
+        default: '',
+        without: 'by profile',
+        unit: 'address list, or `none`',
+        what:
+          'The contracts that deploy the wallets of payers who signed before their wallet was ' +
+          'deployed (ERC-6492). The operator pays the gas.',
+      },
+      {
         name: 'LOW_BALANCE',
         default: '5000',
         unit: 'payments',

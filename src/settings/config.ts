@@ -95,6 +95,8 @@ export interface Config {
   readonly gaslessTransfers: readonly Network[] | null;
   /** The limits of such transfers per hour: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
+  /** The most gas a day and network for the deployment of payers' wallets. */
+  readonly walletDeploymentGas: number;
   /** The source of prices in a shop's currency. */
   readonly rates: RateSettings;
   /** Percent of the hourly ceiling that one account may use; for `null` see `commonShare`. */
@@ -157,6 +159,8 @@ function gaslessLimits(env: Env): Config['gaslessLimits'] {
     perHour: integer(env, 'GASLESS_TRANSFERS_PER_HOUR', { ...TRANSFERS, default: 600 }),
   };
 }
+
+const DEPLOYMENT_GAS_PER_DAY = { min: 1e6, max: 1e11, default: 1e8 } as const;
 
 function rateLimit(env: Env): RateLimit {
   const text = readSetting(env, 'RATE_LIMIT') ?? '100/1';
@@ -321,6 +325,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     staticPass: staticPass(env, isSandbox),
     gaslessTransfers: gaslessTransfers(env),
     gaslessLimits: gaslessLimits(env),
+    walletDeploymentGas: integer(env, 'WALLET_DEPLOYMENT_GAS_PER_DAY', DEPLOYMENT_GAS_PER_DAY),
     // In production, made-up rates would price real money.
     rates: readRateSettings((name) => readSetting(env, name), {
       madeUp: isSandbox && chains.mainnet === null,

@@ -221,6 +221,15 @@ export const GENERAL_SECTIONS = [
           'up, the alarm `gasless_limit` is raised.',
       },
       {
+        name: 'WALLET_DEPLOYMENT_GAS_PER_DAY',
+        default: '100000000',
+        unit: 'gas, 1000000–100000000000',
+        what:
+          'The most gas a day and network for the deployment of payers’ wallets ' +
+          '(`CHAIN_<NETWORK>_WALLET_FACTORIES`); each counts a million. When it is used up, the ' +
+          'alarm `wallet_deployment_limit` is raised.',
+      },
+      {
         name: 'MAX_ACCOUNT_SHARE_PERCENT',
         default: '',
         without: '100 while fewer than five accounts sell, then 25; in the sandbox 100',

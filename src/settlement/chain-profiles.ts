@@ -46,6 +46,8 @@ export interface ChainProfile {
   readonly highestFee: bigint;
   /** The highest tip within that price, in wei. */
   readonly highestTip: bigint;
+  /** Well-known factories of contract wallets: the default of `…_WALLET_FACTORIES`. */
+  readonly walletFactories: readonly Hex[];
   /** True if publishing on another chain also costs (OP Stack's GasPriceOracle has the price). */
   readonly hasL1Fee: boolean;
 }
@@ -54,6 +56,16 @@ const GWEI = 1_000_000_000n;
 
 // Each fact has its source, and the date when it was read. Addresses and names of USDC on Base and
 // Ethereum: Circle's list (developers.circle.com/stablecoins/usdc-contract-addresses).
+
+/** The same addresses on Base, Base Sepolia and Ethereum. */
+const WALLET_FACTORIES: readonly Hex[] = [
+  // Coinbase Smart Wallet and Base Account, versions 1.1 and 1: viem 2, toCoinbaseSmartAccount,
+  // 2026-11-28.
+  '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842',
+  '0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a',
+  // Safe 1.4.1: safe-global/safe-deployments 1.37.53, safe_proxy_factory.json, 2026-11-28.
+  '0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67',
+];
 
 const BASE: ChainProfile = {
   name: 'base',
@@ -76,6 +88,7 @@ const BASE: ChainProfile = {
   // 0.005 gwei. At a thousand times that, settling small sums is pointless.
   highestFee: 5n * GWEI,
   highestTip: GWEI,
+  walletFactories: WALLET_FACTORIES,
   hasL1Fee: true,
 };
 
@@ -116,6 +129,7 @@ const ARC: ChainProfile = {
   // The base fee is fixed at 20 gwei (18 decimals): a tenth of a cent for a single payment.
   highestFee: 200n * GWEI,
   highestTip: 20n * GWEI,
+  walletFactories: [],
   hasL1Fee: false,
 };
 
@@ -136,6 +150,7 @@ const ETHEREUM: ChainProfile = {
   explorerUrl: 'https://etherscan.io',
   highestFee: 200n * GWEI,
   highestTip: 10n * GWEI,
+  walletFactories: WALLET_FACTORIES,
   hasL1Fee: false,
 };
 
@@ -152,6 +167,7 @@ export const CUSTOM: ChainProfile = {
   // Ten times the price of a busy day on a cheap chain.
   highestFee: 500n * GWEI,
   highestTip: 500n * GWEI,
+  walletFactories: [],
   hasL1Fee: false,
 };
 

@@ -25,6 +25,8 @@ export interface NetworkRules {
   readonly maxFeePerGasCeiling: bigint;
   /** True if an operator has set the ceiling; otherwise it is the profile's. */
   readonly isFeeSet: boolean;
+  /** The factories whose wallets are deployed for payers who have signed (ERC-6492). */
+  readonly walletFactories: readonly Hex[];
   /** Operators are warned when a sender's balance pays for fewer payments than this. */
   readonly lowBalance: number;
 }
@@ -124,6 +126,7 @@ export const NETWORK_DEFAULTS = {
   isFeeSet: false,
   /** Enough time to send gas, at any rate of sales that one sender can sustain. */
   lowBalance: 5_000,
+  walletFactories: [],
   /** One second: providers, mempools and people are not faster if blocks are. */
   minBlockMs: 1_000,
   /** On average a block is seen half of this late. A response takes a node well below 1 ms. */

@@ -74,6 +74,11 @@ export interface RequestPayloads {
     nonce: Hex;
     signature: Hex;
   };
+  /**
+   * Subject: `<network>:<wallet>`. Deploys a payer's contract wallet by a call of its factory,
+   * which the operator has listed.
+   */
+  wallet_deployment: { wallet: Hex; factory: Hex; data: Hex };
 }
 
 export type RequestKind = keyof RequestPayloads;
@@ -145,6 +150,7 @@ export interface OutcomeFacts {
   enrolment: ChainPlace;
   faucet: ChainPlace;
   transfer: ChainPlace;
+  wallet_deployment: ChainPlace;
 }
 
 export type Outcome<K extends RequestKind = RequestKind> = {

@@ -3,6 +3,7 @@ import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { silentLog } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
+import { applyDeployments } from '#payments/apply-deployments.ts';
 import { retryOffline } from '#payments/offline/retry.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { applySettlements } from '#payments/settle.ts';
@@ -12,6 +13,7 @@ import { addBareWallet, tokenOf } from '#testing/pay-links.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { addIntent, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import type { Overrides } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
@@ -62,8 +64,14 @@ export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): strin
 }
 
 /** @param options.isIdle nothing is settled until the test starts the world's relayer. */
-export async function startPayGround({ isIdle = false } = {}): Promise<PayGround> {
-  const world = await startRelayerWorld();
+export async function startPayGround({
+  isIdle = false,
+  overrides,
+}: {
+  readonly isIdle?: boolean;
+  readonly overrides?: Overrides;
+} = {}): Promise<PayGround> {
+  const world = await startRelayerWorld(overrides);
   const stopMining = world.network.mineEvery(100);
   if (!isIdle) world.startRelayer();
   const { database, wakeups, merchant, network } = world;
@@ -111,28 +119,27 @@ export async function startPayGround({ isIdle = false } = {}): Promise<PayGround
 }
 
 function keepApplying({ wakeups, network }: RelayerWorld, store: TestStore): () => Promise<void> {
-  const applying = startLoop({
-    name: 'settlements',
-    pollMs: 50,
-    run: () => applySettlements({ ...store, log: silentLog }),
-    onError: (_name, error) => {
-      throw error;
-    },
-  });
-  wakeups.on('chain-outcomes', 'payment', applying.wake);
+  const deps = { ...store, log: silentLog };
   const { settleWithinS } = store;
   const context = { ...store, chains: [network.chain], settings: { settleWithinS } };
-  const retrying = startLoop({
-    name: 'offline sales',
-    pollMs: 100,
-    run: () => retryOffline(context),
-    onError: (_name, error) => {
-      throw error;
-    },
-  });
+  const every = (pollMs: number, name: string, run: () => Promise<boolean>) =>
+    startLoop({
+      name,
+      pollMs,
+      run,
+      onError: (_name, error) => {
+        throw error;
+      },
+    });
+  const applying = every(50, 'settlements', () => applySettlements(deps));
+  wakeups.on('chain-outcomes', 'payment', applying.wake);
+  const others = [
+    every(50, 'deployments', () => applyDeployments(deps)),
+    every(100, 'offline sales', () => retryOffline(context)),
+  ];
   return async () => {
     await applying.stop();
-    await retrying.stop();
+    await Promise.all(others.map((loop) => loop.stop()));
   };
 }
 

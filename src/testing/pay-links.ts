@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  concat,
   encodeDeployData,
   encodeFunctionData,
   getContractAddress,
@@ -102,20 +103,41 @@ export async function addContractWallet(
   network: TestNetwork,
   made: { readonly usdc: bigint; readonly manner?: keyof typeof MANNERS },
 ): Promise<{ readonly from: Hex; readonly account: PrivateKeyAccount }> {
-  const { admin, rpc, send } = network;
+  const account = privateKeyToAccount(generatePrivateKey());
+  const from = await deployKeyWallet(network, account.address, made.manner);
+  await fundWith(network, from, made.usdc);
+  return { from, account };
+}
+
+/**
+ * Delegates an account (EIP-7702) to a contract, or to a new one that confirms what `key` signs.
+ * The account's own transactions would do the same.
+ */
+export async function delegate(
+  network: TestNetwork,
+  account: Hex,
+  target: { readonly to: Hex } | { readonly key: Hex },
+): Promise<void> {
+  const to = 'to' in target ? target.to : await deployKeyWallet(network, target.key);
+  await network.rpc.call('anvil_setCode', [account, concat(['0xef0100', to])]);
+}
+
+/** Returns the creation code of a contract wallet with this key. */
+export function keyWalletCode(key: Hex, manner: keyof typeof MANNERS = 'honest'): Hex {
   compiled ??= compileContract('test/KeyWallet');
   const { abi, bytecode } = compiled;
-  const account = privateKeyToAccount(generatePrivateKey());
-  const args = [account.address, MANNERS[made.manner ?? 'honest']];
+  const args = [key, MANNERS[manner]];
+  return encodeDeployData({ abi: abi as never, bytecode: bytecode as Hex, args } as never);
+}
+
+async function deployKeyWallet(
+  { admin, rpc, send }: TestNetwork,
+  key: Hex,
+  manner: keyof typeof MANNERS = 'honest',
+): Promise<Hex> {
   const nonce = BigInt(
     (await rpc.call('eth_getTransactionCount', [admin.address, 'latest'])) as Hex,
   );
-  await send(
-    admin,
-    null,
-    encodeDeployData({ abi: abi as never, bytecode: bytecode as Hex, args } as never),
-  );
-  const from = getContractAddress({ from: admin.address, nonce });
-  await fundWith(network, from, made.usdc);
-  return { from, account };
+  await send(admin, null, keyWalletCode(key, manner));
+  return getContractAddress({ from: admin.address, nonce });
 }

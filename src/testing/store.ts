@@ -167,6 +167,7 @@ function contextOf(
       staticPass,
       gaslessTransfers: null,
       gaslessLimits: { perAddress: 30, perHour: 600 },
+      walletDeploymentGas: 100_000_000,
       push: null,
     },
     people: { merchant: realm, operator: realm },

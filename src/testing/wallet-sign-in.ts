@@ -1,5 +1,6 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
+import type { Hex } from '#settlement/requests.ts';
 import { caller } from '#testing/api-client.ts';
 
 /** The message of a wallet's sign-in. A test changes the fields whose values must be refused. */
@@ -18,9 +19,12 @@ export function newWallet(): PrivateKeyAccount {
 }
 
 /** Returns the EIP-4361 text of this wallet. */
-export function messageOf(account: PrivateKeyAccount, message: SignInMessage): string {
+export function messageOf(
+  { address }: Pick<PrivateKeyAccount, 'address'>,
+  message: SignInMessage,
+): string {
   return createSiweMessage({
-    address: account.address,
+    address,
     version: '1',
     statement: 'Sign in to Tapline.',
     ...message,
@@ -32,6 +36,8 @@ interface SignInOptions {
   readonly now?: Date;
   /** The service's URL; default: where the request is sent. */
   readonly publicUrl?: string;
+  /** The wallet that signs in, if it is a contract that has this account's key. */
+  readonly from?: Hex;
 }
 
 /** Signs in like a browser. @returns the session's token. */
@@ -44,13 +50,16 @@ export async function signInWallet(
   const { body } = await open.post('/sign_in/nonce');
   const { publicUrl = url } = options;
   const { host } = new URL(publicUrl);
-  const message = messageOf(account, {
-    chainId: options.chainId ?? 31_337,
-    domain: host,
-    uri: publicUrl,
-    nonce: String(body.nonce),
-    issuedAt: options.now ?? new Date(),
-  });
+  const message = messageOf(
+    { address: options.from ?? account.address },
+    {
+      chainId: options.chainId ?? 31_337,
+      domain: host,
+      uri: publicUrl,
+      nonce: String(body.nonce),
+      issuedAt: options.now ?? new Date(),
+    },
+  );
   const signature = await account.signMessage({ message });
   const session = await open.post('/sign_in', { message, signature });
   if (session.status !== 201) throw new Error(JSON.stringify(session.body));

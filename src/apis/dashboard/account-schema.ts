@@ -26,6 +26,7 @@ import {
   Timestamp,
   text,
   textOut,
+  walletSignature,
 } from '#http/schema.ts';
 import { PAYOUT_PERIODS } from '#payouts/automatic-payout-queries.ts';
 import { WITHDRAWAL_FAILURES } from '#payouts/render.ts';
@@ -417,11 +418,9 @@ export const ConsentSchema = Type.Object(
 export const ConsentBody = Type.Object({
   wallet: text(42, 'The EVM address that will receive the money.', 42),
   deadline: Type.Integer({ minimum: 1, description: 'The deadline in the signed message.' }),
-  signature: Type.Unsafe<`0x${string}`>({
-    type: 'string',
-    pattern: '^0x([0-9a-fA-F]{2}){64,2048}$',
-    description: "The wallet's EIP-712 signature.",
-  }),
+  signature: walletSignature(
+    "The wallet's EIP-712 signature: 65 bytes from a key, or of any length from a contract wallet.",
+  ),
 });
 
 export const WithdrawalSchema = Type.Object(

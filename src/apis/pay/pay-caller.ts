@@ -5,6 +5,8 @@ import { addressKey } from '#http/rate-limit.ts';
 /** Any caller with the link: paying needs no sign-in. */
 export interface PayCaller {
   readonly tenant: Tenant;
+  /** The IP address. */
+  readonly address: string;
   readonly rateKey: string;
   readonly idempotencySpace: string;
   readonly scopes: null;
@@ -16,6 +18,7 @@ const NOBODY: Tenant = { accountId: '', livemode: false };
 export function visitor(address: string): PayCaller {
   return {
     tenant: NOBODY,
+    address,
     rateKey: addressKey(address),
     idempotencySpace: '',
     scopes: null,

@@ -74,12 +74,14 @@ function authorizationRoute(ctx: ApiContext) {
       },
     },
     errors: AUTHORIZATION_ERRORS,
-    handle: async ({ params, body, requestId, now, whenGone }) => {
+    handle: async ({ caller, params, body, requestId, now, whenGone }) => {
       const { from, signature, tip_amount: tipAmount } = body;
       const token = params.token ?? '';
       const link = await findPayLink(ctx, { token, address: getAddress(from) });
       if (link === null) return payLinkMissing();
-      const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
+      const { address: ip } = caller;
+      const by = { from, signature, tipAmount, address: ip };
+      const signed = { ...by, requestId, now, gone: whenGone() };
       const answer = await authorizeLink(ctx, link, signed);
       if (isRefusal(answer)) return answer;
       return answerPayer(link, { answer, receipts: ctx.pages }, (intent) => intent);

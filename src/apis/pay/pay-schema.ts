@@ -1,7 +1,15 @@
 import Type from 'typebox';
 import { OrderId, PaymentIntentSchema, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { PaidPresentment } from '#apis/merchant/presentment-schema.ts';
-import { Amount, AtomsOut, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
+import {
+  Amount,
+  AtomsOut,
+  nullable,
+  objectType,
+  oneOf,
+  Timestamp,
+  walletSignature,
+} from '#http/schema.ts';
 import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
 
 export const Address = Type.String({
@@ -131,9 +139,6 @@ export const PayLinkQuery = Type.Object({
   tip_amount: Type.Optional(TipAmount),
 });
 
-/** The longest signature: as much as fits into a request body. */
-const MAX_SIGNATURE = 60_000;
-
 /** The errors of a signature, the same for pay links, tags and tills. */
 export const AUTHORIZATION_ERRORS = [
   'resource_missing',
@@ -149,13 +154,9 @@ export const AUTHORIZATION_ERRORS = [
 
 export const AuthorizationBody = Type.Object({
   from: Address,
-  signature: Type.Unsafe<`0x${string}`>({
-    type: 'string',
-    pattern: '^0x([0-9a-fA-F]{2})+$',
-    maxLength: MAX_SIGNATURE,
-    description:
-      'Over `typed_data`: 65 bytes from a key, or of any length for a contract wallet (ERC-1271).',
-  }),
+  signature: walletSignature(
+    'Over `typed_data`: 65 bytes from a key, or of any length for a contract wallet (ERC-1271).',
+  ),
   tip_amount: Type.Optional(TipAmount),
 });
 

@@ -122,14 +122,16 @@ function authorizationRoute(ctx: ApiContext) {
     body: TagAuthorizationBody,
     responses: { 200: { schema: TagOutcomeSchema, description: 'The result of the payment.' } },
     errors: AUTHORIZATION_ERRORS,
-    handle: async ({ params, body, requestId, now, whenGone }) => {
+    handle: async ({ caller, params, body, requestId, now, whenGone }) => {
       const terminal = await findTag(ctx, params.token ?? '');
       if (terminal === null) return tagMissing();
       const { payment: reference, from, signature, tip_amount: tipAmount } = body;
       const address = getAddress(from);
       const link = await findTagPayment(ctx, terminal, { reference, address });
       if (isRefusal(link)) return link;
-      const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
+      const { address: ip } = caller;
+      const by = { from, signature, tipAmount, address: ip };
+      const signed = { ...by, requestId, now, gone: whenGone() };
       const answer = await authorizeLink(ctx, link, signed);
       if (isRefusal(answer)) return answer;
       // The other fields of the intent would reveal the sale and its number.

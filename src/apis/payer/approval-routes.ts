@@ -66,14 +66,14 @@ function approveRoute(ctx: ApiContext) {
     idempotency: 'ignored',
     body: ApprovalBody,
     responses: { 201: requestResponse },
-    errors: ['service_unavailable', 'unexpected_state', 'resource_missing'],
+    errors: ['service_unavailable', 'wallet_not_deployed', 'unexpected_state', 'resource_missing'],
     handle: async ({ caller, body, now, whenGone }) => {
       const payer = payerOfCaller(caller);
       const wallet = await readWallet(ctx, payer);
       if (isRefusal(wallet)) return wallet;
       const id = await createApproval(ctx, {
         payer,
-        network: wallet.chain.config,
+        chain: wallet.chain,
         nonces: { policy: wallet.account.nonce, permit: wallet.permitNonce },
         approval: { permit: body.permit ?? null, policy: body.policy ?? null },
         now,

@@ -10,12 +10,12 @@ import { applySettlements } from '#payments/settle.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { policyCall, transferCall } from '#settlement/contract/contract-calls.ts';
-import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { signPermitOn, signPolicyOn, TERMS } from '#testing/sign-approval.ts';
 import { signTransfer as signTransferOn } from '#testing/sign-transfer.ts';
 import { addIntent, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
@@ -74,13 +74,6 @@ async function newOwner(): Promise<Owner> {
   return { account, me: server.payer(token) };
 }
 
-const TERMS = {
-  per_payment: 100_000_000,
-  per_period: 300_000_000,
-  period_seconds: 86_400,
-  max_fee_rate: 100,
-};
-
 interface Nonces {
   readonly permit: number;
   readonly policy: number;
@@ -90,37 +83,10 @@ async function noncesOf(me: Caller): Promise<Nonces> {
   return (await me.get('/approvals')).body.nonces as Nonces;
 }
 
-function inAnHour(): number {
-  return Math.floor(Date.now() / 1000) + 3_600;
-}
-
-async function signPolicy(account: PrivateKeyAccount, nonce: number, terms = TERMS) {
-  const deadline = inAnHour();
-  const expiresAt = deadline + 86_400;
-  const typed = spendingPolicy(network, {
-    payer: account.address,
-    perPayment: BigInt(terms.per_payment),
-    perPeriod: BigInt(terms.per_period),
-    periodSeconds: terms.period_seconds,
-    expiresAt: new Date(expiresAt * 1000),
-    maxFeeRate: terms.max_fee_rate,
-    nonce: BigInt(nonce),
-    deadline: BigInt(deadline),
-  });
-  const signature = await account.signTypedData(typed);
-  return { ...terms, expires_at: expiresAt, deadline, signature };
-}
-
-async function signPermit(account: PrivateKeyAccount, nonce: number, value = 400_000_000) {
-  const deadline = inAnHour();
-  const typed = usdcPermit(network, {
-    payer: account.address,
-    value: BigInt(value),
-    nonce: BigInt(nonce),
-    deadline: BigInt(deadline),
-  });
-  return { value, deadline, signature: await account.signTypedData(typed) };
-}
+const signPolicy = (account: PrivateKeyAccount, nonce: number, terms = TERMS) =>
+  signPolicyOn(network, { account, nonce, terms });
+const signPermit = (account: PrivateKeyAccount, nonce: number, value?: number) =>
+  signPermitOn(network, { account, nonce, ...(value === undefined ? {} : { value }) });
 
 async function approve({ account, me }: Owner) {
   const nonces = await noncesOf(me);

@@ -5,7 +5,16 @@ import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/names.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { Amount, commonFields, idOf, nullable, objectType, Timestamp, text } from '#http/schema.ts';
+import {
+  Amount,
+  commonFields,
+  idOf,
+  nullable,
+  objectType,
+  Timestamp,
+  text,
+  walletSignature,
+} from '#http/schema.ts';
 import { chipProof, registerChip, renderChip } from '#payers/chip.ts';
 import {
   type ChipRow,
@@ -72,11 +81,7 @@ const changes = {
 
 const NewChipBody = Type.Object({
   address: Address,
-  signature: Type.Unsafe<`0x${string}`>({
-    type: 'string',
-    pattern: '^0x[0-9a-fA-F]{130}$',
-    description: 'The chip’s signature of the text of `GET /chips/proof` (EIP-191).',
-  }),
+  signature: walletSignature('The chip’s signature of the text of `GET /chips/proof` (EIP-191).'),
   ...changes,
 });
 
@@ -123,7 +128,7 @@ function listRoute({ db }: ApiContext) {
   });
 }
 
-function registerRoute({ db }: ApiContext) {
+function registerRoute(ctx: ApiContext) {
   return defineRoute<PayerCaller, undefined, typeof NewChipBody>({
     ...shared,
     method: 'POST',
@@ -143,14 +148,14 @@ function registerRoute({ db }: ApiContext) {
       per_payment_limit: 20000000,
     },
     responses: { 201: { schema: ChipSchema, description: 'The chip.' } },
-    errors: ['signature_invalid', 'unexpected_state'],
+    errors: ['signature_invalid', 'wallet_not_deployed', 'unexpected_state', 'service_unavailable'],
     handle: async ({ caller, body, now }) => {
       const { label = '', per_payment_limit: limit = null, blocked = false, ...rest } = body;
       const turned = checkDirections(label, 'label');
       if (turned !== null) return turned;
       const perPaymentLimit = limit === null ? null : BigInt(limit);
       const made = { ...rest, label, perPaymentLimit, blocked, now };
-      const row = await db.transaction((tx) => registerChip(tx, payerOfCaller(caller), made));
+      const row = await registerChip(ctx, payerOfCaller(caller), made);
       return isRefusal(row) ? row : answerWith(201, renderChip(row));
     },
   });

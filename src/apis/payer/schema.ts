@@ -16,6 +16,7 @@ import {
   Timestamp,
   text,
   textOut,
+  walletSignature,
 } from '#http/schema.ts';
 import { AGENT_TOKEN_STATUSES } from '#payers/agent-token.ts';
 import { AGENT_TOKEN_SECONDS } from '#payers/create-agent-token.ts';
@@ -27,11 +28,9 @@ export const Address = Type.String({
   description: 'A wallet address.',
 });
 
-export const Signature = Type.Unsafe<`0x${string}`>({
-  type: 'string',
-  pattern: '^0x[0-9a-fA-F]{128,130}$',
-  description: 'The signature of the wallet, 64 or 65 bytes in hex.',
-});
+export const Signature = walletSignature(
+  'The signature of the wallet: 65 bytes from a key, or of any length from a contract wallet.',
+);
 
 /** Describes a list that fits into one response. */
 export function shortListOf<S extends Type.TSchema>(item: S) {
@@ -471,10 +470,10 @@ export const TransferBody = Type.Object(
       pattern: '^0x[0-9a-fA-F]{64}$',
       description: '32 random bytes. Repeating a nonce repeats the same transfer.',
     }),
-    signature: Type.String({
-      pattern: '^0x[0-9a-fA-F]{130}$',
-      description: "The wallet key's signature of the EIP-712 message: 65 bytes.",
-    }),
+    signature: walletSignature(
+      'The signature of the EIP-712 message: 65 bytes from a key, or of any length from a ' +
+        'contract wallet.',
+    ),
   },
   { description: 'The transfer that the wallet signed.' },
 );

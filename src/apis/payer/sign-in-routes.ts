@@ -62,9 +62,9 @@ function signInRoute(ctx: ApiContext) {
     body: SignInBody,
     multiline: ['message'],
     responses: { 201: { schema: SessionSchema, description: 'The session, valid for a day.' } },
-    errors: ['sign_in_failed'],
+    errors: ['sign_in_failed', 'wallet_not_deployed', 'service_unavailable'],
     handle: async ({ body, now }) => {
-      const session = await signIn(ctx.db, ctx.outside.signIn, body, now);
+      const session = await signIn(ctx, ctx.outside.signIn, body, now);
       if (isRefusal(session)) return session;
       const answer = answerWith(201, {
         object: 'payer_session',
@@ -94,16 +94,11 @@ function signAgainRoute(ctx: ApiContext) {
     body: SignInBody,
     multiline: ['message'],
     responses: { 200: { schema: PayerSchema, description: 'The payer of this session.' } },
-    errors: ['sign_in_failed'],
+    errors: ['sign_in_failed', 'wallet_not_deployed', 'service_unavailable'],
     handle: async ({ body, caller, now }) => {
       const payer = payerOfCaller(caller);
       const hash = present(caller.sessionHash, 'session');
-      const refused = await signAgain(
-        ctx.db,
-        ctx.outside.signIn,
-        { hash, payer, signed: body },
-        now,
-      );
+      const refused = await signAgain(ctx, ctx.outside.signIn, { hash, payer, signed: body }, now);
       return refused ?? answerWith(200, renderPayer(payer));
     },
   });

@@ -9,6 +9,7 @@ import { caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { startTestNetwork } from '#testing/test-network.ts';
 import { messageOf, newWallet, type SignInMessage, signInWallet } from '#testing/wallet-sign-in.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
@@ -104,18 +105,37 @@ describe('a message is refused', () => {
     });
   }
 
-  test('that another wallet has signed', async () => {
-    const message = messageOf(newWallet(), await freshMessage());
-    const signature = await newWallet().signMessage({ message });
-    assert.equal((await visitor.post('/sign_in', { message, signature })).status, 401);
-  });
-
-  test('that was changed after it was signed', async () => {
-    const account = newWallet();
-    const message = messageOf(account, await freshMessage());
+  test('that another wallet has signed, or that was changed after it was signed', async () => {
+    const network = await startTestNetwork();
+    const onChain = await serveStore(store, { chains: [network.chain] });
+    const [account, stranger] = [newWallet(), newWallet()];
+    const { chainId } = network.config;
+    const { host: domain } = new URL(onChain.url);
+    const fresh = { ...(await freshMessage()), chainId, domain, uri: onChain.url };
+    const message = messageOf(account, fresh);
     const signature = await account.signMessage({ message });
     const changed = message.replace('Sign in to Tapline.', 'Sign in to Tapline!');
-    assert.equal((await visitor.post('/sign_in', { message: changed, signature })).status, 401);
+    const forged = await stranger.signMessage({ message });
+    const open = caller(`${onChain.url}/api/payer/v1`, 'none');
+    for (const sent of [
+      { message, signature: forged },
+      { message: changed, signature },
+    ]) {
+      const { status, body } = await open.post('/sign_in', sent);
+      assert.deepEqual([status, errorCodeOf(body)], [401, 'sign_in_failed']);
+    }
+    await onChain.close();
+    await network.stop();
+  });
+
+  test('only for now while no chain can be asked about it, and its nonce is kept', async () => {
+    const account = newWallet();
+    const message = messageOf(account, await freshMessage());
+    const unknown = { message, signature: await newWallet().signMessage({ message }) };
+    const { status, body } = await visitor.post('/sign_in', unknown);
+    assert.deepEqual([status, errorCodeOf(body)], [503, 'service_unavailable']);
+    const signature = await account.signMessage({ message });
+    assert.equal((await visitor.post('/sign_in', { message, signature })).status, 201);
   });
 
   test('that is no EIP-4361 message at all', async () => {

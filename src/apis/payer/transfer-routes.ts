@@ -107,6 +107,7 @@ export function transferRoute(ctx: ApiContext) {
       'service_unavailable',
       'unexpected_state',
       'not_configured',
+      'wallet_not_deployed',
       'rate_limit_exceeded',
       'resource_missing',
     ],
@@ -119,8 +120,7 @@ export function transferRoute(ctx: ApiContext) {
       const { balance } = account;
       const isUsed = (from: Hex, nonce: Hex) => isAuthorizationUsed(chain, { from, nonce });
       const take = takeTransfer(caller, ctx.settings.gaslessLimits, now);
-      const network = chain.config;
-      const asked = { payer, network, balance, isUsed, isOn, take, signed: body, now };
+      const asked = { payer, chain, balance, isUsed, isOn, take, signed: body, now };
       const id = await createTransfer(ctx, asked);
       return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone: whenGone() });
     },

@@ -22,7 +22,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { PaymentAuthorization } from '#settlement/requests.ts';
+import type { Hex, PaymentAuthorization } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
@@ -101,18 +101,37 @@ function balanceCall({ payer }: PaymentCall) {
  * blocklist, nonce, time and signature.
  */
 function pullCall(chain: Chain, { payment, authorization }: AuthorizedPayment, value: bigint) {
-  const { usdc } = chain.config;
   const settlement = contractOf(chain.config, payment.merchantNumber);
   const { signature } = authorization;
   const [validAfter, validBefore] = validityOf(authorization);
   const nonce = authorizationNonce(payment, authorization);
+  const times = { validAfter, validBefore };
+  const signed = { from: payment.payer, to: settlement, value, ...times, nonce, signature };
+  const call = pullOf(chain, signed);
+  const gas = quantity(call.gas + CALL_GAS + BigInt(size(call.data)) * BYTE_GAS);
+  return { ...call, gas, words: 0 };
+}
+
+/** Returns the token call that the settlement contract makes for a signed authorization. */
+export function pullOf(
+  { config }: Chain,
+  signed: {
+    readonly from: Hex;
+    readonly to: Hex;
+    readonly value: bigint;
+    readonly validAfter: bigint;
+    readonly validBefore: bigint;
+    readonly nonce: Hex;
+    readonly signature: Hex;
+  },
+) {
+  const { from, to, value, validAfter, validBefore, nonce, signature } = signed;
   const data = encodeFunctionData({
     abi: testUsdcAbi,
     functionName: 'receiveWithAuthorization',
-    args: [payment.payer, settlement, value, validAfter, validBefore, nonce, signature],
+    args: [from, to, value, validAfter, validBefore, nonce, signature],
   });
-  const gas = quantity(TOKEN_GAS + CALL_GAS + BigInt(size(data)) * BYTE_GAS);
-  return { from: settlement, to: usdc, data, gas, words: 0 };
+  return { from: to, to: config.usdc, data, gas: TOKEN_GAS };
 }
 
 function isPaused(answer: CallAnswer | undefined): boolean {

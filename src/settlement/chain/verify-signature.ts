@@ -1,53 +1,79 @@
 import {
-  concat,
   encodeFunctionData,
   getAddress,
   isErc6492Signature,
   parseAbi,
+  parseErc6492Signature,
   recoverAddress,
   size,
   slice,
 } from 'viem';
+import { callProgram, type ProgramCall } from '#settlement/chain/call-program.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { isWord, readCodeSize } from '#settlement/chain/code-size.ts';
 import { quantity } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The result of a check; never thrown. `index` is the position of the digest that was signed. */
+/** The result of a check; never thrown. */
 export type SignatureVerdict =
-  | { readonly status: 'valid'; readonly index: number }
+  | {
+      readonly status: 'valid';
+      /** The position of the digest that was signed. */
+      readonly index: number;
+      /** The form of the signature that the chain accepts. */
+      readonly signature: Hex;
+    }
   | { readonly status: 'invalid' }
+  /**
+   * The account's own key has signed, but the account has delegated to a contract (EIP-7702) that
+   * does not confirm it, so the token refuses it.
+   */
+  | { readonly status: 'delegate_refuses' }
   /** The signer is a contract wallet that is not deployed yet, so it cannot be called. */
-  | { readonly status: 'not_deployed' }
+  | { readonly status: 'not_deployed'; readonly deployment: Deployment | null }
   | { readonly status: 'unavailable' };
+
+/** How a wallet is deployed, by the call of its factory, and what it will then take as signed. */
+export interface Deployment {
+  readonly factory: Hex;
+  readonly data: Hex;
+  readonly signature: Hex;
+}
+
+/**
+ * Who has the last word, by the code that the account has at that moment.
+ * * `token`: permits, transfers and payments. USDC asks an address that has code (ERC-1271), also
+ *   one that has only delegated (EIP-7702); otherwise the signature must be of the address's key.
+ * * `contract`: policies and consents, and messages for this service alone. As in the settlement
+ *   contract, the signature of the address's key counts; otherwise an address that has code is
+ *   asked. A key always controls its delegation, so it can never say less than its delegate.
+ */
+export type DecidedBy = 'token' | 'contract';
+
+interface Signed {
+  readonly signer: Hex;
+  readonly digests: readonly Hex[];
+  readonly signature: Hex;
+}
 
 const ERC1271 = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
 ]);
 /** A contract wallet's response to a valid signature: the function's four bytes, then zeros. */
 const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
-/**
- * Init code, followed by the wallet's address and the call: makes the call by STATICCALL with
- * 500,000 gas, as much as the settlement contract grants it (`SIGNATURE_GAS`), and returns the
- * first word of the result, or zeros if the wallet reverted or returned less.
- */
-const ASKING_PROGRAM = concat([
-  '0x60146035600c395f51', // signer := the 20 bytes behind this program
-  '0x60493803', // n := the length of the call behind it
-  '0x8060495f39', // memory := the call
-  '0x5f5f915f84', // answer to nowhere, n bytes from 0, to the signer
-  '0x6207a120fa', // ok := staticcall(500000, …)
-  '0x601f3d1116', // ok := ok and more than 31 bytes were returned
-  '0x602b57', // if ok continue below
-  '0x5f5f5260205ff3', // return zeros
-  '0x5b60205f5f3e60205ff3', // return the first word
-]);
+/** As much as the settlement contract grants a wallet for its signature (`SIGNATURE_GAS`). */
+const SIGNATURE_GAS = 500_000n;
 /**
  * Gas for the wallet, for the share that EIP-150 holds back, for a contract creation, and for some
  * memory.
  */
 const PROGRAM_GAS = 700_000n;
+/**
+ * Gas for the deployment of a wallet: several times what known wallets need, and the most that an
+ * operator pays for one.
+ */
+export const DEPLOYMENT_GAS = 1_000_000n;
 /** Gas per byte of call data: the higher price (EIP-7623), and the cost of init code. */
 const BYTE_GAS = 50n;
 /** Length of a key's signature: r, s and v. */
@@ -67,28 +93,61 @@ export function normalSignature(signature: Hex): Hex {
 }
 
 /**
- * True if `signer` signed one of the digests, decided as the token decides it: it calls an address
- * that has code (ERC-1271, with limited gas), and otherwise recovers the key.
+ * Checks whether `signer` signed one of the digests, as the chain will decide it at this moment.
+ * Never called in a database transaction.
+ * @param chain `null` if the process has none for this network: then only a key's signature can be
+ * found valid, and any other is `unavailable`.
  */
 export async function verifySignature(
-  chain: Chain,
-  signed: { readonly signer: Hex; readonly digests: readonly Hex[]; readonly signature: Hex },
+  chain: Chain | null,
+  signed: Signed & { readonly by: DecidedBy },
 ): Promise<SignatureVerdict> {
-  try {
+  const ofKey = await verdictOfKey(signed);
+  if (signed.by === 'contract' && ofKey.status === 'valid') return ofKey;
+  if (chain === null) return { status: 'unavailable' };
+  return orUnavailable(async () => {
     const codeSize = await readCodeSize(chain.rpc, signed.signer, { urgent: true });
-    if (codeSize > 0n) return await askWallet(chain, signed);
-    const isOfKey = size(signed.signature) <= KEY_SIGNATURE_BYTES;
-    if (!isOfKey || isErc6492Signature(signed.signature)) return { status: 'not_deployed' };
-    return toVerdict(await Promise.all(signed.digests.map((digest) => isSignedBy(signed, digest))));
-  } catch (error) {
-    if (error instanceof RpcUnavailable) return { status: 'unavailable' };
-    throw error;
+    const deployment = deploymentOf(signed.signature);
+    if (codeSize === 0n) {
+      return isForWallet(signed) ? { status: 'not_deployed', deployment } : ofKey;
+    }
+    const inner = deployment?.signature ?? (signed.signature.toLowerCase() as Hex);
+    const verdict = await askWallet(chain, { ...signed, signature: inner });
+    const isRefusedKey = verdict.status === 'invalid' && ofKey.status === 'valid';
+    return isRefusedKey ? { status: 'delegate_refuses' } : verdict;
+  });
+}
+
+/** True if no key makes a signature of this form, so a contract must be meant to check it. */
+function isForWallet({ signature }: Signed): boolean {
+  return size(signature) > KEY_SIGNATURE_BYTES || isErc6492Signature(signature);
+}
+
+/**
+ * Reads a wrapped signature (ERC-6492), which some wallets send even after they were deployed.
+ * @returns `null` if it is not wrapped, or not well.
+ */
+function deploymentOf(wrapped: Hex): Deployment | null {
+  if (!isErc6492Signature(wrapped)) return null;
+  try {
+    const { address, data, signature } = parseErc6492Signature(wrapped);
+    if (address === undefined || data === undefined) return null;
+    return { factory: getAddress(address), data, signature };
+  } catch {
+    return null;
   }
 }
 
-function toVerdict(valid: readonly boolean[]): SignatureVerdict {
+async function verdictOfKey(signed: Signed): Promise<SignatureVerdict> {
+  const signature = normalSignature(signed.signature);
+  const ofKey = { signer: signed.signer, signature };
+  const valid = await Promise.all(signed.digests.map((digest) => isSignedBy(ofKey, digest)));
+  return toVerdict(valid, signature);
+}
+
+function toVerdict(valid: readonly boolean[], signature: Hex): SignatureVerdict {
   const index = valid.indexOf(true);
-  return index === -1 ? { status: 'invalid' } : { status: 'valid', index };
+  return index === -1 ? { status: 'invalid' } : { status: 'valid', index, signature };
 }
 
 /** True if the key of `signer` signed the digest. */
@@ -106,26 +165,79 @@ export async function isSignedBy(
 }
 
 /**
- * Calls the wallet through a program that succeeds regardless of the wallet's response. If the call
- * itself could fail, a refusal would look like a faulty node.
+ * Asks the wallet for each digest, after its deployment if it is not deployed yet. Nothing is
+ * changed on the chain. @throws RpcUnavailable
  */
 async function askWallet(
   chain: Chain,
-  signed: { readonly signer: Hex; readonly digests: readonly Hex[]; readonly signature: Hex },
+  { signer, digests, signature }: Signed,
+  deployment: Deployment | null = null,
 ): Promise<SignatureVerdict> {
-  const { signer, digests, signature } = signed;
+  const before = deployment === null ? [] : [deploymentCall(deployment)];
   const calls = digests.map((digest) => {
     const args = [digest, signature] as const;
     const question = encodeFunctionData({ abi: ERC1271, functionName: 'isValidSignature', args });
-    const data = concat([ASKING_PROGRAM, signer, question]);
-    const gas = quantity(PROGRAM_GAS + BigInt(size(data)) * BYTE_GAS);
+    const asked = { to: signer, data: question, gas: SIGNATURE_GAS };
+    const data = callProgram([...before, asked], { answer: true });
+    const gas = quantity(gasOfProgram(data) + (deployment === null ? 0n : 2n * DEPLOYMENT_GAS));
     return { method: 'eth_call', params: [{ data, gas }, 'latest'], accepts: isWord };
   });
   const answers = await chain.rpc.batch(calls, { urgent: true });
-  return toVerdict(
-    answers.map((answer) => {
-      if (answer.ok) return answer.result === ERC1271_YES;
-      throw new RpcUnavailable('a wallet could not be asked', { cause: answer.refusal });
-    }),
+  const valid = answers.map((answer) => {
+    if (answer.ok) return answer.result === ERC1271_YES;
+    throw new RpcUnavailable('a wallet could not be asked', { cause: answer.refusal });
+  });
+  return toVerdict(valid, signature);
+}
+
+function gasOfProgram(program: Hex): bigint {
+  return PROGRAM_GAS + BigInt(size(program)) * BYTE_GAS;
+}
+
+function deploymentCall({ factory, data }: Deployment): ProgramCall {
+  return { to: factory, data, gas: DEPLOYMENT_GAS };
+}
+
+/** Checks what a wallet will say once its factory has deployed it. Never throws. */
+export async function verifyUndeployed(
+  chain: Chain,
+  signed: Signed & { readonly deployment: Deployment },
+): Promise<SignatureVerdict> {
+  const { deployment } = signed;
+  return orUnavailable(() =>
+    askWallet(chain, { ...signed, signature: deployment.signature }, deployment),
   );
+}
+
+/**
+ * Simulates the deployment and then a call that the settlement contract makes, as one program in
+ * that contract's place: the token takes an authorization only from it. Never throws.
+ */
+export async function simulateDeployed(
+  chain: Chain,
+  deployment: Deployment,
+  settling: ProgramCall & { readonly from: Hex },
+): Promise<'succeeds' | 'fails' | 'unavailable'> {
+  const code = callProgram([deploymentCall(deployment), settling], { answer: false });
+  const gas = quantity(gasOfProgram(code) + 2n * DEPLOYMENT_GAS + settling.gas);
+  const { from: to } = settling;
+  const params = [{ to, gas }, 'latest', { [to]: { code } }];
+  try {
+    const calls = [{ method: 'eth_call', params, accepts: isWord }];
+    const [answer] = await chain.rpc.batch(calls, { urgent: true });
+    if (answer?.ok !== true) return 'unavailable';
+    return BigInt(answer.result as Hex) === 1n ? 'succeeds' : 'fails';
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return 'unavailable';
+    throw error;
+  }
+}
+
+async function orUnavailable(work: () => Promise<SignatureVerdict>): Promise<SignatureVerdict> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return { status: 'unavailable' };
+    throw error;
+  }
 }

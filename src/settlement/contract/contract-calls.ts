@@ -4,7 +4,10 @@ import {
   encodeAbiParameters,
   encodeFunctionData,
   keccak256,
+  parseAbi,
   parseSignature,
+  size,
+  slice,
   toHex,
 } from 'viem';
 import { numberOnContract } from '#settlement/contract-versions.ts';
@@ -219,9 +222,21 @@ export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
 }
 
+/** Values of v in signatures of keys; others mean something to a contract wallet alone. */
+const KEY_V = [0, 1, 27, 28];
+
+/** True if the signature has the form of a key's: r, s and v. */
+export function isKeySignature(signature: Hex): boolean {
+  return size(signature) === 65 && KEY_V.includes(Number(slice(signature, 64)));
+}
+
+const BYTES_TRANSFER = parseAbi([
+  'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+]);
+
 /**
- * Encodes an EIP-3009 transfer, which any account may submit. `signature`: 65 bytes of a key's
- * signature.
+ * Encodes an EIP-3009 transfer, which any account may submit. A key's signature goes as v, r and s,
+ * which every version of the token takes; a contract wallet's as bytes (USDC from version 2.2 on).
  */
 export function transferCall(signed: {
   readonly from: Hex;
@@ -232,8 +247,12 @@ export function transferCall(signed: {
   readonly signature: Hex;
 }): Hex {
   const { from, to, amount, validBefore, nonce, signature } = signed;
-  const { r, s, yParity } = parseSignature(signature);
   const moved = [from, to, BigInt(amount), 0n, BigInt(validBefore), nonce] as const;
+  if (!isKeySignature(signature)) {
+    const functionName = 'transferWithAuthorization';
+    return encodeFunctionData({ abi: BYTES_TRANSFER, functionName, args: [...moved, signature] });
+  }
+  const { r, s, yParity } = parseSignature(signature);
   const args = [...moved, 27 + yParity, r, s] as const;
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'transferWithAuthorization', args });
 }

@@ -247,10 +247,14 @@ async function afterRevert(
   request: OpenRequest,
 ): Promise<Answer> {
   const { chain } = sender.relayer;
-  const { batched, waits, anybodySends } = KINDS[request.kind];
+  const { batched, waits, anybodySends, triedOnce } = KINDS[request.kind];
   if (batched) return { status: 'again' };
   // A transaction of another account may have done it. The next simulation shows that.
   if (anybodySends) return { status: 'again', waits: true };
+  if (triedOnce) {
+    const reason = failureOf(request.kind, null);
+    return { status: 'answered', result: failed(reason, receipt.txHash) };
+  }
   const again: Answer = waits ? { status: 'again', waits } : { status: 'again' };
   const { target: to, input: data } = transaction;
   const call = { from: sender.address, to, data, words: 'any' } as const;

@@ -121,6 +121,11 @@ interface KindRecord {
   readonly waits: boolean;
   /** True if any account that has seen it can send it: then a revert decides nothing. */
   readonly anybodySends: boolean;
+  /**
+   * True if it fails at the first revert: it calls a foreign contract, which could revert forever
+   * at the operator's cost.
+   */
+  readonly triedOnce: boolean;
   /** The only reason for which it can fail; `null` if the contract names it. */
   readonly failsFor: FailureReason | null;
 }
@@ -150,6 +155,7 @@ const ALONE = {
   whenUndone: 'alert',
   waits: false,
   anybodySends: false,
+  triedOnce: false,
   failsFor: null,
 } as const;
 
@@ -233,6 +239,15 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     contract: token,
     data: (request) => transferCall(payloadOf(request, 'transfer')),
     anybodySends: true,
+  },
+  wallet_deployment: {
+    ...ALONE,
+    // It has no role on the contract, and no sale waits for it.
+    sender: 'sponsor',
+    contract: ({ payload }) => (payload as RequestPayloads['wallet_deployment']).factory,
+    data: (request) => payloadOf(request, 'wallet_deployment').data,
+    whenUndone: 'send_again',
+    triedOnce: true,
   },
 };
 

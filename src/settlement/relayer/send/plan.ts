@@ -1,7 +1,9 @@
+import { size } from 'viem';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { SECOND_MS } from '#core/durations.ts';
 import type { Block } from '#settlement/chain/chain.ts';
+import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import {
   type PaymentCall,
   settleCall,
@@ -14,6 +16,7 @@ import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memor
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';
 import { authorizationOf, paymentOf, type TargetCall } from '#settlement/relayer/rows/kinds.ts';
+import type { RequestKind } from '#settlement/requests.ts';
 import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 
 /** A transaction about to be signed. */
@@ -168,6 +171,20 @@ const GAS_PER_BYTE = 60n;
 /** Returns the limit for a payment whose authorization has a signature of this many bytes. */
 function authorizedGasLimit(signatureBytes: number): bigint {
   return capped(batchGasLimit(1) + SIGNATURE_GAS + BigInt(signatureBytes) * GAS_PER_BYTE);
+}
+
+/** The token and the contract check up to two signatures of the payer and move USDC once. */
+const GAS_OF_SIGNED_CALL = 400_000n + 2n * SIGNATURE_GAS;
+
+/**
+ * Returns the most gas for what a payer signs and the operator pays; `null` for other kinds. The
+ * token gives a contract wallet all gas for its signature, so the wallet could make each call as
+ * expensive as a whole block.
+ */
+export function gasCapOf(kind: RequestKind, { data }: TargetCall): bigint | null {
+  if (kind === 'wallet_deployment') return DEPLOYMENT_GAS;
+  if (kind !== 'enrolment' && kind !== 'transfer') return null;
+  return singleGasLimit(GAS_OF_SIGNED_CALL + BigInt(size(data)) * GAS_PER_BYTE);
 }
 
 /** Returns the limit for one call, with a reserve because state may change until it is mined. */

@@ -24,6 +24,7 @@ import {
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { inSender, lockHeldSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
+  gasCapOf,
   groupByContract,
   groupByDeadline,
   hasTimeLeft,
@@ -233,14 +234,28 @@ function stillDeferred(relayer: RelayerState): bigint[] {
   return [...relayer.deferred.keys()];
 }
 
+/** A payer waits seconds for a deployment. Later none is worth its gas. */
+const DEPLOY_WITHIN_MS = 60_000;
+
+/** A factory may neither revert nor end, and then no node estimates its gas. */
+function isTooLate({ kind, owed, created }: OpenRequest, now: Date): boolean {
+  if (kind !== 'wallet_deployment' || owed) return false;
+  return now.getTime() - created.getTime() > DEPLOY_WITHIN_MS;
+}
+
 async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepared> {
   const { relayer } = sender;
   if (request.kind === 'refund') return prepareRefund(sender, request);
   const payment = request.kind === 'payment' ? planPayment(relayer, request) : null;
   const call = payment?.call ?? callOf(request, relayer.chain.config);
+  if (isTooLate(request, relayer.clock.now())) return refusedBy(relayer, request, null);
   const estimate = await estimateGas(sender, call);
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
-  const { gasLimit } = estimate;
+  const most = gasCapOf(request.kind, call);
+  if (most !== null && estimate.gasLimit > most) return refusedBy(relayer, request, null);
+  // With the least gas that an estimate finds, a factory may succeed though its creation fails.
+  const isDeployment = request.kind === 'wallet_deployment' && most !== null;
+  const gasLimit = isDeployment ? most : estimate.gasLimit;
   const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };
   return { status: 'ready', planned };
 }

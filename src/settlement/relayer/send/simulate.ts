@@ -116,6 +116,10 @@ export async function refusedBy(
     const result = await endOfTransfer(relayer.chain, request);
     return { status: 'decided', result, alarm: null };
   }
+  if (KINDS[request.kind].triedOnce) {
+    const result = failed(failureOf(request.kind, null), null);
+    return { status: 'decided', result, alarm: null };
+  }
   if (revert.kind === 'passing') throw new RpcUnavailable(`not now: ${revert.error}`);
   const waits = whyItWaits(revert, request.kind);
   if (waits !== null && !request.owed) {

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { applyPayerRequests } from '#payers/apply-requests.ts';
+import type { Hex } from '#settlement/requests.ts';
+import type { Caller } from '#testing/api-client.ts';
+import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
+import { addContractWallet, delegate } from '#testing/pay-links.ts';
+import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
+import { signTransfer } from '#testing/sign-transfer.ts';
+import { addIntent } from '#testing/store.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+let ground: PayGround;
+let applying: Loop;
+
+before(async () => {
+  ground = await startPayGround({ overrides: () => ({ sponsorKey: generatePrivateKey() }) });
+  applying = startLoop({
+    name: 'approvals',
+    pollMs: 50,
+    run: () => applyPayerRequests(ground.store, 'enrolment'),
+    onError: (_name, error) => {
+      throw error;
+    },
+  });
+});
+
+after(async () => {
+  await applying.stop();
+  await ground.close();
+});
+
+async function signIn(account: PrivateKeyAccount, from?: Hex): Promise<Caller> {
+  const { chainId } = ground.world.network.config;
+  const wallet = from === undefined ? {} : { from };
+  const { server } = ground;
+  return server.payer(await signInWallet(server.url, account, { chainId, ...wallet }));
+}
+
+test('a contract wallet signs in, approves and pays like any other, without gas', async () => {
+  const { network } = ground.world;
+  const { from, account } = await addContractWallet(network, { usdc: 50_000_000n });
+  const me = await signIn(account, from);
+  const signer = { account, wallet: from, nonce: 0 };
+  const permit = await signPermitOn(network.config, signer);
+  const policy = await signPolicyOn(network.config, signer);
+  const approved = await me.post('/approvals', { permit, policy });
+  assert.deepEqual([approved.status, approved.body.status], [201, 'succeeded']);
+  const pass = (await me.post('/passes', {})).body;
+  const path = `/payment_intents/${await addIntent(ground.store)}/tap`;
+  const credential = { type: 'nfc_id', value: pass.nfc_id };
+  const { body } = await ground.server.device().post(path, { credential });
+  assert.equal(body.status, 'succeeded');
+  await assert.rejects(signIn(newWallet(), from), /sign_in_failed/);
+});
+
+test('a contract wallet hears that the token refuses its transfer; nothing waits', async () => {
+  const { network } = ground.world;
+  const { from, account } = await addContractWallet(network, { usdc: 50_000_000n });
+  const sent = { to: newWallet().address, amount: 2_000_000 };
+  const signed = await signTransfer(network.config, { ...account, address: from }, sent);
+  const long = { ...signed, signature: `${signed.signature}abab` };
+  const { status, body } = await (await signIn(account, from)).post('/transfers', long);
+  const { message, param } = body.error as { message: string; param: string };
+  assert.deepEqual([status, param], [400, 'signature']);
+  assert.match(message, /can still send by itself/);
+});
+
+test('an account that delegates signs policies, and hears why its permit fails', async () => {
+  const { network } = ground.world;
+  const account = newWallet();
+  const me = await signIn(account);
+  await delegate(network, account.address, { to: network.config.usdc });
+  const policy = await signPolicyOn(network.config, { account, nonce: 0 });
+  assert.equal((await me.post('/approvals', { policy })).body.status, 'succeeded');
+  const permit = await signPermitOn(network.config, { account, nonce: 0 });
+  const { status, body } = await me.post('/approvals', { permit });
+  const { message, param } = body.error as { message: string; param: string };
+  assert.deepEqual([status, param], [400, 'permit.signature']);
+  assert.match(message, /EIP-7702/);
+});

@@ -1,0 +1,19 @@
+import type { ProcessContext } from '#db/process-context.ts';
+import { applied, takeOutcomes } from '#settlement/requests.ts';
+
+/** Results per transaction. */
+const BATCH = 100;
+
+/**
+ * Takes the results of wallet deployments. Nothing else follows from them, because requests ask the
+ * chain whether the wallet has code.
+ * @returns true if there may be more.
+ */
+export async function applyDeployments({ db, clock }: ProcessContext): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const taken = await takeOutcomes(tx, 'wallet_deployment', BATCH);
+    const ids = taken.map(({ requestId }) => requestId);
+    if (ids.length > 0) await applied(tx, ids, clock.now());
+    return taken.length === BATCH;
+  });
+}

@@ -1,0 +1,68 @@
+import { concat, numberToHex, size } from 'viem';
+import type { Hex } from '#settlement/requests.ts';
+
+/** A call in a program; the program ends with zeros if it fails. */
+export interface ProgramCall {
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly gas: bigint;
+}
+
+// Fixed lengths of the parts below, in bytes, so that each offset is known in advance.
+const COPY_LENGTH = 10;
+const CALL_LENGTH = 35;
+const STATIC_CALL_LENGTH = 34;
+const CHECK_LENGTH = 5;
+const FAIL = '0x5b5f5f5260205ff3'; // fail: return zeros
+
+/** Returns the first word of the last answer; only if it has one. */
+const ANSWER = {
+  condition: '0x601f3d1116', // ok := ok and more than 31 bytes were returned
+  end: '0x60205f5f3e60205ff3', // return the first word
+} as const;
+/** Returns 1. */
+const DONE = { condition: '0x', end: '0x60015f5260205ff3' } as const;
+
+/**
+ * Encodes a program that makes these calls one after the other and itself always succeeds: its
+ * answer is one word, zero if a call failed. If the calls were made directly, a refusal would look
+ * like a faulty node. The last call is a STATICCALL whose first word is the answer, or with
+ * `answer: false` a CALL that must only succeed.
+ */
+export function callProgram(
+  calls: readonly ProgramCall[],
+  { answer }: { readonly answer: boolean },
+): Hex {
+  const ending = answer ? ANSWER : DONE;
+  const isStatic = (index: number) => answer && index === calls.length - 1;
+  const lengthOf = (index: number) =>
+    COPY_LENGTH + (isStatic(index) ? STATIC_CALL_LENGTH : CALL_LENGTH) + CHECK_LENGTH;
+  const steps = calls.reduce((sum, _, index) => sum + lengthOf(index), 0);
+  const fail = steps + size(ending.condition) + size(ending.end);
+  const parts: Hex[] = [];
+  let offset = fail + size(FAIL);
+  for (const [index, call] of calls.entries()) {
+    const isLast = index === calls.length - 1;
+    parts.push(copyOf(call, offset), callOf(call, isStatic(index)));
+    if (isLast) parts.push(ending.condition);
+    parts.push(concat(['0x1561', numberToHex(fail, { size: 2 }), '0x57'])); // unless ok goto fail
+    offset += size(call.data);
+  }
+  return concat([...parts, ending.end, FAIL, ...calls.map(({ data }) => data)]);
+}
+
+/** memory := the call's data, which is behind the program. */
+function copyOf({ data }: ProgramCall, offset: number): Hex {
+  return concat(['0x62', word3(size(data)), '0x62', word3(offset), '0x5f39']);
+}
+
+/** ok := call(gas, to, 0, the memory); its answer goes nowhere. */
+function callOf({ to, data, gas }: ProgramCall, isStatic: boolean): Hex {
+  const length = concat(['0x5f5f62', word3(size(data)), '0x5f']);
+  const target = concat(['0x73', to, '0x63', numberToHex(gas, { size: 4 })]);
+  return isStatic ? concat([length, target, '0xfa']) : concat([length, '0x5f', target, '0xf1']);
+}
+
+function word3(value: number): Hex {
+  return numberToHex(value, { size: 3 });
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { concat, encodeAbiParameters, keccak256, size, slice, stringToHex } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { silentLog } from '#core/log.ts';
+import { connectRpc } from '#settlement/chain/rpc.ts';
+import { type DecidedBy, verifySignature } from '#settlement/chain/verify-signature.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { addContractWallet, delegate } from '#testing/pay-links.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
+
+const DIGEST = keccak256(stringToHex('a payment'));
+const OTHER = keccak256(stringToHex('another payment'));
+const MAGIC = '6492'.repeat(16);
+
+let network: TestNetwork;
+
+before(async () => {
+  network = await startTestNetwork();
+});
+
+after(() => network.stop());
+
+function sign(account: PrivateKeyAccount): Promise<Hex> {
+  return account.sign({ hash: DIGEST });
+}
+
+async function statusOf(signer: Hex, signature: Hex, by: DecidedBy): Promise<string> {
+  const signed = { signer, digests: [OTHER, DIGEST], signature, by };
+  const verdict = await verifySignature(network.chain, signed);
+  if (verdict.status === 'valid') assert.equal(verdict.index, 1);
+  return verdict.status;
+}
+
+/** Says both verdicts: of the token, and of the settlement contract. */
+async function bothOf(signer: Hex, signature: Hex): Promise<string> {
+  const both = (['token', 'contract'] as const).map((by) => statusOf(signer, signature, by));
+  return (await Promise.all(both)).join(', ');
+}
+
+function wrapped(signature: Hex): Hex {
+  const types = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const;
+  const parts = encodeAbiParameters(types, [network.config.usdc, '0x', signature]);
+  return concat([parts, `0x${MAGIC}`]);
+}
+
+describe('an account without code', () => {
+  it('signs with its own key alone', async () => {
+    const [account, stranger] = [newWallet(), newWallet()];
+    assert.equal(await bothOf(account.address, await sign(account)), 'valid, valid');
+    assert.equal(await bothOf(account.address, await sign(stranger)), 'invalid, invalid');
+  });
+
+  it('may write v as 0 or 1, and the chain gets what it accepts', async () => {
+    const account = newWallet();
+    const signature = await sign(account);
+    const v = Number(slice(signature, 64)) - 27;
+    const ledger = concat([slice(signature, 0, 64), `0x0${v}`]);
+    const signed = { signer: account.address, digests: [DIGEST], signature: ledger } as const;
+    for (const by of ['token', 'contract'] as const) {
+      const verdict = await verifySignature(network.chain, { ...signed, by });
+      assert.deepEqual(verdict, { status: 'valid', index: 0, signature });
+    }
+  });
+
+  it('that signs as only a contract can is one that is not deployed yet', async () => {
+    const account = newWallet();
+    const long = concat([await sign(account), '0xab']);
+    assert.equal(await bothOf(account.address, long), 'not_deployed, not_deployed');
+    const ofFactory = wrapped(await sign(account));
+    assert.equal(await bothOf(account.address, ofFactory), 'not_deployed, not_deployed');
+  });
+});
+
+describe('a contract wallet', () => {
+  it('is asked, and its key decides nothing by itself', async () => {
+    const { from, account } = await addContractWallet(network, { usdc: 0n });
+    assert.equal(await bothOf(from, await sign(account)), 'valid, valid');
+    assert.equal(await bothOf(from, await sign(newWallet())), 'invalid, invalid');
+    assert.equal(await bothOf(from, '0x'), 'invalid, invalid');
+  });
+
+  it('that still wraps its signatures is given its own part of them', async () => {
+    const { from: signer, account } = await addContractWallet(network, { usdc: 0n });
+    const inner = await sign(account);
+    const signed = { signer, digests: [DIGEST], signature: wrapped(inner), by: 'token' } as const;
+    const verdict = await verifySignature(network.chain, signed);
+    assert.deepEqual(verdict, { status: 'valid', index: 0, signature: inner });
+  });
+
+  it('gets its signature as it made it, whatever its last byte is', async () => {
+    const { from: signer, account } = await addContractWallet(network, { usdc: 0n });
+    const inner = concat([slice(await sign(account), 0, 64), '0x01']);
+    assert.equal(size(inner), 65);
+    const signed = { signer, digests: [DIGEST], signature: inner, by: 'token' } as const;
+    assert.equal((await verifySignature(network.chain, signed)).status, 'invalid');
+  });
+});
+
+describe('an account that has delegated (EIP-7702)', () => {
+  it('signs for the token as its delegate says, which may be another key', async () => {
+    const [account, device] = [newWallet(), newWallet()];
+    await delegate(network, account.address, { key: device.address });
+    assert.equal(await bothOf(account.address, await sign(device)), 'valid, valid');
+    assert.equal(await bothOf(account.address, await sign(account)), 'delegate_refuses, valid');
+    assert.equal(await bothOf(account.address, await sign(newWallet())), 'invalid, invalid');
+  });
+
+  it('to code that confirms nothing is told so by name, and its key still signs in', async () => {
+    const account = newWallet();
+    await delegate(network, account.address, { to: network.config.usdc });
+    assert.equal(await bothOf(account.address, await sign(account)), 'delegate_refuses, valid');
+  });
+});
+
+describe('a node that does not answer', () => {
+  it('says nothing about a signature, and the contract’s rule needs none for a key', async () => {
+    const account = newWallet();
+    const urls = ['http://127.0.0.1:9'];
+    const rpc = connectRpc({ urls, chainId: network.config.chainId, log: silentLog });
+    const silent = { ...network.chain, rpc };
+    const forged = await sign(newWallet());
+    const signed = { signer: account.address, digests: [DIGEST], signature: forged } as const;
+    for (const chain of [silent, null]) {
+      for (const by of ['token', 'contract'] as const) {
+        const { status } = await verifySignature(chain, { ...signed, by });
+        assert.equal(status, 'unavailable');
+      }
+      const own = { ...signed, signature: await sign(account), by: 'contract' } as const;
+      assert.equal((await verifySignature(chain, own)).status, 'valid');
+    }
+    rpc.close();
+  });
+});

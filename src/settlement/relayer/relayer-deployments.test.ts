@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { getCreate2Address, numberToHex } from 'viem';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { applyDeployments } from '#payments/apply-deployments.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { keyWalletCode } from '#testing/pay-links.ts';
+import { haveOutcomes, mineUntil } from '#testing/relayer-scene.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
+
+/** Deploys what it is called with (CREATE2, salt 0). */
+const FACTORY = numberToHex(0xfac70001n, { size: 20 });
+const FACTORY_CODE = '0x365f5f375f365f5ff500';
+/** Never ends. */
+const ENDLESS = numberToHex(0xfac70002n, { size: 20 });
+const ENDLESS_CODE = '0x5b5f56';
+
+describe('the deployment of a wallet', () => {
+  let world: RelayerWorld;
+
+  before(async () => {
+    world = await startRelayerWorld();
+    const { rpc, mine } = world.network;
+    await rpc.call('anvil_setCode', [FACTORY, FACTORY_CODE]);
+    await rpc.call('anvil_setCode', [ENDLESS, ENDLESS_CODE]);
+    await mine(3);
+    world.startRelayer();
+  });
+
+  after(() => world.stop());
+
+  const until = (done: () => Promise<boolean>) =>
+    mineUntil(world.network, done, { blocks: 200, everyMs: 60 });
+  const ask = (factory: Hex, data: Hex) => {
+    const salt = numberToHex(0, { size: 32 });
+    const wallet = getCreate2Address({ from: factory, salt, bytecode: data });
+    return world.ask({ kind: 'wallet_deployment', payload: { wallet, factory, data } });
+  };
+  const sent = () =>
+    world.count(`select count(*) from chain_transactions where kind = 'wallet_deployment'`);
+
+  it('whose gas no node can estimate is never sent, and fails after a minute', async () => {
+    const subject = await ask(ENDLESS, '0x00');
+    await world.database.db.query(
+      `update chain_requests set created = now() - interval '61 seconds' where subject_id = $1`,
+      [subject],
+    );
+    await until(() => haveOutcomes(world, [subject]));
+    assert.equal((await world.outcome(subject))?.succeeded, false);
+    assert.equal(await sent(), 0);
+  });
+
+  it('is sent again when a reorganization undoes it', async () => {
+    const { rpc } = world.network;
+    const data = keyWalletCode(newWallet().address);
+    const salt = numberToHex(0, { size: 32 });
+    const wallet = getCreate2Address({ from: FACTORY, salt, bytecode: data });
+    const hasCode = async () => (await rpc.call('eth_getCode', [wallet, 'latest'])) !== '0x';
+    const subject = await ask(FACTORY, data);
+    await until(() => haveOutcomes(world, [subject]));
+    assert.equal(await hasCode(), true);
+    const { database, wakeups } = world;
+    await applyDeployments({ db: database.db, wakeups, clock: systemClock, log: silentLog });
+    await world.network.mine(1);
+    const head = Number(await rpc.call('eth_blockNumber', []));
+    const from = await world.count(
+      `select max(block_number) as count from chain_transactions where status = 'mined'`,
+    );
+    await rpc.call('anvil_reorg', [head - from + 1, []]);
+    assert.equal(await hasCode(), false);
+    await until(hasCode);
+  });
+});

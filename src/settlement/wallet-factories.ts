@@ -1,0 +1,13 @@
+import { contractsOf } from '#settlement/contract-versions.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/**
+ * True if the operator has listed this factory of contract wallets. Never one of our contracts:
+ * their callers may have roles, and payers choose the call.
+ */
+export function isListedFactory(config: NetworkConfig, factory: Hex): boolean {
+  const is = (other: Hex) => other.toLowerCase() === factory.toLowerCase();
+  const ours = [config.usdc, ...contractsOf(config).map(({ settlement }) => settlement)];
+  return config.walletFactories.some(is) && !ours.some(is);
+}
