@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import {
+  type Abi,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  hashMessage,
+  hashTypedData,
+  numberToHex,
+  pad,
+  serializeErc6492Signature,
+  type TypedDataDefinition,
+  zeroAddress,
+} from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { simulateTransfer } from '#settlement/chain/transfer-check.ts';
+import { verifySignature } from '#settlement/chain/verify-signature.ts';
+import { permitCall, policyCall } from '#settlement/contract/contract-calls.ts';
+import { spendingPolicy, usdcPermit, usdcTransfer } from '#settlement/contract/signed-messages.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { caller } from '#testing/api-client.ts';
+import { type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
+import { readLink } from '#testing/pay-links.ts';
+import { installTool, type Tool } from '#testing/tools.ts';
+import { messageOf, newWallet } from '#testing/wallet-sign-in.ts';
+import {
+  deployFiatToken,
+  FIAT_TOKEN_MISSING,
+  fiatTokenPart,
+} from '../../contracts/test/fiat-token.ts';
+
+/**
+ * Kinds of wallets × ways to pay, with the contracts that wallets' makers publish: Safe 1.4.1, and
+ * the accounts of ERC-4337 and EIP-7702 from @account-abstraction/contracts 0.8.
+ */
+
+const FAR_FUTURE = 4_000_000_000n;
+const GWEI = 10n ** 9n;
+
+let temporary: TemporaryFolder;
+let tool: Tool;
+let ground: PayGround;
+let safe: SafeContracts;
+let token: NetworkConfig | null = null;
+/** Owner and minter of Circle's token; the account that deploys it may not use it. */
+const owner = newWallet();
+
+interface SafeContracts {
+  readonly factory: Hex;
+  readonly singleton: Hex;
+  readonly handler: Hex;
+}
+
+interface Compiled {
+  readonly abi: Abi;
+  readonly bytecode: Hex;
+}
+
+async function artifact(name: string): Promise<Compiled> {
+  return JSON.parse(await readFile(tool.installed(name), 'utf8'));
+}
+
+function safeArtifact(name: string): Promise<Compiled> {
+  const file = name.split('/').at(-1);
+  const place = '@safe-global/safe-contracts/build/artifacts/contracts';
+  return artifact(path.join(place, `${name}.sol`, `${file}.json`));
+}
+
+async function deploy({ abi, bytecode }: Compiled, args: readonly unknown[] = []): Promise<Hex> {
+  const { admin, chain, send } = ground.world.network;
+  const [nonce = 0n] = await chain.nonces([admin.address]);
+  await send(admin, null, encodeDeployData({ abi, bytecode, args } as never));
+  return getContractAddress({ from: admin.address, nonce });
+}
+
+async function send(to: Hex, data: Hex): Promise<void> {
+  const { admin, send: transact } = ground.world.network;
+  await transact(admin, to, data);
+}
+
+before(async () => {
+  temporary = await openTemporaryFolder('tapline-smart-wallets');
+  tool = await installTool('smart-wallets', path.join(temporary.folder.path, 'tools'));
+  const factories: Hex[] = [];
+  ground = await startPayGround({ overrides: () => ({ walletFactories: factories }) });
+  safe = {
+    factory: await deploy(await safeArtifact('proxies/SafeProxyFactory')),
+    singleton: await deploy(await safeArtifact('Safe')),
+    handler: await deploy(await safeArtifact('handler/CompatibilityFallbackHandler')),
+  };
+  factories.push(safe.factory);
+  if (FIAT_TOKEN_MISSING === undefined) token = await addRealToken();
+});
+
+after(async () => {
+  await ground?.close();
+  await temporary.remove();
+});
+
+/** Deploys Circle's contracts beside the test token. */
+async function addRealToken(): Promise<NetworkConfig> {
+  const { config, rpc, send: transact } = ground.world.network;
+  await rpc.call('hardhat_setBalance', [owner.address, numberToHex(10n ** 20n)]);
+  const usdc = await deployFiatToken(
+    {
+      deploy: (data) => deploy({ abi: [], bytecode: data }),
+      call: (to, data) => transact(owner, to, data),
+    },
+    { owner: owner.address, minter: owner.address, pauser: zero(), blacklister: zero() },
+  );
+  return { ...config, usdc, usdcDomain: { name: 'USD Coin', version: '2' } };
+}
+
+function zero(): Hex {
+  return '0x000000000000000000000000000000000000dEaD';
+}
+
+/** A wallet, and how it signs. */
+interface Kind {
+  readonly from: Hex;
+  readonly sign: (digest: Hex) => Promise<Hex>;
+}
+
+async function keyKind(): Promise<Kind> {
+  const account = newWallet();
+  return { from: account.address, sign: (hash) => account.sign({ hash }) };
+}
+
+/** How an owner of a Safe signs for it. */
+function ofOwner(signer: PrivateKeyAccount, from: Hex) {
+  const { chainId } = ground.world.network.config;
+  return (digest: Hex) =>
+    signer.signTypedData({
+      domain: { chainId, verifyingContract: from },
+      types: { SafeMessage: [{ name: 'message', type: 'bytes' }] },
+      primaryType: 'SafeMessage',
+      message: { message: digest },
+    });
+}
+
+/** A Safe with one owner, and the call that deploys it. */
+async function newSafe() {
+  const signer = newWallet();
+  const { abi } = await safeArtifact('Safe');
+  const { factory, singleton, handler } = safe;
+  const terms = [[signer.address], 1n, zeroAddress, '0x', handler, zeroAddress, 0n, zeroAddress];
+  const setup = encodeFunctionData({ abi, functionName: 'setup', args: terms });
+  const made = { functionName: 'createProxyWithNonce', args: [singleton, setup, 1n] };
+  const data = encodeFunctionData({
+    abi: (await safeArtifact('proxies/SafeProxyFactory')).abi,
+    ...made,
+  });
+  const { rpc } = ground.world.network;
+  const word = (await rpc.call('eth_call', [{ to: factory, data }, 'latest'])) as Hex;
+  const from: Hex = `0x${word.slice(-40)}`;
+  return { from, data, sign: ofOwner(signer, from) };
+}
+
+async function safeKind(): Promise<Kind> {
+  const { from, data, sign } = await newSafe();
+  await send(safe.factory, data);
+  return { from, sign };
+}
+
+async function undeployedSafe(): Promise<Kind> {
+  const { from, data, sign } = await newSafe();
+  const wrap = (signature: Hex) =>
+    serializeErc6492Signature({ address: safe.factory, data, signature });
+  return { from, sign: async (digest) => wrap(await sign(digest)) };
+}
+
+/** Delegates a key's account by a transaction of type 4. */
+async function delegated(name: 'Simple7702Account' | 'SimpleAccount'): Promise<Kind> {
+  const compiled = await artifact(`@account-abstraction/contracts/artifacts/${name}.json`);
+  const entryPoint = newWallet().address;
+  const inputs = compiled.abi.find(({ type }) => type === 'constructor');
+  const takes = inputs !== undefined && 'inputs' in inputs ? inputs.inputs.length : 0;
+  const contract = await deploy(compiled, takes === 0 ? [] : [entryPoint]);
+  const account = newWallet();
+  const { admin, chain, config, rpc } = ground.world.network;
+  const { chainId } = config;
+  const authorization = await account.signAuthorization({
+    contractAddress: contract,
+    chainId,
+    nonce: 0,
+  });
+  const [nonce = 0n] = await chain.nonces([admin.address]);
+  const raw = await admin.signTransaction({
+    ...{ type: 'eip7702', chainId, nonce: Number(nonce), to: account.address, gas: 200_000n },
+    ...{ maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: GWEI },
+    authorizationList: [authorization],
+  });
+  await rpc.call('eth_sendRawTransaction', [raw]);
+  for (let code = '0x'; code === '0x'; ) {
+    code = (await rpc.call('eth_getCode', [account.address, 'latest'])) as string;
+  }
+  return { from: account.address, sign: (hash) => account.sign({ hash }) };
+}
+
+async function byLink({ from, sign }: Kind): Promise<string> {
+  await ground.mint(from, PULLED);
+  const { token: link } = await ground.newLink();
+  const { typed_data: typed } = await readLink(ground.server.pay, link, from);
+  const digest = hashTypedData(typed as unknown as TypedDataDefinition);
+  return summary(await ground.authorize(link, from, await sign(digest)));
+}
+
+async function bySignIn({ from, sign }: Kind): Promise<string> {
+  const { url } = ground.server;
+  const open = caller(`${url}/api/payer/v1`, 'none');
+  const { nonce } = (await open.post('/sign_in/nonce')).body as { nonce: string };
+  const message = messageOf(
+    { address: from },
+    {
+      ...{ chainId: ground.world.network.config.chainId, domain: new URL(url).host, uri: url },
+      ...{ nonce, issuedAt: new Date() },
+    },
+  );
+  const sent = { message, signature: await sign(hashMessage(message)) };
+  return summary(await open.post('/sign_in', sent)).replace('undefined', 'signed in');
+}
+
+/** Asks the service, and then the contract itself, which must agree. */
+async function agreed(
+  { from, sign }: Kind,
+  asked: { readonly typed: TypedDataDefinition; readonly by: 'token' | 'contract' },
+  call: (signature: Hex) => { readonly to: Hex; readonly data: Hex },
+): Promise<string> {
+  const digest = hashTypedData(asked.typed);
+  const { chain } = ground.world.network;
+  const signed = { signer: from, digests: [digest], signature: await sign(digest), by: asked.by };
+  const verdict = await verifySignature(chain, signed);
+  const signature = verdict.status === 'valid' ? verdict.signature : signed.signature;
+  const [answer] = await chain.calls([{ ...call(signature), words: 'any' }]);
+  assert.equal(answer?.ok, verdict.status === 'valid', 'the service and the contract agree');
+  return verdict.status;
+}
+
+function byPolicy(kind: Kind): Promise<string> {
+  const { config } = ground.world.network;
+  const terms = { perPayment: 1n, perPeriod: 1n, periodSeconds: 60, maxFeeRate: 100, nonce: 0n };
+  const expiresAt = new Date(Number(FAR_FUTURE) * 1000);
+  const policy = { payer: kind.from, ...terms, expiresAt, deadline: FAR_FUTURE };
+  const sent = {
+    ...{ perPaymentCap: '1', periodCap: '1', periodSeconds: '60', maxFeeRate: '100', nonce: '0' },
+    ...{ expiry: `${FAR_FUTURE}`, deadline: `${FAR_FUTURE}` },
+  };
+  const asked = { typed: spendingPolicy(config, policy), by: 'contract' } as const;
+  return agreed(kind, asked as never, (signature) => ({
+    to: config.settlement,
+    data: policyCall(kind.from, { ...sent, signature }),
+  }));
+}
+
+/** With Circle's token where it is at hand. */
+function byPermit(kind: Kind): Promise<string> {
+  const config = token ?? ground.world.network.config;
+  const permit = { payer: kind.from, value: 1n, nonce: 0n, deadline: FAR_FUTURE };
+  const sent = { value: '1', deadline: `${FAR_FUTURE}` };
+  const asked = { typed: usdcPermit(config, permit), by: 'token' } as const;
+  return agreed(kind, asked as never, (signature) => ({
+    to: config.usdc,
+    data: permitCall(kind.from, config.settlement, { ...sent, signature }),
+  }));
+}
+
+async function byTransfer({ from, sign }: Kind): Promise<string> {
+  if (token === null) return 'skipped';
+  const { abi } = fiatTokenPart('FiatTokenV2_2');
+  const data = encodeFunctionData({ abi, functionName: 'mint', args: [from, 1n] });
+  await ground.world.network.send(owner, token.usdc, data);
+  const moved = { from, to: zero(), value: 1n, validBefore: FAR_FUTURE, nonce: pad('0x1') };
+  const digest = hashTypedData(usdcTransfer(token, moved));
+  const chain = { ...ground.world.network.chain, config: token };
+  const signed = { signer: from, digests: [digest], signature: await sign(digest) };
+  const verdict = await verifySignature(chain, { ...signed, by: 'token' });
+  if (verdict.status !== 'valid') return verdict.status;
+  const { signature } = verdict;
+  const times = { amount: '1', validBefore: `${FAR_FUTURE}`, nonce: pad('0x1') };
+  return (await simulateTransfer(chain, { from, to: zero(), ...times, signature })).status;
+}
+
+const KINDS: readonly (readonly [string, () => Promise<Kind>, readonly string[]])[] = [
+  ['a key', keyKind, ['200 succeeded', '201 signed in', 'valid', 'valid', 'accepted']],
+  ['a Safe', safeKind, ['200 succeeded', '201 signed in', 'valid', 'valid', 'accepted']],
+  [
+    'a key that has delegated to a smart account',
+    () => delegated('Simple7702Account'),
+    ['200 succeeded', '201 signed in', 'valid', 'valid', 'accepted'],
+  ],
+  [
+    'a key that has delegated to a contract without ERC-1271',
+    () => delegated('SimpleAccount'),
+    ['400 signature_invalid', '201 signed in', 'valid', 'delegate_refuses', 'delegate_refuses'],
+  ],
+];
+
+for (const [name, make, expected] of KINDS) {
+  test(`${name} × pay link, sign-in, policy, permit, transfer`, async () => {
+    const kind = await make();
+    const told = [await byLink(kind), await bySignIn(kind), await byPolicy(kind)];
+    told.push(await byPermit(kind), await byTransfer(kind));
+    const wanted = token === null ? [...expected.slice(0, 4), 'skipped'] : expected;
+    assert.deepEqual(told, wanted);
+  });
+}
+
+test('a Safe that is not deployed signs in, and a payment by link deploys it', async () => {
+  const kind = await undeployedSafe();
+  assert.equal(await bySignIn(kind), '201 signed in');
+  assert.deepEqual([await byPolicy(kind), await byPermit(kind)], ['not_deployed', 'not_deployed']);
+  assert.equal(await byLink(kind), '200 succeeded');
+  assert.equal(await bySignIn(kind), '201 signed in');
+});
