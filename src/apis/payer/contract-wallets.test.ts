@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { zeroAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { addContractWallet, delegate } from '#testing/pay-links.ts';
+import { addContractWallet, delegate, keyWalletCode } from '#testing/pay-links.ts';
 import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
 import { signTransfer } from '#testing/sign-transfer.ts';
 import { addIntent } from '#testing/store.ts';
@@ -16,6 +17,8 @@ let ground: PayGround;
 let applying: Loop;
 
 before(async () => {
+  // The compiler blocks this process, and with it a relayer, for seconds.
+  keyWalletCode(zeroAddress);
   ground = await startPayGround({ overrides: () => ({ sponsorKey: generatePrivateKey() }) });
   applying = startLoop({
     name: 'approvals',
