@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { getCreate2Address, numberToHex, serializeErc6492Signature } from 'viem';
+import { getCreate2Address, numberToHex, serializeErc6492Signature, zeroAddress } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/requests.ts';
 import { type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
@@ -20,6 +20,8 @@ const FACTORIES = {
 let ground: PayGround;
 
 before(async () => {
+  // The compiler blocks this process, and with it a relayer, for seconds.
+  keyWalletCode(zeroAddress);
   const { honest, hostile } = FACTORIES;
   ground = await startPayGround({ overrides: () => ({ walletFactories: [honest, hostile] }) });
   const { rpc } = ground.world.network;
