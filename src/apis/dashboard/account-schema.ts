@@ -253,12 +253,12 @@ export const ApiKeySchema = Type.Object(
     id: idOf('key_', 'API key'),
     ...commonFields('api_key'),
     name: nameOut('The key’s name in the dashboard.'),
-    hint: Type.String({ description: 'The first characters of the key and its last four.' }),
-    scopes: Type.Array(Type.String(), { description: 'The scopes of the key.' }),
-    ip_allowlist: Type.Array(Type.String(), {
+    hint: text(100, 'The first characters of the key and its last four.'),
+    scopes: Type.Array(text(100, 'A scope.'), { description: 'The scopes of the key.' }),
+    ip_allowlist: Type.Array(text(64, 'An address or CIDR range.', 2), {
       description: 'IP addresses and CIDR ranges from which the key may be used; empty for all.',
     }),
-    api_version: textOut('The API version of requests that do not name one.'),
+    api_version: text(20, 'The API version of requests that do not name one.'),
     status: oneOf(['active', 'expired', 'revoked'] as const, 'True while the key works.'),
     created: Timestamp,
     created_by: nullableText('The person who created the key, or null.'),
@@ -438,7 +438,7 @@ export const WithdrawalSchema = Type.Object(
       description: 'True if the service has requested it by itself, at the end of a period.',
     }),
     period: nullable(
-      textOut('The first day of that period, YYYY-MM-DD; `null` if a person has requested it.'),
+      text(10, 'The first day of that period, YYYY-MM-DD; `null` if a person has requested it.', 10),
     ),
     created: Timestamp,
     updated: Timestamp,
@@ -451,8 +451,8 @@ export const AuditEntrySchema = Type.Object({
   sequence: Type.Integer({ minimum: 0, description: 'Its position in the log.' }),
   created: Timestamp,
   actor: openObject('The actor.'),
-  action: textOut('The action, such as api_key.created.'),
-  object_id: textOut('The id of the changed object.'),
+  action: text(100, 'The action, such as api_key.created.'),
+  object_id: text(100, 'The id of the changed object.'),
   livemode: nullable(
     Type.Boolean({
       description: 'True for live mode; `null` if the entry concerns both modes.',

@@ -115,7 +115,7 @@ export const SessionSchema = Type.Object(
       ['signed_in', 'second_factor_required'] as const,
       'Whether the sign-in is complete.',
     ),
-    csrf_token: Type.String({ description: 'Send it as the header Csrf-Token with every change.' }),
+    csrf_token: text(100, 'Send it as the header Csrf-Token with every change.', 1),
     expires_at: Timestamp,
     second_factor_at: nullable(Timestamp),
     user: UserSchema,

@@ -5,7 +5,7 @@ import { Code, Done } from '#apis/dashboard/person-schema.ts';
 import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { textOut } from '#http/schema.ts';
+import { text, textOut } from '#http/schema.ts';
 import { mailFactorRecovery } from '#people/lost-factors.ts';
 import {
   beginTotp,
@@ -20,7 +20,7 @@ const TAG = 'Me';
 const CodeBody = Type.Object({ code: Code });
 const RecoveryCodes = Type.Object(
   {
-    recovery_codes: Type.Array(Type.String(), {
+    recovery_codes: Type.Array(text(40, 'A code that signs in once.', 8), {
       description: 'Ten codes. Each signs in once without the app.',
     }),
   },

@@ -121,15 +121,15 @@ export function walletRoutes(ctx: ApiContext): PersonRoute[] {
 
 /** The facts needed to find the funds on the chain. */
 const FORMER = {
-  settlement: textOut('The address of the settlement contract.'),
-  merchant_number: Type.Integer({ description: 'The account on the contract.' }),
+  settlement: text(42, 'The address of the settlement contract.', 42),
+  merchant_number: Type.Integer({ minimum: 0, description: 'The account on the contract.' }),
 };
 const PLACE = { chain_id: Type.Integer({ description: 'The id of the blockchain.' }), ...FORMER };
 
 const WalletSchema = Type.Object(
   {
     wallet: nullable(
-      textOut('The EVM address that withdrawals go to; `null` if the account is not live.'),
+      text(42, 'The EVM address that withdrawals go to; `null` if the account is not live.', 42),
     ),
     contract: nullable(
       Type.Object(PLACE, {
@@ -145,7 +145,7 @@ const WalletSchema = Type.Object(
     change: nullable(
       Type.Object(
         {
-          wallet: textOut('The EVM address that withdrawals will go to.'),
+          wallet: text(42, 'The EVM address that withdrawals will go to.', 42),
           status: oneOf(
             ['pending', 'announced', 'applied', 'canceled', 'failed'] as const,
             'An announced wallet waits until applicable_at.',

@@ -59,6 +59,7 @@ const quoteFields = {
     description: 'The time of the rate: the older of its two sources’ times.',
   },
   source: Type.String({
+    maxLength: 500,
     description: 'The source of the rate. In a sandbox it says that the rate is made up.',
     examples: ['rates.example.com, rates.example.org'],
   }),

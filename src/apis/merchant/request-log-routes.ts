@@ -22,19 +22,19 @@ import { type RequestRow, selectRequests } from '#request-log/request-log-querie
 export const requestFields = {
   id: idOf('req_', 'request'),
   created: Timestamp,
-  caller: nullable(textOut('The id of the API key, terminal or person; `null` if unknown.')),
+  caller: nullable(text(100, 'The id of the API key, terminal or person; `null` if unknown.')),
   operation: nullable(
     textOut('The operation, such as createPaymentIntent; `null` if no route matched.'),
   ),
-  method: textOut('The HTTP method.'),
+  method: text(20, 'The HTTP method.', 1),
   path: textOut('The path that was requested, without its query.'),
   status: Type.Integer({ description: 'The HTTP status of the response.' }),
-  code: nullable(textOut('The error code of the response; `null` if it was not an error.')),
+  code: nullable(text(100, 'The error code of the response; `null` if it was not an error.')),
   object_id: nullable(textOut('The id of the object that the request concerned, or null.')),
   idempotency_key: nullable(textOut('The Idempotency-Key of the request, or null.')),
-  api_version: textOut('The API version that was used.'),
+  api_version: text(20, 'The API version that was used.'),
   duration_ms: Type.Number({ description: 'The duration of the request, in milliseconds.' }),
-  address: textOut('The IP address that the request came from.'),
+  address: text(64, 'The IP address that the request came from.'),
   user_agent: nullable(textOut('How the client identifies itself, or null.')),
 };
 
