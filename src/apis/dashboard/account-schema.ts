@@ -438,7 +438,11 @@ export const WithdrawalSchema = Type.Object(
       description: 'True if the service has requested it by itself, at the end of a period.',
     }),
     period: nullable(
-      text(10, 'The first day of that period, YYYY-MM-DD; `null` if a person has requested it.', 10),
+      text(
+        10,
+        'The first day of that period, YYYY-MM-DD; `null` if a person has requested it.',
+        10,
+      ),
     ),
     created: Timestamp,
     updated: Timestamp,
