@@ -210,13 +210,10 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
   {
     name: 'withdrawals count as refunds',
     file: 'Payouts.sol',
-    from:
-      '_payOut(merchant, wallet, amount, number);\n    }\n\n' +
-      '    /// @notice Pays out to the registered wallet at its',
+    from: '_payOut(merchant, wallet, amount, number);',
     to:
       '_outflow = _outflow.pay(amount, block.timestamp);\n' +
-      '        _payOut(merchant, wallet, amount, number);\n    }\n\n' +
-      '    /// @notice Pays out to the registered wallet at its',
+      '        _payOut(merchant, wallet, amount, number);',
   },
   {
     name: 'an authorized pull gets no gas for a signature',

@@ -166,6 +166,7 @@ const WITHOUT_FACTOR: Readonly<Record<string, string>> = {
   leaveTeam: 'takes the own role away; an owner shows a factor',
   revokeInvitation: 'takes an invitation away',
   removePin: 'takes a PIN away',
+  handInOfflinePayments: 'each sale is signed by a wallet, and pays only this merchant',
   submitVerification: 'staff decide what becomes of it',
   revokeApiKey: 'takes a key away',
   updateTerminal: 'a label and a name, for members',
