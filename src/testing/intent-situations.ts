@@ -38,6 +38,7 @@ export function intentIn(state: IntentState): PaymentIntent {
     description: null,
     metadata: { table: '7' },
     source: 'api',
+    offline: null,
     splitGroup: null,
     cashierId: null,
     expiresAt: EXPIRES_AT,

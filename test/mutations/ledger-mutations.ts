@@ -182,7 +182,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: 'a late settlement overtakes the attempt that is under way',
     file: 'src/payments/settle.ts',
     by: 'src/payments/overdue.test.ts',
-    from: "  return isLate && intent?.status === 'processing';",
+    from: "  return isLate && intent?.status === 'processing' && !isOnItsWay(intent);",
     to: "  return isLate && intent?.status === 'requires_action';",
   },
   {

@@ -64,10 +64,10 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     name: 'a signature pays for anything',
     file: 'src/payments/verify-authorization.ts',
     by: WAYS,
-    from: `      return (await countSignatureFailure(db, link.intent.id))
-        ? tooManyFailures()
-        : signatureInvalid();`,
-    to: '      return newestFirst[0] ?? signatureInvalid();',
+    from: "  if (verdict.status === 'invalid') return signatureFailed(db, link.intent.id);",
+    to:
+      "  if (verdict.status === 'invalid') " +
+      "return { terms: present(newestFirst[0], 'terms of a signature'), signature };",
   },
   {
     name: 'a code pays as often as it is shown',

@@ -39,6 +39,9 @@ test('a till that becomes another merchant’s keeps neither PIN nor cashier nor
   forgetMerchant();
   const { sound, display, printer: kept, ...rest } = keptSettings();
   assert.deepEqual({ sound, display, printer: kept }, own, 'what is the device’s own stays');
-  const nothing = { shiftSince: null, cashier: '', asksForTips: false, pin: null, locked: false };
+  const nothing = {
+    ...{ shiftSince: null, cashier: '', asksForTips: false, pin: null, locked: false },
+    person: null,
+  };
   assert.deepEqual(rest, nothing);
 });

@@ -10,6 +10,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'dashboard/pages/settings.tsx': ['Daily refund limit'],
   'dashboard/parts/catalog-dialog.tsx': ['Price'],
   'dashboard/parts/refund-dialog.tsx': ['Amount'],
+  'dashboard/parts/till-access.tsx': ['Refund limit'],
   'dashboard/parts/withdraw-dialog.tsx': ['Amount'],
   'operator/parts/policy-form.tsx': ['Limit per payment', 'Limit per period'],
   'terminal/screens/cart-dialogs.tsx': ['Discount'],
@@ -49,6 +50,7 @@ const SILENT: ReadonlySet<string> = new Set([
   'dashboard/pages/risk-rules.tsx',
   'dashboard/pages/settings.tsx',
   'dashboard/parts/catalog-dialog.tsx',
+  'dashboard/parts/till-access.tsx',
   'operator/parts/policy-form.tsx',
   'terminal/screens/cart-dialogs.tsx',
   'terminal/screens/find.tsx',
@@ -133,12 +135,12 @@ test('every field that takes a percentage is listed, and each listed one is draw
 test('a field that takes a sum among other things reads it by the same rule', () => {
   const lookUp = readFileSync(path.join(WEB, 'dashboard/parts/search-by-id.ts'), 'utf8');
   assert.match(lookUp, /searchProblem\(q\)/);
-  const searching = filesWith(/(search-text|look-up)\.ts/);
+  const searching = filesWith(/(search-text|search-by-id)\.ts/);
   assert.deepEqual(searching, Object.keys(SEARCHES).sort());
   for (const [name, label] of Object.entries(SEARCHES)) {
     const text = files.get(name) ?? '';
     assert.match(text, new RegExp(`label="${label}"`), name);
-    assert.match(text, /searchProblem|look-up\.ts/, name);
+    assert.match(text, /searchProblem|search-by-id\.ts/, name);
   }
 });
 
