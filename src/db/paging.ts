@@ -159,12 +159,21 @@ export async function selectPage<Row extends Place>(
   sql: Sql,
   list: ListOf,
   tenant: Tenant,
+  page: Page,
+): Promise<Row[]> {
+  return readList<Row>(sql, list, { tenant, page });
+}
+
+/** Returns one page of a table with `location_id`, of one location if the page names it. */
+export async function selectLocatedPage<Row extends Place>(
+  sql: Sql,
+  list: ListOf,
+  tenant: Tenant,
   page: LocatedPage,
 ): Promise<Row[]> {
-  return readList<Row>(sql, page.location === undefined ? list : ofLocation(list, page.location), {
-    tenant,
-    page,
-  });
+  const { location } = page;
+  const located = location === undefined ? list : ofLocation(list, location);
+  return readList<Row>(sql, located, { tenant, page });
 }
 
 /** The indexes of locations have no rows without one. */

@@ -7,7 +7,7 @@ import {
   type Condition,
   HIDDEN_TENANT_KEY,
   type LocatedPage,
-  selectPage,
+  selectLocatedPage,
   TENANT_KEY,
 } from '#db/paging.ts';
 import { type IntentRow, paymentIntents, toIntent } from '#payments/intent-rows.ts';
@@ -91,6 +91,6 @@ export async function selectIntentPage(
     indexes: INDEXES,
     ...(status === null ? {} : { anyOf: inStatus(status, wanted.now) }),
   };
-  const rows = await selectPage<IntentRow>(sql, list, wanted.tenant, page);
+  const rows = await selectLocatedPage<IntentRow>(sql, list, wanted.tenant, page);
   return rows.map((row) => asOf(toIntent(row), wanted.now));
 }

@@ -5,7 +5,7 @@ import {
   HIDDEN_TENANT_KEY,
   type LocatedPage,
   type Place,
-  selectPage,
+  selectLocatedPage,
 } from '#db/paging.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import {
@@ -83,7 +83,7 @@ export async function selectPaymentPage(
     ...(orderId === null ? {} : { found: { sql: OF_ORDER, value: orderId } }),
     ...(status === null ? {} : { anyOf: [OF_STATUS[status]] }),
   };
-  return (await selectPage<PaymentRow>(sql, list, wanted.tenant, page)).map(toPayment);
+  return (await selectLocatedPage<PaymentRow>(sql, list, wanted.tenant, page)).map(toPayment);
 }
 
 export interface PayerPayment {

@@ -2,7 +2,7 @@ import { assert, assertNever, only, present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type LocatedPage, selectPage, TENANT_KEY } from '#db/paging.ts';
+import { type LocatedPage, selectLocatedPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { PastQuote } from '#prices/quote.ts';
@@ -135,7 +135,7 @@ export async function selectRefundPage(
     indexes: INDEXES,
     ...(paymentIntentId === null ? {} : { found: { sql: OF_INTENT, value: paymentIntentId } }),
   };
-  return (await selectPage<RefundRow>(sql, list, wanted.tenant, page)).map(toRefund);
+  return (await selectLocatedPage<RefundRow>(sql, list, wanted.tenant, page)).map(toRefund);
 }
 
 /**

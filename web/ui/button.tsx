@@ -1,10 +1,22 @@
-import { type ButtonHTMLAttributes, type ReactNode, useRef } from 'react';
+import { type ButtonHTMLAttributes, type MouseEvent, type ReactNode, useRef } from 'react';
 
 /**
- * Longest time between the clicks of a double click. The action of the first may have ended before
- * the second, which must not repeat it.
+ * Longest time between the taps of a double tap. Phones report the second one as a click of its
+ * own.
  */
-const DOUBLE_CLICK_MS = 300;
+const DOUBLE_TAP_MS = 300;
+
+/**
+ * True for the second click of a double click. The action of the first may have ended before it,
+ * and it must not repeat the action. A new click of a mouse counts, however soon it comes.
+ */
+function isSecondClick({ detail, nativeEvent, timeStamp }: ClickOf, clickedAt: number): boolean {
+  if (detail > 1) return true;
+  const isTap = 'pointerType' in nativeEvent && nativeEvent.pointerType === 'touch';
+  return isTap && timeStamp - clickedAt < DOUBLE_TAP_MS;
+}
+
+type ClickOf = MouseEvent<HTMLButtonElement>;
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: 'plain' | 'primary' | 'danger' | 'danger-quiet' | 'quiet';
@@ -43,7 +55,7 @@ export function Button(props: ButtonProps): ReactNode {
       aria-busy={busy}
       aria-disabled={busy}
       onClick={(event) => {
-        const isSecond = wasBusy.current && event.timeStamp - clickedAt.current < DOUBLE_CLICK_MS;
+        const isSecond = wasBusy.current && isSecondClick(event, clickedAt.current);
         if (busy || isSecond) return event.preventDefault();
         clickedAt.current = event.timeStamp;
         wasBusy.current = false;

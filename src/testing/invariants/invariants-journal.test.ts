@@ -105,7 +105,7 @@ describe('the check of what clients were told', () => {
 
 describe('the check of what the owner was told of a withdrawal', () => {
   it('fails if it is lost', async () => {
-    const found = await checkAfter('delete from withdrawals');
+    const found = await checkAfter('delete from automatic_payouts', 'delete from withdrawals');
     assert.equal(found, `${withdrawal.id} was answered and is lost`);
   });
 
