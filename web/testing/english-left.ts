@@ -1,9 +1,14 @@
+import type { TextLanguage } from '#core/languages.ts';
 import { messageOf, TEXT_KEYS } from '#texts/catalog.ts';
 import { TESTED_LANGUAGE } from './tested-language.ts';
 
-function textsOf(language: Parameters<typeof messageOf>[0]): Set<string> {
+/** Returns the texts of the catalog, and the parts of those that have values. */
+function textsOf(language: TextLanguage): Set<string> {
   const messages = [...TEXT_KEYS].map((key) => messageOf(language, key));
-  return new Set(messages.filter((message) => typeof message === 'string'));
+  const parts = messages.flatMap((message) =>
+    typeof message === 'string' ? [message] : JSON.stringify(message).split('"'),
+  );
+  return new Set(parts.map((part) => part.trim()));
 }
 
 /** Returns the texts that are English ones of the catalog, and none of the tested language. */
