@@ -1,3 +1,4 @@
+import { withoutIsolates } from '#core/isolates.ts';
 import type { TextLanguage } from '#core/languages.ts';
 import { messageOf, TEXT_KEYS } from '#texts/catalog.ts';
 import { TESTED_LANGUAGE } from './tested-language.ts';
@@ -8,7 +9,7 @@ function textsOf(language: TextLanguage): Set<string> {
   const parts = messages.flatMap((message) =>
     typeof message === 'string' ? [message] : JSON.stringify(message).split('"'),
   );
-  return new Set(parts.map((part) => part.trim()));
+  return new Set(parts.map((part) => withoutIsolates(part).trim()));
 }
 
 /** Returns the texts that are English ones of the catalog, and none of the tested language. */
