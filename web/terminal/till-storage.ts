@@ -94,6 +94,10 @@ export interface Settings {
   readonly shiftSince: string | null;
   /** Name of the cashier, for the totals by cashier. Empty if none was entered. */
   readonly cashier: string;
+  /** Who is in with a PIN of the account, or `null`. */
+  readonly person: { readonly id: string; readonly name: string } | null;
+  /** True if the account's people had PINs when the service was last asked. */
+  readonly hasPeople?: boolean;
   readonly asksForTips: boolean;
   readonly sound: boolean;
   /** Salted hash of the cashier's PIN, or `null` if none is set. */
@@ -110,6 +114,7 @@ export interface Settings {
 const NEW_SETTINGS: Settings = {
   shiftSince: null,
   cashier: '',
+  person: null,
   asksForTips: false,
   sound: true,
   pin: null,

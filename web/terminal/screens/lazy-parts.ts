@@ -7,3 +7,4 @@ export const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDi
 export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScreen);
 export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
 export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
+export const WhoIsIn = partOf(async () => (await import('./people.tsx')).WhoIsIn);

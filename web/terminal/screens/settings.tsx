@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { named } from '#core/isolates.ts';
 import { fromRoot } from '../../data/root-path.ts';
 import { Switch } from '../../ui/choice.tsx';
@@ -11,6 +11,7 @@ import { useToast } from '../../ui/toast.tsx';
 import { hasCamera } from '../reader/camera.ts';
 import { hasNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
+import { FullScreenButton, OwnPin } from './people.tsx';
 import { PrinterCard } from './printer.tsx';
 import type { TillContext } from './till-context.ts';
 import { UsbReaderCard } from './usb-reader.tsx';
@@ -52,8 +53,28 @@ function openDisplay(language: string | null): void {
   window.open(fromRoot(`terminal?display${wish}`), 'tapline display');
 }
 
-/** Shows the settings of optional features. On a new till they are all off. */
+/** Shows the settings, to the person who is in only after the PIN. */
 export function SettingsScreen(context: TillContext): ReactNode {
+  const { person } = context.settings;
+  const [isOpen, setIsOpen] = useState(person === null);
+  if (isOpen || person === null) return <OpenSettings {...context} />;
+  return (
+    <div className="stack till-start">
+      <title>{t('till.settings.page')}</title>
+      <h1>{t('till.settings.heading')}</h1>
+      <p>{t('till.person.settings_text')}</p>
+      <OwnPin
+        person={person}
+        data-name="Open settings"
+        button={t('till.person.settings_button')}
+        onIn={() => setIsOpen(true)}
+      />
+    </div>
+  );
+}
+
+/** Shows the settings of optional features. On a new till they are all off. */
+function OpenSettings(context: TillContext): ReactNode {
   const { settings, change, readers, device } = context;
   const toast = useToast();
   return (
@@ -61,7 +82,7 @@ export function SettingsScreen(context: TillContext): ReactNode {
       <title>{t('till.settings.page')}</title>
       <h1>{t('till.settings.heading')}</h1>
       <div className="card stack">
-        <CashierField {...context} />
+        {settings.person === null ? <CashierField {...context} /> : null}
         <Switch
           label={t('till.settings.tips')}
           checked={settings.asksForTips}
@@ -82,6 +103,7 @@ export function SettingsScreen(context: TillContext): ReactNode {
           checked={settings.sound}
           onChange={(sound) => change({ sound })}
         />
+        {settings.person === null ? <FullScreenButton /> : null}
       </div>
       <div className="card">
         <PinForm

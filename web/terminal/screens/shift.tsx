@@ -72,6 +72,27 @@ function useDevice(runner: TillRunner, reached: boolean): Device | null {
   return device;
 }
 
+/** Returns the till's settings, which follow what the service says of its terminal. */
+function useSettings(device: Device | null): Pick<TillContext, 'settings' | 'change'> {
+  const [settings, setSettings] = useState(keptSettings);
+  const change = useCallback((part: Partial<Settings>) => {
+    const changed = { ...keptSettings(), ...part };
+    keepSettings(changed);
+    setSettings(changed);
+  }, []);
+  useEffect(() => {
+    const { person } = keptSettings();
+    // Another window handed over, the PIN has changed, or the person was removed.
+    const isIn = device === null || device.shift?.cashier === person?.id;
+    if (person !== null && !isIn) change({ shiftSince: null, person: null });
+  }, [device, change]);
+  const currency = device?.currency;
+  useEffect(() => {
+    if (currency !== undefined) change({ currency });
+  }, [currency, change]);
+  return { settings, change };
+}
+
 /** Sends this till's receipts to the fiscal signer, if the account has tills do it. */
 function useSigner({ api, runner, device }: Pick<TillContext, 'api' | 'runner' | 'device'>): void {
   const signs = device?.signs_receipts;
@@ -103,16 +124,7 @@ function RunningShift(props: RunningProps): ReactNode {
   useEffect(() => {
     if (isKnown) void api.report(import.meta.env.VITE_RELEASE);
   }, [api, isKnown]);
-  const [settings, setSettings] = useState(keptSettings);
-  const change = useCallback((part: Partial<Settings>) => {
-    const changed = { ...keptSettings(), ...part };
-    keepSettings(changed);
-    setSettings(changed);
-  }, []);
-  const currency = device?.currency;
-  useEffect(() => {
-    if (currency !== undefined) change({ currency });
-  }, [currency, change]);
+  const { settings, change } = useSettings(device);
   const begins = startsShift && device?.livemode === false && settings.shiftSince === null;
   useEffect(() => {
     if (begins) change({ shiftSince: new Date(Date.now()).toISOString() });

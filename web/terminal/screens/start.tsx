@@ -4,29 +4,64 @@ import { t } from '../../ui/text/t.ts';
 import { askForCamera } from '../reader/camera.ts';
 import { hasNfc, readNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
+import { NoPeople, shiftOf, usePeople, useShiftApi } from './people.tsx';
+import { PersonForm } from './person-form.tsx';
 import type { TillContext } from './till-context.ts';
 
 /** Asks for all browser permissions at once, so that no prompt appears while a customer waits. */
+async function askForPermissions(): Promise<void> {
+  const end = new AbortController();
+  if (hasNfc()) await readNfc(() => {}, end.signal);
+  end.abort();
+  await askForCamera();
+}
+
+/** Starts a shift: of a person with a PIN, or of whoever is there if nobody has one. */
 export function StartScreen(context: TillContext): ReactNode {
-  const { change, view, device } = context;
-  const [busy, setBusy] = useState(false);
-  const start = async () => {
-    setBusy(true);
-    const end = new AbortController();
-    if (hasNfc()) await readNfc(() => {}, end.signal);
-    end.abort();
-    await askForCamera();
-    change({ shiftSince: new Date(Date.now() + view.clockOffsetMs).toISOString() });
-  };
+  const { settings, device } = context;
+  const api = useShiftApi();
+  const { people, failed, reload } = usePeople(api, context);
+  // Without an answer, the last one counts: a till without a network asks for a PIN if somebody
+  // has one.
+  const hasPeople = people === null ? settings.hasPeople === true : people.length > 0;
   return (
     <div className="stack till-start">
       <title>{t('till.start.page')}</title>
       <h1>{device === null ? t('till.start.heading') : <bdi>{device.merchant_name}</bdi>}</h1>
       <p className="soft">{t('till.start.text')}</p>
+      {hasPeople && failed ? <NoPeople reload={reload} /> : null}
+      {hasPeople && people !== null ? (
+        <PersonForm
+          api={api}
+          people={people}
+          data-name="Start shift"
+          button={t('till.start.button')}
+          onIn={async (person, shift) => {
+            await askForPermissions();
+            context.change(shiftOf(person, shift));
+          }}
+        />
+      ) : null}
+      {hasPeople ? null : <PlainStart {...context} />}
+    </div>
+  );
+}
+
+function PlainStart(context: TillContext): ReactNode {
+  const { change, view } = context;
+  const [busy, setBusy] = useState(false);
+  const start = async () => {
+    setBusy(true);
+    await askForPermissions();
+    const shiftSince = new Date(Date.now() + view.clockOffsetMs).toISOString();
+    change({ shiftSince, person: null });
+  };
+  return (
+    <>
       <CashierField {...context} />
       <Button data-name="Start shift" kind="primary" large wide busy={busy} onClick={start}>
         {t('till.start.button')}
       </Button>
-    </div>
+    </>
   );
 }

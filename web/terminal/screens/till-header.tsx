@@ -7,6 +7,7 @@ import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { goTo, usePlace } from '../page-path.ts';
 import { WORDS } from '../words.ts';
+import { WhoIsIn } from './lazy-parts.ts';
 import { OfflineNotice } from './offline-notice.tsx';
 import type { TillContext } from './till-context.ts';
 
@@ -69,6 +70,7 @@ export function Bar(props: BarProps): ReactNode {
         {device?.livemode === false ? <Status tone="warn">{t('till.test_mode')}</Status> : null}
       </div>
       {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
+      {isIdle && settings.person !== null ? <WhoIsIn {...props} /> : null}
       <OfflineNotice view={view} />
       {view.keyEnded ? (
         <Notice tone="bad" role="alert">

@@ -12,6 +12,7 @@ import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time, ZoneNote } from '../../ui/time.tsx';
 import { replacePlace } from '../page-path.ts';
+import { OwnPin, useShiftApi } from './people.tsx';
 import type { TillContext } from './till-context.ts';
 
 type Figures = Totals['total'];
@@ -131,14 +132,10 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
  * printing.
  */
 export function TotalsScreen(context: TillContext): ReactNode {
-  const { device, settings, change, view } = context;
+  const { device, settings, view } = context;
   const { totals, failed, reload } = useTotals(context);
   const [ending, setEnding] = useState(false);
   const until = new Date(Date.now() + view.clockOffsetMs).toISOString();
-  const end = () => {
-    change({ shiftSince: null });
-    replacePlace('');
-  };
   return (
     <div className="stack">
       <title>{t('till.totals.page')}</title>
@@ -175,15 +172,38 @@ export function TotalsScreen(context: TillContext): ReactNode {
         {t('till.print')}
       </Button>
       <Button onClick={() => setEnding(true)}>{t('till.end_shift.button')}</Button>
-      {ending ? (
-        <Dialog title={t('till.end_shift.heading')} onClose={() => setEnding(false)}>
-          <p>{t('till.end_shift.text')}</p>
-          <Button kind="primary" onClick={end}>
-            {t('till.end_shift.button')}
-          </Button>
-          <Button onClick={() => setEnding(false)}>{t('till.end_shift.keep_button')}</Button>
-        </Dialog>
-      ) : null}
+      {ending ? <EndDialog {...context} onClose={() => setEnding(false)} /> : null}
     </div>
+  );
+}
+
+/** Ends the shift; with the PIN of the person who is in, if somebody is. */
+function EndDialog(props: TillContext & { readonly onClose: () => void }): ReactNode {
+  const { settings, change, onClose } = props;
+  const { person } = settings;
+  const api = useShiftApi();
+  const end = () => {
+    // If this fails, the next person who comes in takes the shift over.
+    if (person !== null) void api.end();
+    change({ shiftSince: null, person: null });
+    replacePlace('');
+  };
+  return (
+    <Dialog title={t('till.end_shift.heading')} onClose={onClose}>
+      <p>{t('till.end_shift.text')}</p>
+      {person === null ? (
+        <Button kind="primary" onClick={end}>
+          {t('till.end_shift.button')}
+        </Button>
+      ) : (
+        <OwnPin
+          person={person}
+          data-name="End shift"
+          button={t('till.end_shift.button')}
+          onIn={end}
+        />
+      )}
+      <Button onClick={onClose}>{t('till.end_shift.keep_button')}</Button>
+    </Dialog>
   );
 }

@@ -1,0 +1,39 @@
+import { type Answer, createApi } from './api.ts';
+import type { Shift } from './types/device.ts';
+
+/** Calls about the people at a till, in their own file, because a till without PINs makes none. */
+
+/** The service hashes a PIN slowly, and a busy one lets callers wait for it. */
+const PIN_TIMEOUT_MS = 20_000;
+const QUICK_TIMEOUT_MS = 10_000;
+
+/** A person who can start a shift. */
+export interface Person {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface ShiftApi {
+  people(): Promise<Answer<{ readonly data: readonly Person[] }>>;
+  /** Starts the shift, or hands it over. */
+  start(person: string, pin: string): Promise<Answer<Shift>>;
+  end(): Promise<Answer<Shift>>;
+}
+
+export function createShiftApi(deviceKey: string): ShiftApi {
+  const api = createApi({
+    root: 'api/device/v1',
+    headers: () => ({ Authorization: `Bearer ${deviceKey}` }),
+  });
+  return {
+    people: () => api({ path: '/cashiers', timeoutMs: QUICK_TIMEOUT_MS }),
+    start: (cashier, pin) =>
+      api({
+        method: 'POST',
+        path: '/shift',
+        body: { cashier, pin },
+        timeoutMs: PIN_TIMEOUT_MS,
+      }),
+    end: () => api({ method: 'DELETE', path: '/shift', timeoutMs: QUICK_TIMEOUT_MS }),
+  };
+}

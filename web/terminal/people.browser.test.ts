@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
+import { addMember } from '#testing/people.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { ownStage } from '../testing/stage.ts';
+import { addTestTerminal, openTill, paymentsOf, type TillWindow } from '../testing/till.ts';
+
+/** People at one till: who comes in, who hands over, and what takes a PIN. */
+
+let db: Database;
+
+const stage = ownStage(async (made) => {
+  db = made.db;
+});
+const people = new Map<string, { readonly id: string; readonly pin: string }>();
+
+async function addPerson(name: string, pin: string): Promise<void> {
+  const { sandbox } = stage();
+  const email = `${name.toLowerCase()}@people.test`;
+  const made = { email, accountId: sandbox.account, role: 'cashier' } as const;
+  const id = await addMember({ db, clock: systemClock }, made);
+  await db.query('update users set name = $2 where id = $1', [id, name]);
+  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  await owner.post('/session', sandbox.dashboard);
+  const path = `/accounts/${sandbox.account}/members/${id}/pin`;
+  const set = await owner.send('PUT', path, { pin });
+  assert.equal(set.status, 200, set.text);
+  people.set(name, { id, pin });
+}
+
+async function comeIn({ page }: TillWindow, name: string, button: string | RegExp): Promise<void> {
+  await page.getByRole('combobox', { name: 'Person' }).selectOption({ label: name });
+  await page.getByRole('textbox', { name: 'PIN' }).fill(people.get(name)?.pin ?? '');
+  await page.getByRole('button', { name: button }).last().click();
+}
+
+async function sell(till: TillWindow): Promise<void> {
+  await till.amount.fill('2.50');
+  await till.charge.click();
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  await till.newPayment.click();
+  await till.amount.waitFor();
+}
+
+test('two people work at one till, and only a PIN opens settings and ends the shift', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const { page } = till;
+  await addPerson('Ada', '4927');
+  await addPerson('Ben', '86420975');
+  await page.getByRole('link', { name: 'Totals' }).click();
+  await page.getByRole('button', { name: 'End shift' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End shift' }).click();
+  await page.getByRole('combobox', { name: 'Person' }).selectOption({ label: 'Ada' });
+  await page.getByRole('textbox', { name: 'PIN' }).fill('0000');
+  await page.keyboard.press('Enter');
+  await page.getByText('Wrong PIN.').waitFor();
+  await till.checkAccessibility();
+  await comeIn(till, 'Ada', /^Start shift/);
+  await page.getByText('Ada', { exact: true }).waitFor();
+  await sell(till);
+  await page.getByRole('button', { name: 'Full screen' }).click();
+  await page.waitForFunction(() => document.fullscreenElement !== null);
+  await page.evaluate(() => document.exitFullscreen());
+  await page.getByRole('button', { name: 'Hand over' }).click();
+  await till.checkAccessibility();
+  await comeIn(till, 'Ben', /^Hand over/);
+  await page.getByText('Ben', { exact: true }).waitFor();
+  await sell(till);
+  const payments = await paymentsOf(sandbox, terminal);
+  const who = payments.map((payment) => (payment as unknown as { cashier: string }).cashier);
+  assert.deepEqual(who, [people.get('Ben')?.id, people.get('Ada')?.id]);
+  await page.reload();
+  await page.getByText('Ben', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  assert.equal(await page.getByRole('switch', { name: 'Sounds' }).count(), 0);
+  await page.getByRole('textbox', { name: 'PIN' }).fill('86420975');
+  await page.keyboard.press('Enter');
+  await page.getByRole('switch', { name: 'Sounds' }).waitFor();
+  await page.getByRole('link', { name: 'Totals' }).click();
+  await page.getByRole('heading', { name: 'Ada', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'End shift' }).click();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'PIN' }).fill('86420975');
+  await page.keyboard.press('Enter');
+  await page.getByRole('combobox', { name: 'Person' }).waitFor();
+  till.checkClean(/status of 403/);
+  await till.close();
+});

@@ -1,0 +1,129 @@
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { named } from '#core/isolates.ts';
+import { createShiftApi, type Person, type ShiftApi } from '../../data/shift.ts';
+import type { Shift } from '../../data/types/device.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
+import { enterFullScreen, hasFullScreen } from '../full-screen.ts';
+import { keptPairing } from '../till-storage.ts';
+import { PersonForm } from './person-form.tsx';
+import type { TillContext } from './till-context.ts';
+
+/** Who is in at the till, and what takes a PIN. */
+
+export function useShiftApi(): ShiftApi {
+  return useMemo(() => createShiftApi(keptPairing()?.key ?? ''), []);
+}
+
+interface FoundPeople {
+  /** `null` until the service has answered. */
+  readonly people: readonly Person[] | null;
+  readonly failed: boolean;
+  readonly reload: () => void;
+}
+
+/** Loads those who have a PIN. Remembers whether there are any, for a till without a network. */
+export function usePeople(api: ShiftApi, { change }: Pick<TillContext, 'change'>): FoundPeople {
+  const [people, setPeople] = useState<readonly Person[] | null>(null);
+  const [failed, setFailed] = useState(false);
+  const reload = useCallback(() => {
+    setFailed(false);
+    void api.people().then((answer) => {
+      if (answer.is !== 'done') return setFailed(true);
+      setPeople(answer.value.data);
+      change({ hasPeople: answer.value.data.length > 0 });
+    });
+  }, [api, change]);
+  useEffect(reload, [reload]);
+  return { people, failed, reload };
+}
+
+/** Returns the settings of a till where this person is in. */
+export function shiftOf({ id, name }: Person, { started_at }: Pick<Shift, 'started_at'>) {
+  return { shiftSince: started_at, person: { id, name }, cashier: '' };
+}
+
+export function NoPeople({ reload }: Pick<FoundPeople, 'reload'>): ReactNode {
+  return (
+    <Notice tone="warn" role="alert">
+      <p>{t('till.person.not_loaded')}</p>
+      <Button onClick={reload}>{t('till.try_again')}</Button>
+    </Notice>
+  );
+}
+
+function HandOver({
+  context,
+  onClose,
+}: {
+  readonly context: TillContext;
+  readonly onClose: () => void;
+}): ReactNode {
+  const api = useShiftApi();
+  const { people, failed, reload } = usePeople(api, context);
+  return (
+    <Dialog title={t('till.hand_over.heading')} onClose={onClose}>
+      <p>{t('till.hand_over.text')}</p>
+      {failed ? <NoPeople reload={reload} /> : null}
+      {people === null ? null : (
+        <PersonForm
+          api={api}
+          people={people}
+          data-name="Hand over"
+          button={t('till.hand_over.button')}
+          onIn={(person, shift) => {
+            context.change(shiftOf(person, shift));
+            onClose();
+          }}
+        />
+      )}
+      <Button onClick={onClose}>{t('till.hand_over.keep_button')}</Button>
+    </Dialog>
+  );
+}
+
+/** Fills the screen, where the browser can. */
+export function FullScreenButton(): ReactNode {
+  if (!hasFullScreen()) return null;
+  return (
+    <Button data-name="Full screen" onClick={enterFullScreen}>
+      {t('till.full_screen.button')}
+    </Button>
+  );
+}
+
+/** Shows who is in, with the ways to hand over and to fill the screen. */
+export function WhoIsIn(context: TillContext): ReactNode {
+  const { person } = context.settings;
+  const [isHandingOver, setIsHandingOver] = useState(false);
+  if (person === null) return null;
+  return (
+    <div className="row unprinted">
+      <span>{named(person.name)}</span>
+      <Button data-name="Hand over" onClick={() => setIsHandingOver(true)}>
+        {t('till.hand_over.button')}
+      </Button>
+      <FullScreenButton />
+      {isHandingOver ? (
+        <HandOver context={context} onClose={() => setIsHandingOver(false)} />
+      ) : null}
+    </div>
+  );
+}
+
+export interface OwnPinProps {
+  readonly person: Person;
+  readonly button: string;
+  readonly 'data-name': string;
+  readonly onIn: () => void;
+}
+
+/** Asks the person who is in for the PIN again, before what only that person may do. */
+export function OwnPin({ person, button, onIn, 'data-name': dataName }: OwnPinProps): ReactNode {
+  const api = useShiftApi();
+  return (
+    <PersonForm api={api} people={[person]} button={button} data-name={dataName} onIn={onIn} />
+  );
+}

@@ -1,0 +1,87 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
+import { refusalText } from '../../data/refusal-text.ts';
+import type { Person, ShiftApi } from '../../data/shift.ts';
+import type { Shift } from '../../data/types/device.ts';
+import { Button } from '../../ui/button.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
+
+export interface PersonFormProps {
+  readonly api: ShiftApi;
+  /** Those who may enter their PIN here. */
+  readonly people: readonly Person[];
+  /** The label of the button, and its English name for scripts. */
+  readonly button: string;
+  readonly 'data-name': string;
+  readonly onIn: (person: Person, shift: Shift) => void;
+}
+
+function problemOf(answer: Awaited<ReturnType<ShiftApi['start']>>): string | null {
+  if (answer.is === 'done') return null;
+  if (answer.is !== 'refused') return t('till.person.no_answer');
+  const { code } = answer.error;
+  if (code === 'pin_invalid') return t('till.person.pin_invalid');
+  return code === 'rate_limit_exceeded' ? t('till.person.blocked') : refusalText(answer.error);
+}
+
+/** Asks who comes in, and for the PIN, which the service checks. */
+export function PersonForm(props: PersonFormProps): ReactNode {
+  const { api, people, button, onIn } = props;
+  const [id, setId] = useState(people[0]?.id ?? '');
+  const [pin, setPin] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const person = people.find((one) => one.id === id);
+    if (busy || person === undefined) return;
+    setBusy(true);
+    const answer = await api.start(id, pin);
+    setBusy(false);
+    setPin('');
+    setProblem(problemOf(answer));
+    if (answer.is === 'done') onIn(person, answer.value);
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      {people.length === 1 ? (
+        <p>
+          <strong>{named(people[0]?.name ?? '')}</strong>
+        </p>
+      ) : (
+        <Select
+          data-name="Person"
+          label={t('till.person.label')}
+          value={id}
+          onChange={(event) => {
+            setId(event.target.value);
+            setProblem(null);
+          }}
+        >
+          {people.map((person) => (
+            <option key={person.id} value={person.id}>
+              {named(person.name)}
+            </option>
+          ))}
+        </Select>
+      )}
+      <TextField
+        data-name="PIN"
+        label={t('till.person.pin')}
+        type="password"
+        inputMode="numeric"
+        autoComplete="off"
+        value={pin}
+        error={problem}
+        onChange={(event) => {
+          setPin(event.target.value);
+          setProblem(null);
+        }}
+      />
+      <Button data-name={props['data-name']} type="submit" kind="primary" large wide busy={busy}>
+        {button}
+      </Button>
+    </form>
+  );
+}
