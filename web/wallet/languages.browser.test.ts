@@ -147,7 +147,7 @@ test('the settings, what a wallet can do without this service, and what it signs
   await follow('wallet.limits.contracts_link');
   await check();
   await follow('wallet.end.link');
-  await wallet.page.getByText(text('wallet.end.sign_heading')).waitFor();
+  await wallet.page.getByText(text('wallet.end.sign_heading'), { exact: true }).first().waitFor();
   await check();
   wallet.checkClean();
   await wallet.close();
