@@ -10,22 +10,30 @@ import { List } from '../../desk/list.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { type Role, useMerchant, useRead } from '../merchant.ts';
+import { InviteDialog, invitationColumns } from '../parts/invitations.tsx';
+import { Organization } from '../parts/organization.tsx';
+import { choiceOf, RoleSelect } from '../parts/role-select.tsx';
 import { TillAccess } from '../parts/till-access.tsx';
 
 type Member = ListMembersResponse['data'][number];
-type Invitation = ListInvitationsResponse['data'][number];
 
-const ROLES: readonly Role[] = ['cashier', 'viewer', 'member', 'admin', 'owner'];
-
-const choiceOf = (role: Role) => t(`dashboard.role_choice.${role}`);
+/** A person has one entry for the role in this account and one for that of the organization. */
+function roleOf({ role, organization }: Member): ReactNode {
+  const name = t(`dashboard.role.${role}`);
+  if (organization === null) return name;
+  return (
+    <span className="stack stack-tight">
+      <span>{name}</span>
+      <span className="soft small">{t('dashboard.organization.inherited')}</span>
+    </span>
+  );
+}
 
 function memberColumns(change: (member: Member) => ReactNode): readonly Column<Member>[] {
   return [
@@ -33,7 +41,7 @@ function memberColumns(change: (member: Member) => ReactNode): readonly Column<M
       name: t('dashboard.team.person.column'),
       cell: ({ name, email }) => `${named(name)} (${named(email)})`,
     },
-    { name: t('dashboard.field.role'), cell: ({ role }) => t(`dashboard.role.${role}`) },
+    { name: t('dashboard.field.role'), cell: roleOf },
     { name: t('desk.second_factor'), cell: ({ two_factor }) => <Factor isSet={two_factor} /> },
     {
       name: t('dashboard.team.till.column'),
@@ -82,7 +90,7 @@ export function Team(): ReactNode {
         label={t('dashboard.page.team')}
         query={query}
         columns={may('admin') ? columns : columns.slice(0, -1)}
-        keyOf={({ user }) => user}
+        keyOf={({ user, organization }) => `${user} ${organization}`}
         empty={null}
       />
       {canChange ? <BelowForOwners isEarly={query.isPending} /> : null}
@@ -90,9 +98,10 @@ export function Team(): ReactNode {
         <>
           <p className="soft">{t('dashboard.team.owner_only')}</p>
           <Leave />
+          <Organization />
         </>
       )}
-      {isInviting ? <InviteDialog onClose={() => setIsInviting(false)} /> : null}
+      {isInviting ? <Invite onClose={() => setIsInviting(false)} /> : null}
       {changing === null ? null : (
         <RoleDialog member={current(changing)} onClose={() => setChanging(null)} />
       )}
@@ -138,63 +147,16 @@ function Factor({ isSet }: { readonly isSet: boolean }): ReactNode {
   );
 }
 
-interface RoleSelectProps {
-  readonly role: Role;
-  readonly onChange: (role: Role) => void;
-  readonly error: string | null;
-  readonly hint?: string | null;
-}
-
-function RoleSelect({ role, onChange, error, hint = null }: RoleSelectProps): ReactNode {
-  return (
-    <Select
-      label={t('dashboard.field.role')}
-      value={role}
-      onChange={(event) => onChange(event.target.value as Role)}
-      error={error}
-      hint={hint ?? undefined}
-    >
-      {ROLES.map((name) => (
-        <option key={name} value={name}>
-          {choiceOf(name)}
-        </option>
-      ))}
-    </Select>
-  );
-}
-
-function InviteDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+function Invite({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { call } = useMerchant();
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Role>('member');
-  const sending = useSend(['email', 'role']);
-  const invite = async () => {
-    if (email.trim() === '')
-      return sending.refuse('email', t('dashboard.team.invite.email_missing'));
-    const body = { email: email.trim(), role };
-    const made = await sending.send(() => call('POST /accounts/{account}/invitations', { body }));
-    if (made !== null) onClose();
-  };
   return (
-    <Dialog title={t('dashboard.team.invite_someone.heading')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={invite}
-        send={t('dashboard.button.invite')}
-        onCancel={onClose}
-      >
-        <TextField
-          data-name="Email"
-          label={t('desk.field.email')}
-          type="email"
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-          hint={t('dashboard.team.invite.hint')}
-          error={sending.problemAt('email')}
-        />
-        <RoleSelect role={role} onChange={setRole} error={sending.problemAt('role')} />
-      </Form>
-    </Dialog>
+    <InviteDialog
+      title={t('dashboard.team.invite_someone.heading')}
+      send={t('dashboard.button.invite')}
+      firstRole="member"
+      invite={(body) => call('POST /accounts/{account}/invitations', { body })}
+      onClose={onClose}
+    />
   );
 }
 
@@ -255,19 +217,6 @@ function RemoveDialog({ member, onClose }: MemberDialogProps): ReactNode {
   );
 }
 
-const invitationColumns = (): readonly Column<Invitation>[] => [
-  { name: t('dashboard.team.invited.column'), cell: ({ email }) => given(email) },
-  { name: t('dashboard.field.role'), cell: ({ role }) => t(`dashboard.role.${role}`) },
-  {
-    name: t('dashboard.team.valid_until.column'),
-    cell: ({ expires_at }) => <Time at={expires_at} />,
-  },
-  {
-    name: t('dashboard.team.change.column'),
-    cell: ({ id, email }) => <TakeBack id={id} email={email} />,
-  },
-];
-
 /** Waits for both lists, so that the content below them does not move. */
 function BelowForOwners({ isEarly }: { readonly isEarly: boolean }): ReactNode {
   const query = useRead('GET /accounts/{account}/invitations');
@@ -276,6 +225,7 @@ function BelowForOwners({ isEarly }: { readonly isEarly: boolean }): ReactNode {
     <>
       <Invitations query={query} />
       <Leave />
+      <Organization />
     </>
   );
 }
@@ -285,6 +235,7 @@ interface InvitationsProps {
 }
 
 function Invitations({ query }: InvitationsProps): ReactNode {
+  const { call } = useMerchant();
   if (query.data?.data.length === 0) return null;
   return (
     <section className="stack">
@@ -292,34 +243,13 @@ function Invitations({ query }: InvitationsProps): ReactNode {
       <List
         label={t('dashboard.team.open_invitations.label')}
         query={query}
-        columns={invitationColumns()}
+        columns={invitationColumns((id) =>
+          call('DELETE /accounts/{account}/invitations/{id}', { path: { id } }),
+        )}
         keyOf={({ id }) => id}
         empty={null}
       />
     </section>
-  );
-}
-
-function TakeBack({ id, email }: { readonly id: string; readonly email: string }): ReactNode {
-  const { call } = useMerchant();
-  const [isAsking, setIsAsking] = useState(false);
-  return (
-    <>
-      <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
-        {t('dashboard.button.revoke')}
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title={t('dashboard.team.revoke_the_invitation.heading')}
-          send={t('dashboard.button.revoke')}
-          request={() => call('DELETE /accounts/{account}/invitations/{id}', { path: { id } })}
-          onDone={() => setIsAsking(false)}
-          onClose={() => setIsAsking(false)}
-        >
-          <p>{t('dashboard.team.revoke.text', { email })}</p>
-        </ConfirmDialog>
-      ) : null}
-    </>
   );
 }
 

@@ -25,6 +25,7 @@ import { Pairing } from '../parts/pairing.tsx';
 import { SmartTap } from '../parts/smart-tap.tsx';
 import { Software } from '../parts/software.tsx';
 import { TerminalTag } from '../parts/tag.tsx';
+import { TerminalLocation } from '../parts/terminal-location.tsx';
 
 /** Polling interval, short enough to notice a device that has just connected. */
 const WATCH_MS = 5_000;
@@ -90,6 +91,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
           </section>
         ) : null}
         {mode === 'test' && may('member') && isActive ? <TestTap id={id} /> : null}
+        <TerminalLocation terminal={terminal} />
         <SmartTap terminal={terminal} />
         <TerminalTag terminal={terminal} />
       </div>

@@ -53,7 +53,7 @@ export function ExportDialog(props: ExportDialogProps): ReactNode {
   const [started, setStarted] = useState<string | null>(null);
   const href = exportUrl({ account: account.id, mode }, { kind, from, to, format });
   if (started !== null) {
-    return <Download url={started} format={format} onClose={props.onClose} />;
+    return <ExportDownload url={started} format={format} onClose={props.onClose} />;
   }
   return (
     <Dialog title={t('dashboard.button.export')} onClose={props.onClose}>
@@ -101,7 +101,8 @@ export function ExportDialog(props: ExportDialogProps): ReactNode {
   );
 }
 
-function Download(props: {
+/** Shows the download of an export, and where it broke off. */
+export function ExportDownload(props: {
   readonly url: string;
   readonly format: ExportFormat;
   readonly onClose: () => void;

@@ -1,0 +1,204 @@
+import { type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
+import type { Answer } from '../../data/api.ts';
+import type { Organization as OrganizationObject } from '../../data/types/dashboard.ts';
+import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
+import { useDesk } from '../../desk/desk-context.ts';
+import { Form } from '../../desk/form.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
+import { t } from '../../ui/text/t.ts';
+import { useAccount, useMerchant, useRead } from '../merchant.ts';
+import { Locations } from './organization-locations.tsx';
+import { OrganizationPeople } from './organization-people.tsx';
+import { OrganizationSales } from './organization-sales.tsx';
+
+/** The organization of the account: its accounts, people, locations and sales. */
+export function Organization(): ReactNode {
+  const account = useAccount();
+  const mine = useRead('GET /organizations');
+  return (
+    <Loaded query={account}>
+      {({ organization }) => (
+        <Loaded query={mine}>
+          {({ data }) => {
+            const own = data.find(({ id }) => id === organization);
+            if (own !== undefined) return <Own organization={own} />;
+            return organization === null ? <Choice organizations={data} /> : <Closed />;
+          }}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+/** The account belongs to an organization in which the user has no role. */
+function Closed(): ReactNode {
+  return <p className="soft">{t('dashboard.organization.closed')}</p>;
+}
+
+/** Lets an owner create an organization, or put the account into one of theirs. */
+function Choice(props: { readonly organizations: readonly OrganizationObject[] }): ReactNode {
+  const { call, may, account } = useMerchant();
+  const [isCreating, setIsCreating] = useState(false);
+  if (!may('owner')) return null;
+  const own = props.organizations.filter(({ role }) => role === 'owner');
+  return (
+    <section className="card stack">
+      <h2>{t('dashboard.organization.heading')}</h2>
+      <p className="soft">{t('dashboard.organization.text')}</p>
+      <div className="row">
+        {own.map(({ id, name }) => (
+          <AskFirst
+            key={id}
+            kind="primary"
+            button={t('dashboard.organization.link', { name })}
+            title={t('dashboard.organization.link.heading', { account: account.name, name })}
+            text={t('dashboard.organization.link.text')}
+            request={() =>
+              call('PUT /accounts/{account}/organization', { body: { organization: id } })
+            }
+          />
+        ))}
+        <Button onClick={() => setIsCreating(true)}>{t('dashboard.organization.create')}</Button>
+      </div>
+      {isCreating ? <CreateDialog onClose={() => setIsCreating(false)} /> : null}
+    </section>
+  );
+}
+
+/** Creates the organization and puts the account into it. */
+function CreateDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { call } = useMerchant();
+  const [name, setName] = useState('');
+  const [made, setMade] = useState<string | null>(null);
+  const sending = useSend(['name']);
+  const create = async () => {
+    // A second try after the account was refused does not create another organization.
+    const body = { name: name.trim() };
+    const id = made ?? (await sending.send(() => call('POST /organizations', { body })))?.id;
+    if (id === undefined) return;
+    setMade(id);
+    const moved = await sending.send(() =>
+      call('PUT /accounts/{account}/organization', { body: { organization: id } }),
+    );
+    if (moved !== null) onClose();
+  };
+  return (
+    <Dialog title={t('dashboard.organization.create.heading')} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={create}
+        send={t('dashboard.organization.create')}
+        onCancel={onClose}
+      >
+        <TextField
+          label={t('desk.field.name')}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          error={sending.problemAt('name')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function Own({ organization }: { readonly organization: OrganizationObject }): ReactNode {
+  const { id, name, role, accounts } = organization;
+  const isOwner = role === 'owner';
+  return (
+    <>
+      <section className="card stack">
+        <h2>{t('dashboard.organization.heading')}</h2>
+        <FactList>
+          <Fact name={t('desk.field.name')}>{given(name)}</Fact>
+          <Fact name={t('dashboard.field.role')}>{t(`dashboard.role.${role}`)}</Fact>
+          <Fact name={t('dashboard.organization.accounts')}>
+            {accounts.map((one) => named(one.name)).join(', ')}
+          </Fact>
+        </FactList>
+        <Exits organization={organization} />
+      </section>
+      {role === 'cashier' ? null : (
+        <>
+          <Locations organization={organization} canChange={isOwner || role === 'admin'} />
+          <OrganizationSales organization={organization} />
+          <OrganizationPeople id={id} canChange={isOwner} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Takes the current account out of the organization, or the user. */
+function Exits({ organization }: { readonly organization: OrganizationObject }): ReactNode {
+  const { call, may, account } = useMerchant();
+  const { refresh } = useDesk();
+  const { id, name, role } = organization;
+  const onDone = () => void refresh();
+  return (
+    <div className="row">
+      {role === 'owner' && may('owner') ? (
+        <AskFirst
+          kind="danger"
+          button={t('dashboard.organization.take_out')}
+          title={t('dashboard.organization.take_out.heading', { account: account.name, name })}
+          text={t('dashboard.organization.take_out.text')}
+          request={() =>
+            call('PUT /accounts/{account}/organization', { body: { organization: null } })
+          }
+          onDone={onDone}
+        />
+      ) : null}
+      <AskFirst
+        kind="danger"
+        button={t('dashboard.organization.leave')}
+        title={t('dashboard.team.leave.heading', { name })}
+        text={t('dashboard.organization.leave.text')}
+        request={() => call('POST /organizations/{org}/leave', { path: { org: id } })}
+        onDone={onDone}
+      />
+    </div>
+  );
+}
+
+interface AskFirstProps {
+  readonly kind: 'primary' | 'danger';
+  readonly button: string;
+  readonly title: string;
+  /** The consequences. */
+  readonly text: string;
+  readonly request: () => Promise<Answer<unknown>>;
+  readonly onDone?: () => void;
+}
+
+/** A button for a change that gives or takes access, so it needs a confirmation. */
+function AskFirst({ kind, button, title, text, request, onDone }: AskFirstProps): ReactNode {
+  const [isAsking, setIsAsking] = useState(false);
+  const close = () => setIsAsking(false);
+  return (
+    <>
+      <Button kind={kind === 'danger' ? 'danger-quiet' : 'plain'} onClick={() => setIsAsking(true)}>
+        {button}
+      </Button>
+      {isAsking ? (
+        <ConfirmDialog
+          {...{ kind, title, request }}
+          send={button}
+          onDone={() => {
+            close();
+            onDone?.();
+          }}
+          onClose={close}
+        >
+          <p>{text}</p>
+        </ConfirmDialog>
+      ) : null}
+    </>
+  );
+}
