@@ -1,27 +1,14 @@
 import { type ReactNode, useState } from 'react';
-import { fromRoot } from '../../data/root-path.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
-import { buttonClass } from '../../ui/button.tsx';
-import { CopyField } from '../../ui/copy-field.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { Time } from '../../ui/time.tsx';
 import { useMerchant } from '../merchant.ts';
 
-const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
+const PairingCode = partOf(async () => (await import('./pairing-code.tsx')).PairingCode);
 
 interface Code {
   readonly code: string;
   readonly expires_at: string;
-}
-
-/**
- * Returns a link that pairs the device that opens it. The code is in the URL fragment, which no
- * server sees.
- */
-function linkOf(code: string): string {
-  return fromRoot(`terminal#pair=${code}`).href;
 }
 
 export interface PairingProps {
@@ -66,25 +53,8 @@ export function Pairing({ terminal, first, brief = false }: PairingProps): React
     );
   }
   return (
-    <div className="stack">
-      <Qr value={linkOf(code.code)} label={t('dashboard.pairing.link_for_the_device.label')} />
-      <CopyField
-        data-name="Pairing code"
-        label={t('dashboard.pairing.pairing_code.label')}
-        value={code.code}
-      />
-      <p className="soft small">
-        {rich('dashboard.pairing.text', {
-          address: () => <span className="id">{fromRoot('terminal').href}</span>,
-          time: () => <Time at={code.expires_at} shape="clock" />,
-        })}
-      </p>
-      <div className="row">
-        <a className={buttonClass({})} href={linkOf(code.code)} target="_blank" rel="noreferrer">
-          {t('dashboard.pairing.open_the_till_here.link')}
-        </a>
-        {make}
-      </div>
-    </div>
+    <PairingCode code={code.code} expiresAt={code.expires_at}>
+      {make}
+    </PairingCode>
   );
 }
