@@ -57,9 +57,9 @@ export async function selectOfflineByIdentity(
        cross join lateral (
          select ${offlinePayments.columns} from offline_payments p
          where ${wholeKey(
-           ['p.nonce', 'p.payer_address', 'p.livemode'],
-           ['wanted.nonce', 'wanted.payer', '$4'],
-         )} and ${checked('p.account_id = $3')}
+           ['p.nonce', 'p.payer_address', 'p.livemode', 'p.account_id'],
+           ['wanted.nonce', 'wanted.payer', '$4', '$3'],
+         )}
          offset 0) o`,
     [
       wanted.map(({ nonce }) => nonce),
@@ -129,15 +129,15 @@ export async function selectCardDays(
   wanted: readonly Omit<CardDay, 'total'>[],
 ): Promise<CardDay[]> {
   return tx.query<CardDay>(
-    `select wanted.address, wanted.day, coalesce(sum(o.amount), 0)::bigint as total
+    `select wanted.address, wanted.day, spent.total
      from (
        select distinct * from unnest($2::text[], $3::timestamptz[]) as t (address, day)
-     ) wanted
-     left join offline_payments o
-       on o.payer_address = wanted.address and o.counted_at >= wanted.day
+     ) wanted cross join lateral (
+       select coalesce(sum(o.amount), 0)::bigint as total from offline_payments o
+       where o.payer_address = wanted.address and o.counted_at >= wanted.day
          and o.counted_at < wanted.day + interval '24 hours'
          and ${checked("o.terminal_id = $1 and o.status <> 'bounced'")}
-     group by wanted.address, wanted.day`,
+       offset 0) spent`,
     [terminalId, wanted.map(({ address }) => address), wanted.map(({ day }) => day)],
   );
 }
