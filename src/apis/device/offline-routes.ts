@@ -14,7 +14,7 @@ import { offlineWithin } from '#terminals/offline.ts';
 import { selectOfflineRule } from '#terminals/offline-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
-/** Sales that the terminal accepted while it had no line (behavior.md 14.1). */
+/** Sales that the terminal accepted while it was offline (behavior.md 14.1). */
 export function forwardRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof ForwardBody>({
     method: 'POST',
@@ -24,11 +24,11 @@ export function forwardRoute(ctx: ApiContext) {
     checksCredential: true,
     namesElements: true,
     tag: 'Terminal protocol',
-    summary: 'Forward the sales that this terminal accepted without a line',
+    summary: 'Forward the sales that this terminal accepted offline',
     description:
       'Safe to repeat at any point, from any terminal of the merchant: the identity of a sale is ' +
       'network, `from` and `nonce`, and it settles at most once. The response does not wait for ' +
-      'the chain: send the same records again to see what became of them. A record that does not ' +
+      'the chain: send the same records again to see their results. A record that does not ' +
       'verify is answered in its place. No `Idempotency-Key` is needed.',
     scope: null,
     idempotency: 'ignored',

@@ -88,13 +88,21 @@ export const ForwardBody = Type.Object({
 
 type Forwarded = Static<typeof ForwardBody>['payments'];
 
+/** Years that ISO 8601 writes with four digits. The database cannot return other years. */
+const [FIRST_YEAR, LAST_YEAR] = [1, 9_999];
+
+function isWritable(time: Date): boolean {
+  // NaN, the year of a time that does not exist, is within no bounds.
+  return time.getUTCFullYear() >= FIRST_YEAR && time.getUTCFullYear() <= LAST_YEAR;
+}
+
 /** Returns the sales of a body; refuses a time that does not exist. */
 export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refusal {
   const records: OfflineRecord[] = [];
   for (const [index, one] of payments.entries()) {
     const { authorization: signed, line_items: lineItems = null, description = null } = one;
     const acceptedAt = new Date(one.accepted_at);
-    if (Number.isNaN(acceptedAt.getTime())) {
+    if (!isWritable(acceptedAt)) {
       const param = `payments[${index}].accepted_at`;
       return refuse('parameter_invalid', `${param} is not an ISO 8601 date and time.`, param);
     }
@@ -138,7 +146,7 @@ export const OfflinePaymentSchema = Type.Object(
   },
   {
     title: 'OfflinePayment',
-    description: 'A sale that a till accepted without a line, and what became of it.',
+    description: 'A sale that a till accepted offline, and its result.',
   },
 );
 export const OfflinePaymentList = listOf(OfflinePaymentSchema);
@@ -166,7 +174,7 @@ export const ForwardedList = Type.Object(
       description: 'One element for each record, in the order of the request.',
     }),
   },
-  { title: 'ForwardedList', description: 'What became of the sales.' },
+  { title: 'ForwardedList', description: 'The result of each sale.' },
 );
 
 export const OFFLINE_PAYMENT_EXAMPLE = {
@@ -200,7 +208,7 @@ export const OfflineLimitsSchema = Type.Object(
   {
     additionalProperties: false,
     description:
-      'How much the till may sell while it has no line. `null` if it sells nothing offline.',
+      'How much the till may sell while it is offline. `null` if it sells nothing offline.',
   },
 );
 

@@ -229,7 +229,59 @@ test('two sales of a wallet that can pay one: one settles, the other bounces lat
   assert.deepEqual(await settled(sales), items);
 });
 
-test('what does not verify is answered in its place, and takes the nonce from nobody', async () => {
+async function pauseToken(paused: boolean): Promise<void> {
+  const { admin, config, send } = ground.world.network;
+  const args = [paused] as const;
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'setPaused', args });
+  await send(admin, config.usdc, data);
+}
+
+test('while the token is paused nothing bounces until its authorization has expired', async () => {
+  const sale = await signed();
+  const short = await signed({ validBefore: secondsFromNow(4) });
+  await pauseToken(true);
+  try {
+    assert.deepEqual(itemsOf(await forward([sale, short])).map(said), ['processing', 'processing']);
+    await waitUntil(async () => said(itemsOf(await forward([short]))[0]) !== 'processing', 30_000);
+    assert.deepEqual(itemsOf(await forward([sale, short])).map(said), [
+      'processing',
+      'authorization_expired',
+    ]);
+  } finally {
+    await pauseToken(false);
+  }
+  assert.deepEqual((await settled([sale])).map(said), ['succeeded']);
+});
+
+test('a sale that cannot be decided holds up no other', async () => {
+  const { db } = ground.store;
+  const [broken, sound] = [await signed(), await signed()];
+  await pauseToken(true);
+  const [first] = itemsOf(await forward([broken]));
+  itemsOf(await forward([sound]));
+  await db.query(
+    `update payment_intents set attempt = attempt #- '{credential,signature}' where id = $1`,
+    [first?.payment_intent],
+  );
+  await pauseToken(false);
+  assert.deepEqual((await settled([sound])).map(said), ['succeeded']);
+  assert.deepEqual(itemsOf(await forward([broken])).map(said), ['processing']);
+});
+
+test('the same nonce at another account makes no sale of this one fail', async () => {
+  const sale = await signed();
+  const [item] = await settled([sale]);
+  // Merchants of two contract versions can have the same number on their contracts.
+  await ground.store.db.query('update offline_payments set account_id = $2 where id = $1', [
+    item?.id,
+    'acct_of_another_contract',
+  ]);
+  const [again] = itemsOf(await forward([sale]));
+  assert.notEqual(again?.id, item?.id);
+  assert.equal(said(again), 'authorization_used');
+});
+
+test('what does not verify is answered in its place, and reserves no nonce', async () => {
   const wallet = await ground.bare(PULLED);
   const sale = await signOffline(ground, wallet);
   const other = await signOffline(ground, newWallet());
@@ -263,6 +315,14 @@ test('a request that is not of the form is refused as a whole, and names the rec
     [{ ...sale, amount: '1' }, 'parameter_invalid', 'payments[1].amount'],
     [{ ...sale, salt: '0x12' }, 'parameter_invalid', 'payments[1].salt'],
     [{ ...sale, accepted_at: 'today' }, 'parameter_invalid', 'payments[1].accepted_at'],
+    // Before the year 1 and after 9999, in UTC: the database cannot return such times.
+    ...['0000-06-01T00:00:00Z', '9999-12-31T23:59:59-01:00'].map(
+      (accepted_at): [object, string, string] => [
+        { ...sale, accepted_at },
+        'parameter_invalid',
+        'payments[1].accepted_at',
+      ],
+    ),
     [{ ...sale, authorization: {} }, 'parameter_missing', 'payments[1].authorization.from'],
     [
       { ...sale, authorization: { ...authorization, nonce: '0x' } },

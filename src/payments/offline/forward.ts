@@ -72,7 +72,7 @@ const CHECKS_AT_ONCE = 8;
 const VERIFIED_AT_ONCE = 4;
 
 /**
- * Takes the sales that a till accepted while it had no line. Each one that verifies has one object,
+ * Takes the sales that a till accepted while it was offline. Each one that verifies has one object,
  * whichever till forwards it, and however often; it settles once, or bounces. The response does not
  * wait for the chain.
  */

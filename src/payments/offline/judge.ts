@@ -16,6 +16,7 @@ import {
 import { ratesUntilOf, readOperations } from '#settlement/chain/operations.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { isTokenStopped } from '#settlement/chain/token-stop.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
@@ -100,8 +101,8 @@ export function toPaymentAuthorization({ sale, authorization }: Signed): Payment
 }
 
 /**
- * The chain's verdict. `later`: too little of the hour's ceiling is left. `settled`: the contract
- * has settled this number.
+ * The chain's verdict. `later`: too little of the hour's ceiling is left, or the token is stopped.
+ * `settled`: the contract has settled this number.
  */
 export type ChainVerdict = BounceReason | 'ok' | 'later' | 'settled' | 'unavailable';
 
@@ -129,6 +130,8 @@ export async function judgeOnChain(
         if (result.reason === 'settlement_failed') return 'settled';
         if (isUsed) return 'authorization_used';
         if (result.reason === 'insufficient_funds') return 'insufficient_funds';
+        // A bounce is final, and a stopped token says nothing about the authorization.
+        if (await isTokenStopped(chain, contractOf(chain.config, merchantNumber))) return 'later';
         return 'authorization_invalid';
     }
   } catch (error) {

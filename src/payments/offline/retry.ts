@@ -1,6 +1,7 @@
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import { describeError } from '#core/log.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
@@ -46,7 +47,19 @@ type Processing = PaymentIntent & { readonly status: 'processing' };
 export async function retryOffline(ctx: Context): Promise<boolean> {
   const modes = ctx.chains.map(({ config }) => config.livemode);
   const due = await selectDueOffline(ctx.db, ctx.clock.now(), { modes, limit: BATCH });
-  for (const one of due) await retryOne(ctx, one);
+  for (const one of due) {
+    try {
+      await retryOne(ctx, one);
+    } catch (error) {
+      // The others are independent of it, and it would be the first of the next run.
+      ctx.log.error('an offline sale was not decided', {
+        sale: one.id,
+        error: describeError(error),
+      });
+      const at = addMs(ctx.clock.now(), RETRY_MS);
+      await ctx.db.transaction((tx) => postponeOffline(tx, [one.payment_intent_id], at));
+    }
+  }
   return due.length === BATCH;
 }
 
@@ -79,9 +92,10 @@ async function judge(
     const { rates } = await readOfflineRates(db, chain, merchantNumber);
     const payment = { number, payer, merchantNumber, amount, orderId };
     const verdict = await judgeOnChain(chain, { payment, authorization: credential, rates });
-    if (['settled', 'later', 'unavailable', 'authorization_used'].includes(verdict)) return verdict;
+    if (['settled', 'unavailable', 'authorization_used'].includes(verdict)) return verdict;
     const seconds = Math.floor(clock.now().getTime() / 1000);
     if (Number(credential.validBefore) <= seconds) return 'authorization_expired';
+    if (verdict === 'later') return verdict;
     return due.value === chargesOf(amount, rates).pulled ? verdict : 'rates_changed';
   } catch (error) {
     if (error instanceof RpcUnavailable) return 'unavailable';

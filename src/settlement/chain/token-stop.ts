@@ -1,0 +1,22 @@
+import { encodeFunctionData } from 'viem';
+import type { Chain } from '#settlement/chain/chain.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+/**
+ * True if the token moves nothing to the contract at the moment: its issuer has paused all
+ * transfers, or blocks the contract. Tokens without such switches are never stopped.
+ * @throws RpcUnavailable
+ */
+export async function isTokenStopped(chain: Chain, settlement: Hex): Promise<boolean> {
+  const { usdc: to } = chain.config;
+  const paused = encodeFunctionData({ abi: testUsdcAbi, functionName: 'paused' });
+  const blocked = encodeFunctionData({
+    abi: testUsdcAbi,
+    functionName: 'isBlacklisted',
+    args: [settlement],
+  });
+  const calls = [paused, blocked].map((data) => ({ to, data, words: 1 }));
+  const answers = await chain.calls(calls, 'latest', { urgent: true });
+  return answers.some((answer) => answer.ok && answer.data !== '0x' && BigInt(answer.data) !== 0n);
+}
