@@ -60,7 +60,7 @@ type PaymentIntent struct {
 	// Who created it.
 	Source string `json:"source"`
 
-	// Set only for a sale that a till had accepted without a line.
+	// Set only for a sale that a till had accepted offline.
 	Offline *PaymentIntentOffline `json:"offline"`
 
 	// The id of a payment: pay_…
@@ -84,7 +84,7 @@ type PaymentIntent struct {
 	// Intents of one split bill carry the same value.
 	SplitGroup *string `json:"split_group"`
 
-	// The person who was in at the till (`POST /shift`); `null` if nobody was.
+	// The person signed in at the till (`POST /shift`); `null` if none.
 	Cashier *string `json:"cashier"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -151,7 +151,7 @@ type PaymentIntentTipping struct {
 	Percentages []int64 `json:"percentages"`
 }
 
-// Set only for a sale that a till had accepted without a line.
+// Set only for a sale that a till had accepted offline.
 type PaymentIntentOffline struct {
 	// The id of an offline payment: ofp_…
 	ID string `json:"id"`
@@ -285,7 +285,7 @@ type Payment struct {
 	// Intents of one split bill carry the same value.
 	SplitGroup *string `json:"split_group"`
 
-	// The person who was in at the till (`POST /shift`); `null` if nobody was.
+	// The person signed in at the till (`POST /shift`); `null` if none.
 	Cashier *string `json:"cashier"`
 
 	// A page for the customer, with the on-chain proof. Its address cannot be guessed.
@@ -400,7 +400,7 @@ type PaymentList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// A sale that a till accepted without a line, and what became of it.
+// A sale that a till accepted offline, and its result.
 type OfflinePayment struct {
 	// The id of an offline payment: ofp_…
 	ID string `json:"id"`
@@ -507,7 +507,7 @@ type Refund struct {
 	// Who requested it.
 	Source string `json:"source"`
 
-	// The person who was in at the till (`POST /shift`); `null` if nobody was.
+	// The person signed in at the till (`POST /shift`); `null` if none.
 	Cashier *string `json:"cashier"`
 
 	// Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500 characters. No secrets or personal data. Returned unchanged.
@@ -591,7 +591,7 @@ type Terminal struct {
 	// Where it stands; `null` if at no location.
 	Location *string `json:"location"`
 
-	// How much the till may sell while it has no line. `null` if it sells nothing offline.
+	// How much the till may sell while it is offline. `null` if it sells nothing offline.
 	Offline *TerminalOffline `json:"offline"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -601,7 +601,7 @@ type Terminal struct {
 	Created string `json:"created"`
 }
 
-// How much the till may sell while it has no line. `null` if it sells nothing offline.
+// How much the till may sell while it is offline. `null` if it sells nothing offline.
 type TerminalOffline struct {
 	// The highest sum of one sale, in USDC atoms.
 	PerPayment int64 `json:"per_payment"`
@@ -1655,7 +1655,7 @@ type EventRefundUpdatedData struct {
 	PreviousAttributes json.RawMessage `json:"previous_attributes"`
 }
 
-// A sale that a till had accepted without a line is settled.
+// A sale that a till had accepted offline is settled.
 type EventOfflinePaymentSucceeded struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -1690,7 +1690,7 @@ type EventOfflinePaymentSucceededData struct {
 	Object OfflinePayment `json:"object"`
 }
 
-// A sale that a till had accepted without a line cannot be paid; bounce_reason says why. Nothing was charged, and the merchant carries the loss.
+// A sale that a till had accepted offline cannot be paid; bounce_reason says why. Nothing was charged, and the merchant carries the loss.
 type EventOfflinePaymentBounced struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`

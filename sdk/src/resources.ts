@@ -71,7 +71,7 @@ export class Refunds extends Resource {
   }
 }
 
-/** Sales that tills accepted without a line. */
+/** Sales that tills accepted offline. */
 export class OfflinePayments extends Resource {
   retrieve(id: string, options?: Options): Call<T.OfflinePayment> {
     return this.call('GET /v1/offline_payments/{id}', { ids: [id] }, options);
@@ -222,7 +222,7 @@ export class TestHelpers extends Resource {
     return this.keyed('POST /v1/test_helpers/terminals/{id}/tap', sent, options);
   }
 
-  /** A sale as a till without a line would keep it, signed by a demo wallet. */
+  /** A sale as an offline till would keep it, signed by a demo wallet. */
   offlinePayment(
     terminal: string,
     body: T.TestOfflinePaymentBody,

@@ -118,7 +118,7 @@ export interface PaymentIntent {
   metadata: Record<string, string>;
   /** Who created it. */
   source: 'api' | 'terminal';
-  /** Set only for a sale that a till had accepted without a line. */
+  /** Set only for a sale that a till had accepted offline. */
   offline: {
     /** The id of an offline payment: ofp_… */
     id: string;
@@ -178,7 +178,7 @@ export interface PaymentIntent {
   canceled_at: string | null;
   /** Intents of one split bill carry the same value. */
   split_group: string | null;
-  /** The person who was in at the till (`POST /shift`); `null` if nobody was. */
+  /** The person signed in at the till (`POST /shift`); `null` if none. */
   cashier: string | null;
   /** ISO 8601 UTC with milliseconds. */
   picked_up_at: string | null;
@@ -326,7 +326,7 @@ export interface Payment {
   };
   /** Intents of one split bill carry the same value. */
   split_group: string | null;
-  /** The person who was in at the till (`POST /shift`); `null` if nobody was. */
+  /** The person signed in at the till (`POST /shift`); `null` if none. */
   cashier: string | null;
   /** A page for the customer, with the on-chain proof. Its address cannot be guessed. */
   receipt_url: string | null;
@@ -369,7 +369,7 @@ export interface PaymentList {
   next_cursor: string | null;
 }
 
-/** A sale that a till accepted without a line, and what became of it. */
+/** A sale that a till accepted offline, and its result. */
 export interface OfflinePayment {
   /** The id of an offline payment: ofp_… */
   id: string;
@@ -479,7 +479,7 @@ export interface Refund {
   receipt_number: string | null;
   /** Who requested it. */
   source: 'api' | 'terminal' | 'dashboard';
-  /** The person who was in at the till (`POST /shift`); `null` if nobody was. */
+  /** The person signed in at the till (`POST /shift`); `null` if none. */
   cashier: string | null;
   /**
    * Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500
@@ -531,7 +531,7 @@ export interface Terminal {
   status: 'active' | 'inactive';
   /** Where it stands; `null` if at no location. */
   location: string | null;
-  /** How much the till may sell while it has no line. `null` if it sells nothing offline. */
+  /** How much the till may sell while it is offline. `null` if it sells nothing offline. */
   offline: {
     /** The highest sum of one sale, in USDC atoms. */
     per_payment: number;
@@ -1369,7 +1369,7 @@ export interface EventRefundUpdated {
   };
 }
 
-/** A sale that a till had accepted without a line is settled. */
+/** A sale that a till had accepted offline is settled. */
 export interface EventOfflinePaymentSucceeded {
   /** The id of an event: evt_… */
   id: string;
@@ -1397,8 +1397,8 @@ export interface EventOfflinePaymentSucceeded {
 }
 
 /**
- * A sale that a till had accepted without a line cannot be paid; bounce_reason says why. Nothing
- * was charged, and the merchant carries the loss.
+ * A sale that a till had accepted offline cannot be paid; bounce_reason says why. Nothing was
+ * charged, and the merchant carries the loss.
  */
 export interface EventOfflinePaymentBounced {
   /** The id of an event: evt_… */
@@ -2210,7 +2210,7 @@ export interface Operations {
     response: Payment;
   };
   /**
-   * List the sales that tills accepted without a line, newest first
+   * List the sales that tills accepted offline, newest first
    *
    * Needs a key with the scope `payments:read`.
    */
@@ -2220,7 +2220,7 @@ export interface Operations {
     response: OfflinePaymentList;
   };
   /**
-   * Retrieve a sale that a till accepted without a line
+   * Retrieve a sale that a till accepted offline
    *
    * Needs a key with the scope `payments:read`.
    */
@@ -2582,7 +2582,7 @@ export interface Operations {
     response: Event;
   };
   /**
-   * Sign a sale as a customer does at a terminal without a line
+   * Sign a sale as a customer does at an offline terminal
    *
    * Returns the record that the terminal would keep. Forward it with `POST
    * /api/device/v1/offline_payments`; until then nothing has happened. It is valid for a day,

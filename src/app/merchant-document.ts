@@ -66,7 +66,7 @@ const TAGS: readonly Tag[] = [
   { name: 'Payment intents', description: 'Amounts that a terminal collects from a customer.' },
   { name: 'Payments', description: 'Payments settled on the chain.' },
   { name: 'Refunds', description: 'Money sent back from the merchant balance.' },
-  { name: 'Offline payments', description: 'Sales that tills accepted without a line.' },
+  { name: 'Offline payments', description: 'Sales that tills accepted offline.' },
   { name: 'Terminals', description: 'The devices that customers tap.' },
   {
     name: 'Balance',

@@ -59,7 +59,7 @@ interface IntentFacts extends Traced {
   /** Set only for a sale that a till had accepted offline. */
   readonly offline?: AcceptedOffline | null;
   readonly splitGroup: string | null;
-  /** The user who was in at the till; `null` if nobody was. */
+  /** The user signed in at the till; `null` if none. */
   readonly cashierId: string | null;
   readonly expiresAt: Date;
   readonly pickedUpAt: Date | null;

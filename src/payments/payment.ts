@@ -46,7 +46,7 @@ export interface Payment {
    */
   readonly receiptNumber: string | null;
   readonly splitGroup: string | null;
-  /** The user who was in at the till; `null` if nobody was. */
+  /** The user signed in at the till; `null` if none. */
   readonly cashierId: string | null;
   readonly method: PaymentMethod;
   /** Sale and tip together. */

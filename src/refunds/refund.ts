@@ -41,7 +41,7 @@ interface RefundFacts {
   readonly part: number | null;
   readonly reason: string | null;
   readonly source: 'api' | 'terminal' | 'dashboard';
-  /** The user who was in at the till; `null` if nobody was. */
+  /** The user signed in at the till; `null` if none. */
   readonly cashierId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
 }

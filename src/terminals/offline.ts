@@ -1,4 +1,4 @@
-/** How much a till may accept while it has no line. Named and stored as in the API. */
+/** How much a till may accept while it is offline. Named and stored as in the API. */
 export interface OfflineLimits {
   /** Atoms of a sale, like the next two. */
   readonly per_payment: number;

@@ -44,7 +44,7 @@ export interface OfflineWish {
   readonly rates?: typeof RATES | { acquirer: number; protocol: number; cashback: number };
 }
 
-/** Lets a wallet sign a sale of the ground's merchant, as at a till without a line. */
+/** Lets a wallet sign a sale of the ground's merchant, as at an offline till. */
 export async function signOffline(
   ground: PayGround,
   account: LocalAccount,

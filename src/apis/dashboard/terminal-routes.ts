@@ -152,7 +152,7 @@ function labelRoute(ctx: ApiContext) {
     description:
       'Admins set `location`: one of the account, or `null`. Later sales carry it; earlier sales ' +
       'keep theirs. `offline` needs the role admin and a fresh second factor. It says how much ' +
-      'the terminal may sell without a line; the merchant carries the loss of a sale that bounces.',
+      'the terminal may sell offline; the merchant carries the loss of a sale that bounces.',
     access: 'member',
     params: { id: 'terminal' },
     body: LabelBody,
@@ -379,7 +379,7 @@ function handInRoute(ctx: ApiContext) {
     // No factor is required, because each record can pay only this merchant, with its wallet’s yes.
     asks: 'never',
     tag: 'Terminals',
-    summary: 'Hand in the sales that a terminal accepted without a line',
+    summary: 'Hand in the sales that a terminal accepted offline',
     description:
       'The same as the terminal’s own forwarding. Each record can pay only its own merchant, once.',
     access: 'admin',

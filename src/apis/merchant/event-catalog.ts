@@ -89,12 +89,12 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
   },
   'offline_payment.succeeded': {
     object: 'offline_payment',
-    when: 'A sale that a till had accepted without a line is settled.',
+    when: 'A sale that a till had accepted offline is settled.',
   },
   'offline_payment.bounced': {
     object: 'offline_payment',
     when:
-      'A sale that a till had accepted without a line cannot be paid; bounce_reason says why. ' +
+      'A sale that a till had accepted offline cannot be paid; bounce_reason says why. ' +
       'Nothing was charged, and the merchant carries the loss.',
   },
   'terminal.created': { object: 'terminal', when: 'A terminal was added in the dashboard.' },

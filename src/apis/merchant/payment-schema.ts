@@ -78,7 +78,7 @@ const SoldAt = nullable({
 
 export const CashierAt = nullable({
   ...idOf('usr_', 'user'),
-  description: 'The person who was in at the till (`POST /shift`); `null` if nobody was.',
+  description: 'The person signed in at the till (`POST /shift`); `null` if none.',
 });
 
 export const Tipping = Type.Object(
@@ -135,7 +135,7 @@ export const PaymentIntentSchema = Type.Object(
           id: idOf('ofp_', 'offline payment'),
           accepted_at: { ...Timestamp, description: 'By the till’s clock.' },
         },
-        { description: 'Set only for a sale that a till had accepted without a line.' },
+        { description: 'Set only for a sale that a till had accepted offline.' },
       ),
     ),
     payment: nullable(idOf('pay_', 'payment')),

@@ -66,7 +66,7 @@ export const ShiftSchema = Type.Object(
 
 const ShiftOfTill = {
   ...nullable(ShiftSchema),
-  description: 'The open shift of the terminal; `null` if nobody has started one.',
+  description: 'The open shift of the terminal; `null` if there is none.',
 };
 
 export const SHIFT_EXAMPLE = {

@@ -110,7 +110,7 @@ export const TotalsSchema = Type.Object(
         ),
         cashier_id: nullable({
           ...idOf('usr_', 'user'),
-          description: 'The person who was in at the till; `null` if nobody was.',
+          description: 'The person signed in at the till; `null` if none.',
         }),
         ...figuresOut,
       }),

@@ -27,7 +27,7 @@ const fields = {
 
 const RuleSchema = Type.Object(
   { network: oneOf(NETWORKS, 'The network.'), ...fields },
-  { description: 'The operator’s rule for sales that tills accept without a line.' },
+  { description: 'The operator’s rule for sales that tills accept offline.' },
 );
 
 const RuleBody = Type.Object({
@@ -79,7 +79,7 @@ function readRoute({ db }: ApiContext) {
     operationId: 'readOfflineRule',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Retrieve whether tills of a network may sell without a line',
+    summary: 'Retrieve whether tills of a network may sell offline',
     access: 'operator',
     params: { network: 'text' },
     response: RuleSchema,
@@ -102,7 +102,7 @@ function replaceRoute({ db }: ApiContext) {
     // own risk.
     alone: true,
     tag: TAG,
-    summary: 'Allow, cap or forbid sales that tills accept without a line',
+    summary: 'Allow, cap or forbid sales that tills accept offline',
     description:
       'Forbidden: every terminal’s `offline` reads null at the till, and forwarding is ' +
       'refused. A cap: tills see the smaller `per_payment`. The merchants’ own settings stay.',
@@ -123,7 +123,7 @@ function replaceRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the operator's rule for sales that tills accept without a line. */
+/** Declares the operator's rule for sales that tills accept offline. */
 export function offlineRuleRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), replaceRoute(ctx)];
 }

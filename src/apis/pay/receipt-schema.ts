@@ -186,7 +186,7 @@ export const ReceiptSchema = Type.Object(
     accepted_offline_at: nullable({
       ...Timestamp,
       description:
-        'When a till without a line accepted the sale, by its clock; `null` for all other sales.',
+        'When an offline till accepted the sale, by its clock; `null` for all other sales.',
     }),
     settled_at: Timestamp,
     time_zone: Type.String({

@@ -47,7 +47,7 @@ function validBefore({ ratesUntil }: OfflineRates, now: Date): number {
   return Math.floor(Math.min(day, ratesUntil?.getTime() ?? day) / SECOND_MS);
 }
 
-/** Signs a sale as a wallet does at a till without a line. */
+/** Signs a sale as a wallet does at an offline till. */
 async function signSale(
   chain: Chain,
   signer: LocalAccount,
@@ -89,7 +89,7 @@ function offlinePaymentRoute(ctx: ApiContext) {
     operationId: 'testOfflinePayment',
     moves: 'data',
     tag: 'Test helpers',
-    summary: 'Sign a sale as a customer does at a terminal without a line',
+    summary: 'Sign a sale as a customer does at an offline terminal',
     description:
       'Returns the record that the terminal would keep. Forward it with ' +
       '`POST /api/device/v1/offline_payments`; until then nothing has happened. It is valid for ' +
@@ -128,7 +128,7 @@ function offlinePaymentRoute(ctx: ApiContext) {
   });
 }
 
-/** Simulates customers who sign sales of terminals that have no line. */
+/** Simulates customers who sign sales of offline terminals. */
 export function offlinePaymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [offlinePaymentRoute(ctx)];
 }

@@ -6,7 +6,7 @@ import { contractOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What a wallet signed at a till that had no line. */
+/** What a wallet signed at an offline till. */
 export interface OfflineAuthorization {
   readonly from: Hex;
   readonly value: bigint;
@@ -31,7 +31,7 @@ export function offlineNonce({ merchantNumber, amount, salt }: OfflineSale): Hex
   return authorizationNonce(payment, { salt, bindsOrder: false });
 }
 
-/** Builds the message that a wallet signs for a sale at a till without a line. */
+/** Builds the message that a wallet signs for a sale at an offline till. */
 export function offlineMessage(
   config: NetworkConfig,
   merchantNumber: bigint,

@@ -125,7 +125,7 @@ function FindForm({
   const takesAmount = isOrder || isNumber(text);
   const units = takesAmount ? sumIn(sum.read) : null;
   const isLeftOut = !isOrder && (!takesAmount || sum.text === '');
-  // Before the currency is known, nobody can tell what the digits mean.
+  // Until the currency is known, the digits have no meaning.
   const isRead = units !== null && shop !== undefined;
   const isReady = text !== '' && (isRead || isLeftOut);
   const submit = (event: FormEvent) => {

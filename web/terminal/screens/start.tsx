@@ -16,13 +16,12 @@ async function askForPermissions(): Promise<void> {
   await askForCamera();
 }
 
-/** Starts a shift: of a person with a PIN, or of whoever is there if nobody has one. */
+/** Starts a shift. It asks for a person and a PIN if the account has people with PINs. */
 export function StartScreen(context: TillContext): ReactNode {
   const { settings, device } = context;
   const api = useShiftApi();
   const { people, failed, reload } = usePeople(api, context);
-  // Without an answer, the last one counts: a till without a network asks for a PIN if somebody
-  // has one.
+  // Offline, the last answer counts, so that losing the network does not skip the PIN.
   const hasPeople = people === null ? settings.hasPeople === true : people.length > 0;
   return (
     <div className="stack till-start">

@@ -177,7 +177,7 @@ export function TotalsScreen(context: TillContext): ReactNode {
   );
 }
 
-/** Ends the shift; with the PIN of the person who is in, if somebody is. */
+/** Ends the shift. It asks for the PIN of the signed-in person, if there is one. */
 function EndDialog(props: TillContext & { readonly onClose: () => void }): ReactNode {
   const { settings, change, onClose } = props;
   const { person } = settings;
