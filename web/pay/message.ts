@@ -1,5 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { fromHex, type Hex, toHex } from '../data/bytes.ts';
+import type { Hex } from '../data/bytes.ts';
+import { AUTHORIZATION_FIELDS, authorizationNonce } from '../data/receive-authorization.ts';
 import type { Pin } from '../wallet/contracts.ts';
 import { type PayLink, type TypedData, totalOf } from './link.ts';
 
@@ -9,29 +9,12 @@ import { type PayLink, type TypedData, totalOf } from './link.ts';
  * message, and a different receiver or token fails the pinned contracts (pins.ts).
  */
 
-/** The contract's type string (contracts/README.md). */
-const TYPE =
-  'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,bytes8 orderId,bytes32 salt)';
-
-const FIELDS = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const;
-
 const DOMAIN_FIELDS = [
   { name: 'name', type: 'string' },
   { name: 'version', type: 'string' },
   { name: 'chainId', type: 'uint256' },
   { name: 'verifyingContract', type: 'address' },
 ] as const;
-
-function word(value: bigint | number): string {
-  return BigInt(value).toString(16).padStart(64, '0');
-}
 
 /**
  * Returns the nonce, which binds an authorization to merchant, amount, settlement number, order and
@@ -41,19 +24,14 @@ export function nonceOf(
   link: Pick<PayLink, 'merchant' | 'number' | 'order_id' | 'salt'>,
   sum: bigint,
 ): Hex {
-  const type = toHex(keccak_256(new TextEncoder().encode(TYPE))).slice(2);
-  // A tag's page may show the order, but its message never includes it.
-  const named = link.number === undefined ? '' : (link.order_id ?? '');
-  const order = toHex(new TextEncoder().encode(named)).slice(2).padEnd(64, '0');
-  const words = [
-    type,
-    word(link.merchant.number ?? 0),
-    word(sum),
-    word(link.number ?? 0),
-    order,
-    (link.salt ?? '').slice(2),
-  ];
-  return toHex(keccak_256(fromHex(`0x${words.join('')}`)));
+  return authorizationNonce({
+    merchantNumber: link.merchant.number ?? 0,
+    amount: sum,
+    number: link.number,
+    // A tag's page may show the order, but its message never includes it.
+    orderId: link.number === undefined ? null : link.order_id,
+    salt: link.salt ?? '',
+  });
 }
 
 /** Thrown if the message differs from the contents of the page. */
@@ -99,7 +77,7 @@ export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
       chainId: shown.chain_id,
       verifyingContract: shown.usdc as Hex,
     },
-    types: { EIP712Domain: DOMAIN_FIELDS, ReceiveWithAuthorization: FIELDS },
+    types: { EIP712Domain: DOMAIN_FIELDS, ReceiveWithAuthorization: AUTHORIZATION_FIELDS },
     primaryType: 'ReceiveWithAuthorization' as const,
     message: {
       from,

@@ -1,16 +1,9 @@
+import { fromBase32 } from '../data/base32.ts';
+
 /** Codes that change every 30 seconds (RFC 6238), computed in the browser. */
 
 export const STEP_MS = 30_000;
 const DIGITS = 8;
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-
-function fromBase32(text: string): Uint8Array<ArrayBuffer> {
-  const bits = [...text.replaceAll('=', '')]
-    .map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('');
-  const bytes = bits.match(/.{8}/g) ?? [];
-  return Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 2));
-}
 
 /** Returns the code for the 30-second step that contains `ms`. */
 export async function codeAt(key: string, ms: number): Promise<string> {

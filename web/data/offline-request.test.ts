@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { authorizationNonce } from '#settlement/contract/contract-calls.ts';
+import type { Hex } from './bytes.ts';
+import { fromHex, toHex } from './bytes.ts';
+import {
+  answerTo,
+  nonceCheckOf,
+  type OfflineRequest,
+  offlineMessage,
+  offlineNonce,
+  readAnswer,
+  readRequest,
+  writeAnswer,
+  writeRequest,
+} from './offline-request.ts';
+import { verifyAnswer } from './offline-signature.ts';
+
+const wallet = privateKeyToAccount(generatePrivateKey());
+
+const REQUEST: OfflineRequest = {
+  chainId: 84532,
+  usdc: `0x${'a1'.repeat(20)}`,
+  usdcName: 'USD Coin',
+  usdcVersion: '2',
+  settlement: `0x${'b2'.repeat(20)}`,
+  merchantNumber: 7,
+  merchantName: 'Blue Door Café',
+  amount: 2_500_000n,
+  value: 2_512_500n,
+  validBefore: 1_790_000_000,
+  salt: `0x${'c3'.repeat(32)}`,
+};
+
+async function signed(request: OfflineRequest, from: Hex = wallet.address) {
+  const signature = await wallet.signTypedData(offlineMessage(request, from));
+  return answerTo(request, { from, signature });
+}
+
+const hex = (bytes: number) =>
+  fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((all) => toHex(all));
+const name = fc.string({ unit: 'binary', maxLength: 12 }).filter((text) => text.isWellFormed());
+const requests: fc.Arbitrary<OfflineRequest> = fc.record(
+  {
+    chainId: fc.nat(),
+    usdc: hex(20),
+    usdcName: name,
+    usdcVersion: name,
+    settlement: hex(20),
+    merchantNumber: fc.nat(),
+    merchantName: name,
+    amount: fc.bigInt({ min: 1n, max: 10n ** 12n }),
+    value: fc.bigInt({ min: 1n, max: 2n * 10n ** 12n }),
+    validBefore: fc.nat(),
+    salt: hex(32),
+  },
+  { noNullPrototype: true },
+);
+
+test('a request comes back as it was written, in capital letters and digits alone', () => {
+  fc.assert(
+    fc.property(requests, (request) => {
+      const text = writeRequest(request);
+      assert.match(text, /^[A-Z2-7]+1[A-Z2-7]+$|^TLREQ1[A-Z2-7]+$/);
+      assert.deepEqual(readRequest(text), request);
+      assert.deepEqual(readRequest(` ${text.toLowerCase().replace(/(.{20})/g, '$1\n')}`), request);
+    }),
+  );
+});
+
+test('a long name is cut at a whole character', () => {
+  const read = readRequest(writeRequest({ ...REQUEST, merchantName: `a${'é'.repeat(90)}` }));
+  assert.ok(typeof read !== 'string');
+  assert.equal(read.merchantName, `a${'é'.repeat(29)}`);
+});
+
+test('no changed, shortened or lengthened code is read as another one', async () => {
+  const texts = [writeRequest(REQUEST), writeAnswer(await signed(REQUEST))];
+  for (const text of texts) {
+    const read = text.startsWith('TLREQ') ? readRequest : readAnswer;
+    assert.notEqual(typeof read(text), 'string');
+    for (let at = 6; at < text.length; at++) {
+      const other = text.charAt(at) === 'A' ? 'B' : 'A';
+      const changed = `${text.slice(0, at)}${other}${text.slice(at + 1)}`;
+      assert.equal(read(changed), 'damaged', `letter ${at}`);
+      assert.equal(read(text.slice(0, at)), 'damaged', `up to letter ${at}`);
+    }
+    assert.equal(read(`${text}A`), 'damaged');
+    assert.equal(read(`${text}=`), 'damaged');
+    assert.equal(read(`${text.slice(0, 5)}2${text.slice(6)}`), 'other_version');
+  }
+  assert.equal(readRequest('https://example.org/t/1'), 'other_text');
+  assert.equal(readRequest(texts[1] ?? ''), 'other_text');
+  assert.equal(readAnswer(''), 'other_text');
+});
+
+test('an answer has at most 300 bytes', async () => {
+  const text = writeAnswer(await signed(REQUEST));
+  assert.ok(Buffer.byteLength(text) <= 300, `${Buffer.byteLength(text)} bytes`);
+});
+
+test('the nonce is the one of the contract', () => {
+  fc.assert(
+    fc.property(requests, ({ amount, salt }) => {
+      const request = { merchantNumber: REQUEST.merchantNumber, amount, salt };
+      const payment = { merchantNumber: 7n, amount, number: 0n, orderId: '' };
+      assert.equal(offlineNonce(request), authorizationNonce(payment, { salt, bindsOrder: false }));
+    }),
+  );
+});
+
+test('an answer counts for the request that its wallet has signed, and for no other', async () => {
+  const answer = await signed(REQUEST);
+  const text = writeAnswer(answer);
+  const { signature } = answer;
+  assert.deepEqual(await verifyAnswer(REQUEST, text.toLowerCase()), {
+    ...answer,
+    from: wallet.address.toLowerCase(),
+  });
+  const salt: Hex = `0x${'d4'.repeat(32)}`;
+  assert.equal(await verifyAnswer({ ...REQUEST, salt }, text), 'other_sale');
+  assert.equal(await verifyAnswer({ ...REQUEST, amount: 1n }, text), 'other_sale');
+  assert.equal(await verifyAnswer({ ...REQUEST, merchantNumber: 8 }, text), 'other_sale');
+  for (const other of [
+    { value: 1n },
+    { chainId: 1 },
+    { usdc: REQUEST.settlement },
+    { settlement: REQUEST.usdc },
+    { usdcVersion: '1' },
+    { usdcName: 'Other' },
+  ]) {
+    assert.equal(await verifyAnswer({ ...REQUEST, ...other }, text), 'not_signed');
+  }
+  assert.equal(await verifyAnswer({ ...REQUEST, validBefore: 5 }, text), 'other_terms');
+  const late = writeAnswer({ ...answer, validAfter: 1 });
+  assert.equal(await verifyAnswer(REQUEST, late), 'other_terms');
+  const foreign = writeAnswer({ ...answer, from: `0x${'11'.repeat(20)}` });
+  assert.equal(await verifyAnswer(REQUEST, foreign), 'not_signed');
+  const empty = writeAnswer({ ...answer, signature: `0x${'00'.repeat(65)}` });
+  assert.equal(await verifyAnswer(REQUEST, empty), 'not_signed');
+  assert.equal(await verifyAnswer(REQUEST, 'pass_1.12345678'), 'other_text');
+  assert.equal(nonceCheckOf(offlineNonce(REQUEST)), answer.nonceCheck);
+  assert.equal(fromHex(signature).length, 65);
+});
+
+test('v may be 0 or 1, and the second form of a signature is refused', async () => {
+  const answer = await signed(REQUEST);
+  const bytes = fromHex(answer.signature);
+  const v = bytes[64] ?? 0;
+  bytes[64] = v - 27;
+  const verified = await verifyAnswer(REQUEST, writeAnswer({ ...answer, signature: toHex(bytes) }));
+  assert.ok(typeof verified !== 'string');
+  assert.equal(verified.signature, answer.signature);
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const s = order - BigInt(`0x${answer.signature.slice(66, 130)}`);
+  const other = v === 27 ? '1c' : '1b';
+  const twin: Hex = `0x${answer.signature.slice(2, 66)}${s.toString(16).padStart(64, '0')}${other}`;
+  const second = writeAnswer({ ...answer, signature: twin });
+  assert.equal(await verifyAnswer(REQUEST, second), 'not_signed');
+});

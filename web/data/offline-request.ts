@@ -1,0 +1,250 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { fromBase32, toBase32 } from './base32.ts';
+import { fromHex, type Hex, toHex } from './bytes.ts';
+import { AUTHORIZATION_FIELDS, authorizationNonce } from './receive-authorization.ts';
+
+/**
+ * What a till without a line and a wallet exchange, as QR codes or by hand: the request, which the
+ * wallet shows and signs, and its answer. Both are a word with the version, then bytes in base32:
+ * capital letters and digits make the smallest codes, and any reader types them on any keyboard.
+ */
+
+/** A sale as the till asks for it. All sums are atoms of USDC. */
+export interface OfflineRequest {
+  readonly chainId: number;
+  readonly usdc: Hex;
+  readonly usdcName: string;
+  readonly usdcVersion: string;
+  readonly settlement: Hex;
+  readonly merchantNumber: number;
+  /** Told by the till: nothing proves it. */
+  readonly merchantName: string;
+  /** The sale without fees. */
+  readonly amount: bigint;
+  /** What leaves the wallet: the sale with its fees, less cashback. */
+  readonly value: bigint;
+  /** Unix seconds. */
+  readonly validBefore: number;
+  readonly salt: Hex;
+}
+
+/** What the wallet has signed. */
+export interface OfflineAnswer {
+  readonly from: Hex;
+  /** Unix seconds, like `validBefore`. */
+  readonly validAfter: number;
+  readonly validBefore: number;
+  /** 65 bytes. */
+  readonly signature: Hex;
+  /** The first four bytes of the nonce, which say for which request this is. */
+  readonly nonceCheck: Hex;
+}
+
+/** A code with another version than ours, or text that is not such a code, or a damaged one. */
+export type NotRead = 'other_version' | 'other_text' | 'damaged';
+
+const REQUEST = { word: 'TLREQ', version: '1' } as const;
+const ANSWER = { word: 'TLANS', version: '1' } as const;
+/** Longest name in a request, in bytes, so that the code of a long name stays readable. */
+const LONGEST_NAME = 60;
+/** The end of a code, against mistakes in typing. */
+const CHECK_BYTES = 4;
+const WORD_BYTES = 8;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+function checkOf(bytes: Uint8Array): Uint8Array {
+  return keccak_256(bytes).slice(0, CHECK_BYTES);
+}
+
+function write({ word, version }: typeof REQUEST | typeof ANSWER, parts: readonly Bytes[]): string {
+  const bytes = Uint8Array.from(parts.flatMap((part) => [...part]));
+  return `${word}${version}${toBase32(Uint8Array.from([...bytes, ...checkOf(bytes)]))}`;
+}
+
+/** Reads fields one after the other. @throws RangeError past the end. */
+class Fields {
+  readonly #bytes: Bytes;
+  #at = 0;
+
+  constructor(bytes: Bytes) {
+    this.#bytes = bytes;
+  }
+
+  take(length: number): Bytes {
+    const end = this.#at + length;
+    if (end > this.#bytes.length) throw new RangeError('too short');
+    const part = this.#bytes.slice(this.#at, end);
+    this.#at = end;
+    return part;
+  }
+
+  hex(length: number): Hex {
+    return toHex(this.take(length));
+  }
+
+  number(): bigint {
+    return new DataView(this.take(WORD_BYTES).buffer).getBigUint64(0);
+  }
+
+  /** @throws RangeError above what a JSON number holds. */
+  integer(): number {
+    const value = this.number();
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError('too large');
+    return Number(value);
+  }
+
+  /** @throws TypeError if the bytes are not UTF-8. */
+  text(): string {
+    const [length = 0] = this.take(1);
+    return new TextDecoder('utf-8', { fatal: true }).decode(this.take(length));
+  }
+
+  end(): void {
+    if (this.#at !== this.#bytes.length) throw new RangeError('too long');
+  }
+}
+
+function read<T>(
+  text: string,
+  { word, version }: typeof REQUEST | typeof ANSWER,
+  fields: (from: Fields) => T,
+): T | NotRead {
+  // People type it in small letters or in groups, and a field may break it into lines.
+  const code = text.replace(/\s/g, '').toUpperCase();
+  if (!code.startsWith(word)) return 'other_text';
+  if (code.charAt(word.length) !== version) return 'other_version';
+  const letters = code.slice(word.length + version.length);
+  try {
+    const all = fromBase32(letters);
+    const bytes = all.slice(0, -CHECK_BYTES);
+    if (toHex(all.slice(-CHECK_BYTES)) !== toHex(checkOf(bytes))) return 'damaged';
+    // One text for one content: the last letter has no bits to spare.
+    if (toBase32(all) !== letters) return 'damaged';
+    const from = new Fields(bytes);
+    const found = fields(from);
+    from.end();
+    return found;
+  } catch {
+    return 'damaged';
+  }
+}
+
+function number(value: bigint | number): Bytes {
+  const view = new DataView(new ArrayBuffer(WORD_BYTES));
+  view.setBigUint64(0, BigInt(value));
+  return new Uint8Array(view.buffer);
+}
+
+/** Writes as many whole characters as fit. */
+function textOf(text: string): Bytes {
+  const bytes: number[] = [];
+  for (const letter of text) {
+    const more = new TextEncoder().encode(letter);
+    if (bytes.length + more.length > LONGEST_NAME) break;
+    bytes.push(...more);
+  }
+  return Uint8Array.from([bytes.length, ...bytes]);
+}
+
+export function writeRequest(request: OfflineRequest): string {
+  return write(REQUEST, [
+    number(request.chainId),
+    fromHex(request.usdc),
+    textOf(request.usdcName),
+    textOf(request.usdcVersion),
+    fromHex(request.settlement),
+    number(request.merchantNumber),
+    textOf(request.merchantName),
+    number(request.amount),
+    number(request.value),
+    number(request.validBefore),
+    fromHex(request.salt),
+  ]);
+}
+
+export function readRequest(text: string): OfflineRequest | NotRead {
+  return read(text, REQUEST, (from) => ({
+    chainId: from.integer(),
+    usdc: from.hex(20),
+    usdcName: from.text(),
+    usdcVersion: from.text(),
+    settlement: from.hex(20),
+    merchantNumber: from.integer(),
+    merchantName: from.text(),
+    amount: from.number(),
+    value: from.number(),
+    validBefore: from.integer(),
+    salt: from.hex(32),
+  }));
+}
+
+/** Writes an answer: 174 bytes. */
+export function writeAnswer(answer: OfflineAnswer): string {
+  return write(ANSWER, [
+    fromHex(answer.from),
+    number(answer.validAfter),
+    number(answer.validBefore),
+    fromHex(answer.signature),
+    fromHex(answer.nonceCheck),
+  ]);
+}
+
+export function readAnswer(text: string): OfflineAnswer | NotRead {
+  return read(text, ANSWER, (from) => ({
+    from: from.hex(20),
+    validAfter: from.integer(),
+    validBefore: from.integer(),
+    signature: from.hex(65),
+    nonceCheck: from.hex(4),
+  }));
+}
+
+/** Returns the nonce, which binds the signature to merchant, sale and salt, but to no order. */
+export function offlineNonce(
+  request: Pick<OfflineRequest, 'merchantNumber' | 'amount' | 'salt'>,
+): Hex {
+  const { merchantNumber, amount, salt } = request;
+  return authorizationNonce({ merchantNumber, amount, salt });
+}
+
+export function nonceCheckOf(nonce: Hex): Hex {
+  return nonce.slice(0, 10) as Hex;
+}
+
+/** Builds the message that a wallet signs, in the form of viem's `signTypedData`. */
+export function offlineMessage(request: OfflineRequest, from: Hex) {
+  return {
+    domain: {
+      name: request.usdcName,
+      version: request.usdcVersion,
+      chainId: request.chainId,
+      verifyingContract: request.usdc,
+    },
+    types: { ReceiveWithAuthorization: AUTHORIZATION_FIELDS },
+    primaryType: 'ReceiveWithAuthorization',
+    message: {
+      from,
+      to: request.settlement,
+      value: request.value,
+      validAfter: 0n,
+      validBefore: BigInt(request.validBefore),
+      nonce: offlineNonce(request),
+    },
+  } as const;
+}
+
+/** Returns the answer to a request, with the signature of its message. */
+export function answerTo(
+  request: OfflineRequest,
+  { from, signature }: Pick<OfflineAnswer, 'from' | 'signature'>,
+): OfflineAnswer {
+  const { validBefore } = request;
+  return {
+    from,
+    validAfter: 0,
+    validBefore,
+    signature,
+    nonceCheck: nonceCheckOf(offlineNonce(request)),
+  };
+}

@@ -1,0 +1,44 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { fromHex, type Hex, toHex } from './bytes.ts';
+
+/** The contract's type string (contracts/README.md). */
+const TYPE =
+  'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,bytes8 orderId,bytes32 salt)';
+
+/** The fields of `ReceiveWithAuthorization` (EIP-3009). */
+export const AUTHORIZATION_FIELDS = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const;
+
+export interface NonceOf {
+  readonly merchantNumber: number;
+  readonly amount: bigint;
+  /** Absent, like the order, in a nonce that commits to neither. */
+  readonly number?: number | undefined;
+  readonly orderId?: string | null | undefined;
+  readonly salt: string;
+}
+
+function word(value: bigint | number): string {
+  return BigInt(value).toString(16).padStart(64, '0');
+}
+
+/**
+ * Returns the nonce, which binds an authorization to merchant, amount, settlement number, order and
+ * salt.
+ */
+export function authorizationNonce(payment: NonceOf): Hex {
+  const { merchantNumber, amount, number = 0, orderId, salt } = payment;
+  const text = new TextEncoder();
+  const type = toHex(keccak_256(text.encode(TYPE))).slice(2);
+  const order = toHex(text.encode(orderId ?? ''))
+    .slice(2)
+    .padEnd(64, '0');
+  const words = [type, word(merchantNumber), word(amount), word(number), order, salt.slice(2)];
+  return toHex(keccak_256(fromHex(`0x${words.join('')}`)));
+}
