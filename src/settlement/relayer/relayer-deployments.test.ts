@@ -13,9 +13,16 @@ import { newWallet } from '#testing/wallet-sign-in.ts';
 /** Deploys what it is called with (CREATE2, salt 0). */
 const FACTORY = numberToHex(0xfac70001n, { size: 20 });
 const FACTORY_CODE = '0x365f5f375f365f5ff500';
+/** Enough for several transactions of one job, each of which waits for its result. */
+const BLOCKS_AFTER = 40;
 /** Never ends. */
 const ENDLESS = numberToHex(0xfac70002n, { size: 20 });
 const ENDLESS_CODE = '0x5b5f56';
+/** Deploys where nobody pays for gas; in a transaction it reverts. */
+const HOSTILE_CODE = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
+/** Counts down for 800,000 gas. */
+const COSTLY = numberToHex(0xfac70003n, { size: 20 });
+const COSTLY_CODE = '0x6178315b600190038060035700';
 
 describe('the deployment of a wallet', () => {
   let world: RelayerWorld;
@@ -25,6 +32,7 @@ describe('the deployment of a wallet', () => {
     const { rpc, mine } = world.network;
     await rpc.call('anvil_setCode', [FACTORY, FACTORY_CODE]);
     await rpc.call('anvil_setCode', [ENDLESS, ENDLESS_CODE]);
+    await rpc.call('anvil_setCode', [COSTLY, COSTLY_CODE]);
     await mine(3);
     world.startRelayer();
   });
@@ -52,8 +60,15 @@ describe('the deployment of a wallet', () => {
     assert.equal(await sent(), 0);
   });
 
-  it('is sent again when a reorganization undoes it', async () => {
-    const { rpc } = world.network;
+  it('may use up to a million gas', async () => {
+    const subject = await ask(COSTLY, '0x00');
+    await until(() => haveOutcomes(world, [subject]));
+    assert.equal((await world.outcome(subject))?.succeeded, true);
+  });
+
+  /** Deploys a wallet, and undoes its block. */
+  async function undone() {
+    const { rpc, mine } = world.network;
     const data = keyWalletCode(newWallet().address);
     const salt = numberToHex(0, { size: 32 });
     const wallet = getCreate2Address({ from: FACTORY, salt, bytecode: data });
@@ -63,13 +78,32 @@ describe('the deployment of a wallet', () => {
     assert.equal(await hasCode(), true);
     const { database, wakeups } = world;
     await applyDeployments({ db: database.db, wakeups, clock: systemClock, log: silentLog });
-    await world.network.mine(1);
+    await mine(1);
     const head = Number(await rpc.call('eth_blockNumber', []));
     const from = await world.count(
       `select max(block_number) as count from chain_transactions where status = 'mined'`,
     );
     await rpc.call('anvil_reorg', [head - from + 1, []]);
     assert.equal(await hasCode(), false);
+    return { subject, hasCode };
+  }
+
+  it('is sent again when a reorganization undoes it', async () => {
+    const { hasCode } = await undone();
     await until(hasCode);
+  });
+
+  it('is not sent again and again by a factory that refuses after a reorganization', async () => {
+    const { subject, hasCode } = await undone();
+    const before = await sent();
+    await world.network.rpc.call('anvil_setCode', [FACTORY, HOSTILE_CODE]);
+    let blocks = 0;
+    await until(async () => ++blocks > BLOCKS_AFTER);
+    assert.equal(await hasCode(), false);
+    const again = (await sent()) - before;
+    assert.ok(again <= 1, `${again} transactions for one wallet`);
+    const open = `select count(*) from chain_requests
+      where subject_id = '${subject}' and status in ('queued', 'submitted')`;
+    assert.equal(await world.count(open), 0);
   });
 });

@@ -32,6 +32,8 @@ const OTHER = {
   ...({ type: 'eip1559', chainId: 1, nonce: 9, to: zeroAddress, gas: 21_000n } as const),
   ...{ maxFeePerGas: GWEI, maxPriorityFeePerGas: 1n },
 };
+/** Any address: a call of one without code succeeds. */
+const FACTORY = '0x00000000000000000000000000000000fac70001';
 /** Within the time limit of a request to a signer. */
 const HUNG_MS = 4_000;
 /** Long enough for several polls of the relayer. */
@@ -162,6 +164,18 @@ describe('a relayer whose keys a signer keeps', () => {
     signer = await startSigner(functions);
     start();
     await settledOnce(ids);
+  });
+
+  it('sends no deployment of a wallet, which the signer would refuse, and goes on', async () => {
+    start();
+    const wallet = { wallet: zeroAddress, factory: FACTORY, data: '0x00' } as const;
+    const [deployed] = await world.outcomes([
+      await world.ask({ kind: 'wallet_deployment', payload: wallet }),
+    ]);
+    assert.equal(deployed?.succeeded, false);
+    assert.equal(await world.count('select count(*) from chain_transactions'), 0);
+    await settledOnce(await payAll());
+    assert.deepEqual(await alarms(), []);
   });
 
   it('goes on with its other senders while one signer hangs, and then lies', async () => {

@@ -16,6 +16,10 @@ describe('what was paid before a reorganization undid it', () => {
     });
   }
 
+  it('is not owed when a factory of wallets refuses it now, for it may refuse forever', () => {
+    assert.equal(isStillOwed({ kind: 'wallet_deployment', owed: true }, REFUSED), false);
+  });
+
   it('is told to a person where the payer may have no money any more', () => {
     assert.equal(isReportedUndone({ kind: 'payment', owed: true }, REFUSED), true);
     assert.equal(isReportedUndone({ kind: 'payment', owed: false }, REFUSED), false);

@@ -157,9 +157,13 @@ function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
 
 type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
 
-/** True if the job must be resent: the chain had paid it, but a reorganization undid that. */
-export function isStillOwed(request: Booked, result: Result): boolean {
-  return request.owed && KINDS[request.kind].whenUndone !== 'alert' && !result.succeeded;
+/**
+ * True if the job must be resent: the chain had paid it, but a reorganization undid that. A foreign
+ * contract that refuses it now could refuse it forever, at the operator's cost.
+ */
+export function isStillOwed({ kind, owed }: Booked, result: Result): boolean {
+  const { whenUndone, triedOnce } = KINDS[kind];
+  return owed && whenUndone !== 'alert' && !triedOnce && !result.succeeded;
 }
 
 /** True if operators must be alerted: the ledger has booked it, and the chain refuses it now. */

@@ -177,12 +177,12 @@ function authorizedGasLimit(signatureBytes: number): bigint {
 const GAS_OF_SIGNED_CALL = 400_000n + 2n * SIGNATURE_GAS;
 
 /**
- * Returns the most gas for what a payer signs and the operator pays; `null` for other kinds. The
- * token gives a contract wallet all gas for its signature, so the wallet could make each call as
- * expensive as a whole block.
+ * Returns the highest gas limit for what a payer signs and the operator pays, with the reserve that
+ * {@link singleGasLimit} adds to an estimate; `null` for other kinds. The token gives a contract
+ * wallet all gas for its signature, so the wallet could make each call as expensive as a block.
  */
 export function gasCapOf(kind: RequestKind, { data }: TargetCall): bigint | null {
-  if (kind === 'wallet_deployment') return DEPLOYMENT_GAS;
+  if (kind === 'wallet_deployment') return singleGasLimit(DEPLOYMENT_GAS);
   if (kind !== 'enrolment' && kind !== 'transfer') return null;
   return singleGasLimit(GAS_OF_SIGNED_CALL + BigInt(size(data)) * GAS_PER_BYTE);
 }

@@ -2,6 +2,7 @@ import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable, type Tx } from '#db/database.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
@@ -237,10 +238,17 @@ function stillDeferred(relayer: RelayerState): bigint[] {
 /** A payer waits seconds for a deployment. Later none is worth its gas. */
 const DEPLOY_WITHIN_MS = 60_000;
 
-/** A factory may neither revert nor end, and then no node estimates its gas. */
-function isTooLate({ kind, owed, created }: OpenRequest, now: Date): boolean {
-  if (kind !== 'wallet_deployment' || owed) return false;
-  return now.getTime() - created.getTime() > DEPLOY_WITHIN_MS;
+/**
+ * True for a deployment that is never sent: one that is too late, because a factory may neither
+ * revert nor end, and then no node estimates its gas; or one that a separate signer would have to
+ * sign. A signer knows the contracts that it may call, and no factories: it would refuse, and the
+ * nonce would block all that this sender sends afterwards.
+ */
+function isHopeless({ signsElsewhere, relayer }: HeldSender, request: OpenRequest): boolean {
+  const { kind, owed, created } = request;
+  if (kind !== 'wallet_deployment') return false;
+  if (signsElsewhere) return true;
+  return !owed && relayer.clock.now().getTime() - created.getTime() > DEPLOY_WITHIN_MS;
 }
 
 async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepared> {
@@ -248,14 +256,13 @@ async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepar
   if (request.kind === 'refund') return prepareRefund(sender, request);
   const payment = request.kind === 'payment' ? planPayment(relayer, request) : null;
   const call = payment?.call ?? callOf(request, relayer.chain.config);
-  if (isTooLate(request, relayer.clock.now())) return refusedBy(relayer, request, null);
+  if (isHopeless(sender, request)) return refusedBy(relayer, request, null);
   const estimate = await estimateGas(sender, call);
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
   const most = gasCapOf(request.kind, call);
   if (most !== null && estimate.gasLimit > most) return refusedBy(relayer, request, null);
   // With the least gas that an estimate finds, a factory may succeed though its creation fails.
-  const isDeployment = request.kind === 'wallet_deployment' && most !== null;
-  const gasLimit = isDeployment ? most : estimate.gasLimit;
+  const gasLimit = request.kind === 'wallet_deployment' ? DEPLOYMENT_GAS : estimate.gasLimit;
   const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };
   return { status: 'ready', planned };
 }
