@@ -21,20 +21,25 @@ export interface Limits {
   readonly perHour: number;
 }
 
-/** Token functions that anyone may call with the holder's signature. */
+/** Token functions that anyone may call with the holder's signature, a key's or a contract's. */
 const TOKEN_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, ' +
     'uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function transferWithAuthorization(address from, address to, uint256 value, ' +
+    'uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
   'function permit(address owner, address spender, uint256 value, uint256 deadline, bytes)',
 ]);
 
-/** The state-changing functions by name. */
-export const FUNCTIONS: ReadonlyMap<string, Hex> = new Map(
-  [...settlementAbi, ...TOKEN_ABI].flatMap((one) =>
-    one.type === 'function' && one.stateMutability === 'nonpayable'
-      ? [[one.name, toFunctionSelector(one)] as const]
-      : [],
-  ),
+const CHANGING = [...settlementAbi, ...TOKEN_ABI].filter(
+  (one) => one.type === 'function' && one.stateMutability === 'nonpayable',
+);
+
+/** The state-changing functions by name, each with the selectors of its overloads. */
+export const FUNCTIONS: ReadonlyMap<string, readonly string[]> = new Map(
+  [...Map.groupBy(CHANGING, ({ name }) => name)].map(([name, overloads]) => [
+    name,
+    overloads.map(toFunctionSelector),
+  ]),
 );
 
 export type Checked =
@@ -71,7 +76,10 @@ export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
     return no(`${to ?? 'a new contract'} is not an address that this key may call`);
   }
   const selector = data.slice(0, SELECTOR_CHARS);
-  if (!isCancellation && !limits.functions.some((name) => FUNCTIONS.get(name) === selector)) {
+  if (
+    !isCancellation &&
+    !limits.functions.some((name) => FUNCTIONS.get(name)?.includes(selector))
+  ) {
     return no(`${selector} is not a function that this key may call`);
   }
   if (gas > limits.maxGas) return no(`gas ${gas} is above this key's limit`);

@@ -9,10 +9,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { encodeFunctionData, parseTransaction, recoverTransactionAddress, zeroAddress } from 'viem';
+import {
+  concat,
+  encodeFunctionData,
+  numberToHex,
+  parseTransaction,
+  recoverTransactionAddress,
+  slice,
+  zeroAddress,
+} from 'viem';
 import { generatePrivateKey, privateKeyToAccount, publicKeyToAddress } from 'viem/accounts';
+import { present } from '#core/assert.ts';
 import { StartError } from '#core/start-error.ts';
 import { permitCall, transferCall } from '#settlement/contract/contract-calls.ts';
+import { gasCapOf } from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { checkSigner, readRemoteKey, signerOf } from '#settlement/signer.ts';
 import { FUNCTIONS } from '#signer/rules.ts';
@@ -31,12 +41,21 @@ const TOKEN = 'a'.repeat(40);
 const SETTLEMENT = '0x00000000000000000000000000000000000000aa';
 const FILE_KEY = generatePrivateKey();
 const PER_HOUR = 7;
+const EXAMPLE = path.join(import.meta.dirname, '../../deploy/signer/signer.json');
+/** Two kilobytes: a passkey's signature has about 700 bytes, and that of a Safe 65 per owner. */
+const LONG_SIGNATURE_WORDS = 64;
 /** The DER form of a public key ends with a point of 64 bytes. */
 const POINT_BYTES = 64;
 const GWEI = 10n ** 9n;
 
 const callOf = (functionName: 'pauseSettling' | 'unpauseSettling') =>
   encodeFunctionData({ abi: settlementAbi, functionName });
+
+interface Example {
+  readonly accounts: readonly { readonly key_file?: string; readonly max_gas: number }[];
+}
+
+const selectorOf = (call: Hex) => slice(call, 0, 4);
 
 describe('npm run signer', () => {
   let folder: string;
@@ -185,12 +204,24 @@ describe('npm run signer', () => {
   it('knows the token calls of a sponsor and of approvals', async () => {
     const [owner, spender] = [fileAddress, serviceAddress];
     const permit = permitCall(owner, spender, { value: '1', deadline: '1', signature: '0x' });
-    assert.ok(permit.startsWith(FUNCTIONS.get('permit') ?? 'none'));
+    assert.deepEqual(FUNCTIONS.get('permit'), [selectorOf(permit)]);
     const word = `0x${'1'.repeat(64)}` as const;
-    const signature = await privateKeyToAccount(FILE_KEY).sign({ hash: word });
+    const ofKey = await privateKeyToAccount(FILE_KEY).sign({ hash: word });
     const moved = { from: owner, to: spender, amount: '1', validBefore: '1', nonce: word };
-    const call = transferCall({ ...moved, signature });
-    assert.ok(call.startsWith(FUNCTIONS.get('transferWithAuthorization') ?? 'none'));
+    const calls = [ofKey, concat([ofKey, ofKey])].map((signature) =>
+      transferCall({ ...moved, signature }),
+    );
+    assert.deepEqual(FUNCTIONS.get('transferWithAuthorization'), calls.map(selectorOf));
+  });
+
+  it('lets a sponsor by its example settings send what a contract wallet signed', async () => {
+    const { accounts } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as Example;
+    const sponsor = accounts.find(({ key_file: file }) => file === 'sponsor.key');
+    const signature = concat(Array<Hex>(LONG_SIGNATURE_WORDS).fill(numberToHex(1, { size: 32 })));
+    const moved = { from: fileAddress, to: zeroAddress, amount: '1', validBefore: '1' };
+    const data = transferCall({ ...moved, nonce: numberToHex(1, { size: 32 }), signature });
+    const most = present(gasCapOf('transfer', { to: SETTLEMENT, data }), 'a cap');
+    assert.ok(most <= BigInt(sponsor?.max_gas ?? 0), `${most} gas`);
   });
 
   it('responds 400 to an invalid Host, for any token and path', async () => {
