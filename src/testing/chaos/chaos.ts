@@ -73,6 +73,8 @@ export interface ChaosReport {
   readonly answers: Readonly<Record<string, number>>;
   /** Counts of lines that the processes logged as errors, by message. */
   readonly errors: Readonly<Record<string, number>>;
+  /** The last logged lines about each intent, refund and payout that a broken promise names. */
+  readonly lastLines: readonly string[];
   readonly secondsToRest: number;
   /** The strikes. With the run's options, they reproduce it. */
   readonly strikes: readonly Strike[];
@@ -82,9 +84,14 @@ export interface ChaosReport {
 
 /** Interval at which the rules that always hold are checked while faults strike. */
 const CHECK_EVERY_MS = 10_000;
-/** Within this time after the last fault, everything must have settled. */
+/** Within this time after the last fault, everything must have settled, on an idle machine. */
 const REST_MS = 150_000;
 const REST_POLL_MS = 500;
+/**
+ * The longest that a busy machine gets: this many times as long. Below that the checks count, each
+ * of which takes longer there, because the service gets as little of the processor as they do.
+ */
+const MOST_RESTS = 4;
 /** Clock error of one process's machine: a minute. */
 const CLOCK_OFF_MS = 60_000;
 /**
@@ -199,22 +206,30 @@ async function hurry(db: Database): Promise<void> {
   await db.query(`update payment_intents set confirm_by = now() where status = 'requires_action'`);
 }
 
-/** Waits until all rules hold. @returns the rules that are still broken at the time limit. */
-async function comeToRest(
-  db: Database,
+/** Repeats a check until it finds nothing. @returns what the last one found, at the limit. */
+async function untilNothing(
+  check: () => Promise<readonly string[]>,
   restMs: number,
-): Promise<{ broken: string[]; seconds: number }> {
+): Promise<{ broken: readonly string[]; seconds: number }> {
   const started = performance.now();
+  for (let checks = 1; ; checks++) {
+    const broken = await check().catch((error) => [String(error)]);
+    const ms = performance.now() - started;
+    const isOver = checks * REST_POLL_MS > restMs || ms > restMs * MOST_RESTS;
+    if (broken.length === 0 || isOver) return { broken, seconds: ms / 1000 };
+    await sleep(REST_POLL_MS);
+  }
+}
+
+/** Waits until all rules hold. */
+async function comeToRest(db: Database, restMs: number) {
   // Analyzes the tables, because a database that was killed repeatedly has no statistics, and plans
   // badly.
   await db.query('analyze').catch(() => {});
-  for (;;) {
-    const broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
-    const seconds = (performance.now() - started) / 1000;
-    if (broken.length === 0 || seconds * 1000 > restMs) return { broken, seconds };
+  return untilNothing(async () => {
     await hurry(db).catch(() => {});
-    await sleep(REST_POLL_MS);
-  }
+    return checkInvariants(db, { atRest: true });
+  }, restMs);
 }
 
 async function count(db: Database, table: string): Promise<number> {
@@ -250,6 +265,23 @@ function countErrors(processes: readonly ChaosProcess[]): Record<string, number>
 function crashesOf(processes: readonly ChaosProcess[]): string[] {
   return processes.flatMap(({ name, crashes }) =>
     crashes().map((lines) => `${name} ended by itself: ${lines}`),
+  );
+}
+
+/** Lines of a process about one object that a report shows. */
+const LAST_LINES = 3;
+
+function lastLinesAbout(
+  broken: readonly string[],
+  processes: readonly ChaosProcess[],
+): readonly string[] {
+  const ids = new Set(broken.flatMap((one) => one.match(/\b(pi|re|wdr)_[0-9A-Za-z]{22}/g) ?? []));
+  return [...ids].flatMap((id) =>
+    processes.flatMap(({ name, logs }) => {
+      const lines = logs().split('\n');
+      const named = lines.filter((line) => line.includes(id)).slice(-LAST_LINES);
+      return named.map((line) => `${name}: ${line}`);
+    }),
   );
 }
 
@@ -305,24 +337,6 @@ async function compareWithChains(db: Database, ground: ChaosGround): Promise<str
   return broken;
 }
 
-/**
- * Waits until ledger and chain agree: a killed node has lost blocks, which a worker must notice
- * before it sends again.
- * @returns the remaining differences at the time limit.
- */
-async function agreeWithChains(
-  db: Database,
-  ground: ChaosGround,
-  restMs: number,
-): Promise<string[]> {
-  const started = performance.now();
-  for (;;) {
-    const broken = await compareWithChains(db, ground);
-    if (broken.length === 0 || performance.now() - started > restMs) return broken;
-    await sleep(REST_POLL_MS);
-  }
-}
-
 async function judge(
   stage: Stage,
   journal: Journal,
@@ -334,13 +348,11 @@ async function judge(
   const { broken, seconds } = await comeToRest(db, restMs);
   // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
   const always = endpoints.slice(0, -1);
-  const all = [
-    ...broken,
-    ...(await checkPromises(db, journal)),
-    ...(await checkDeliveries(db, always)),
-    ...(await agreeWithChains(db, ground, restMs)),
-  ];
-  return { broken: all, rest: seconds };
+  const promises = await checkPromises(db, journal);
+  const deliveries = await checkDeliveries(db, always);
+  // A killed node has lost blocks, which a worker must notice before it sends again.
+  const agreed = await untilNothing(() => compareWithChains(db, ground), restMs);
+  return { broken: [...broken, ...promises, ...deliveries, ...agreed.broken], rest: seconds };
 }
 
 function urlsOf(processes: readonly ChaosProcess[]): string[] {
@@ -417,9 +429,10 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   const played = await play(stage, options, journal);
   const judged = await judge(stage, journal, options.restMs ?? REST_MS);
   if (judged.broken.length > 0) await linger(stage, options);
+  const broken = [...new Set([...played.during, ...judged.broken, ...crashesOf(processes)])];
   return {
     seed: options.seed,
-    broken: [...new Set([...played.during, ...judged.broken, ...crashesOf(processes)])],
+    broken,
     payments: await count(db, 'payments'),
     refunds: await count(db, 'refunds'),
     withdrawals: await count(db, 'withdrawals'),
@@ -429,6 +442,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
     starts: Object.fromEntries(processes.map(({ name, starts }) => [name, starts()])),
     answers: Object.fromEntries([...journal.counts].sort()),
     errors: countErrors(processes),
+    lastLines: lastLinesAbout(broken, processes),
     secondsToRest: Math.round(judged.rest),
     strikes: stage.timetable.strikes,
     replayed: stage.timetable.met(),

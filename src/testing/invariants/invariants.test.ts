@@ -412,6 +412,48 @@ describe('the invariant checker', () => {
   }
 });
 
+describe('the report of an unsettled job', () => {
+  it('says what it waits for: tries, transaction, alarms, senders and workers', async () => {
+    const { db } = store;
+    const report = async (...damage: readonly string[]) =>
+      db.transaction(async (tx) => {
+        for (const sql of damage) await tx.query(sql);
+        const broken = await checkInvariants(tx, { atRest: true });
+        return new Abandon(
+          broken.filter((line) => line.includes(' settlement job has')).join('\n'),
+        );
+      });
+    const sent = await report(
+      `insert into relayer_senders (livemode, sender, role, address, next_nonce)
+       values (false, 7, 'operator', '0x77', 6)`,
+      `insert into chain_transactions
+         (livemode, sender, nonce, kind, status, created, target, input, gas_limit, valid_until)
+       values (false, 7, 5, 'payment', 'signed', now(), '0x88', '', 1, now())`,
+      `insert into chain_attempts
+         (tx_hash, transaction_id, raw, max_fee_per_gas, max_priority_fee_per_gas, created)
+       select '0x99', id, '', 1, 1, now() from chain_transactions where sender = 7`,
+      `update chain_requests r set status = 'submitted', outcome = null, transaction_id = t.id
+       from chain_transactions t where t.sender = 7 and r.kind = 'payment' and not r.livemode`,
+    );
+    assert.match(sent, /payment pi_\w+ is submitted, booked at .*, tries 0, /);
+    assert.match(sent, /transaction \d+ at nonce 5 is signed, valid until .*, broadcasts 1, the /);
+    assert.match(sent, /senders operator 7 next nonce 6/);
+    const queued = await report(
+      `update chain_requests set status = 'queued', outcome = null, transaction_id = null,
+         tries = 3, next_attempt = 'infinity' where kind = 'payment'`,
+      `insert into chain_alarms (livemode, kind, subject, details, created)
+       select livemode, 'sale_not_settled', subject_id, '{"why": "no funds"}', now()
+       from chain_requests where kind = 'payment'`,
+      `insert into relayer_workers (livemode, owner, seen_at, reasons)
+       values (false, 'box:1', now(), '{no_node}')`,
+      'update network_states set recovering = true',
+    );
+    assert.match(queued, /is queued, booked at .*, tries 3, next try at infinity, /);
+    assert.match(queued, /alarms sale_not_settled \{"why": "no funds"\}, workers box:1 seen at /);
+    assert.match(queued, / with 0 of 0 senders says no_node.*, recovering$/m);
+  });
+});
+
 describe('the database', () => {
   for (const { damage } of all.filter(({ damage: { first } }) => first !== undefined)) {
     it(`refuses by itself: ${short(damage.sql)}`, async () => {

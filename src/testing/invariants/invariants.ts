@@ -344,6 +344,27 @@ const PLACES: readonly Rule[] = [
   },
 ];
 
+/** What the job `r` with the transaction `t` waits for, so that a report explains itself. */
+const WAITS_FOR = `
+  'booked at ' || r.applied_at, 'tries ' || r.tries, 'next try at ' || r.next_attempt,
+  'blocked by ' || r.blocked_by, 'due by ' || r.deadline,
+  'transaction ' || t.id || ' at nonce ' || t.nonce || ' is ' || t.status,
+  'in block ' || t.block_number, 'waits for ' || t.waits_for, 'valid until ' || t.valid_until,
+  (select 'broadcasts ' || count(*) || ', the last at ' || max(a.created)
+   from chain_attempts a where a.transaction_id = t.id),
+  (select 'alarms ' || string_agg(a.kind || ' ' || a.details, ' ')
+   from chain_alarms a where a.subject = r.subject_id and a.resolved_at is null),
+  (select 'senders ' || string_agg(concat_ws(' ', s.role, s.sender, 'next nonce', s.next_nonce,
+     'held by ' || s.lease_owner || ' until ' || s.lease_until, 'stopped at ' || s.stopped_at),
+     '; ' order by s.sender)
+   from relayer_senders s
+   where s.livemode = r.livemode and s.sender = coalesce(t.sender, s.sender)),
+  (select 'workers ' || string_agg(w.owner || ' seen at ' || w.seen_at || ' with '
+     || w.funded_senders || ' of ' || w.senders || ' senders' || coalesce(' says '
+     || nullif(array_to_string(w.reasons, ' '), ''), ''), '; ')
+   from relayer_workers w where w.livemode = r.livemode),
+  (select 'recovering' from network_states n where n.livemode = r.livemode and n.recovering)`;
+
 const AT_REST: readonly Rule[] = [
   {
     name: 'no intent is left in progress',
@@ -355,10 +376,12 @@ const AT_REST: readonly Rule[] = [
   {
     name: 'every settlement job has a result, which was applied',
     always: false,
-    sql: `select kind || ' ' || subject_id || ' is ' || status from chain_requests
-      where status in ('queued', 'submitted')
-        or (applied_at is null
-          and kind in ('payment', 'refund', 'withdrawal', 'merchant_registration'))`,
+    sql: `select concat_ws(', ',
+        r.kind || ' ' || r.subject_id || ' is ' || r.status, ${WAITS_FOR})
+      from chain_requests r left join chain_transactions t on t.id = r.transaction_id
+      where r.status in ('queued', 'submitted')
+        or (r.applied_at is null
+          and r.kind in ('payment', 'refund', 'withdrawal', 'merchant_registration'))`,
   },
   {
     name: 'no refund and no withdrawal is left pending',

@@ -126,13 +126,14 @@ export async function refusedBy(
     return holdBack(relayer, request, waits, revert.kind === 'wallet_pending');
   }
   if (revert.kind !== 'done_before') {
-    if (request.owed && request.kind === 'payment') return { status: 'postponed' };
-    if (request.owed)
+    const { kind, subjectId: subject, owed } = request;
+    if (owed && kind !== 'payment') {
       throw new RpcUnavailable(`a job that must be resent is refused: ${revert.error}`);
-    const fields = { kind: request.kind, subject: request.subjectId, error: revert.error };
+    }
+    const fields = { kind, subject, error: revert.error };
     relayer.log.warn('the contract would refuse a settlement job', fields);
-    const reason = failureOf(request.kind, revert.reason);
-    return { status: 'decided', result: failed(reason, null), alarm: null };
+    if (owed) return { status: 'postponed' };
+    return { status: 'decided', result: failed(failureOf(kind, revert.reason), null), alarm: null };
   }
   const { result, alarm } = await doneBefore(relayer.chain, request, null);
   if (!(await countsYet(relayer.chain, request, result))) {
