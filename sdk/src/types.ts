@@ -939,8 +939,8 @@ export interface OfflineRecord {
      */
     unit_amount: number;
     /**
-     * The tax rate in basis points, 0 to 10000, or the name of one of the account’s `tax_rates`.
-     * Responses have the basis points.
+     * The tax rate in basis points, 0 to 10000, or a name: of one of the account’s `tax_rates`, or
+     * of those of the terminal’s location if it has its own. Responses have the basis points.
      */
     tax_rate: number | string;
     /**
@@ -1749,8 +1749,8 @@ export interface CreatePaymentIntentBody {
      */
     unit_amount: number;
     /**
-     * The tax rate in basis points, 0 to 10000, or the name of one of the account’s `tax_rates`.
-     * Responses have the basis points.
+     * The tax rate in basis points, 0 to 10000, or a name: of one of the account’s `tax_rates`, or
+     * of those of the terminal’s location if it has its own. Responses have the basis points.
      */
     tax_rate: number | string;
     /**

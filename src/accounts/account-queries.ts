@@ -73,15 +73,6 @@ export async function selectTimeZone(sql: Sql, accountId: string): Promise<strin
   return rows[0]?.time_zone ?? 'UTC';
 }
 
-/** Returns the account's language; `null` if it has not chosen one. */
-export async function selectLanguage(sql: Sql, accountId: string): Promise<Language | null> {
-  const rows = await sql.query<{ language: Language | null }>(
-    'select language from accounts where id = $1',
-    [accountId],
-  );
-  return rows[0]?.language ?? null;
-}
-
 export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
   return accounts.find(tx, 'where id = $1 for update', [id]);
 }

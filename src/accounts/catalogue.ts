@@ -7,7 +7,7 @@ import {
   selectCatalogue,
   updateCatalogueItem,
 } from '#accounts/catalogue-queries.ts';
-import { selectShopSettings } from '#accounts/shop-settings.ts';
+import { selectShopSettings, selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
@@ -15,8 +15,8 @@ import { minorDigits } from '#core/currencies.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { staleVersion } from '#core/stale-version.ts';
-import type { Tx } from '#db/database.ts';
-import { basisPointsOf, unknownTaxRate } from '#prices/asked-lines.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { basisPointsOf, rateAt, unknownTaxRate } from '#prices/asked-lines.ts';
 
 /** The most items: a till shows them as buttons; a shop with more goods scans codes instead. */
 const MAX_ITEMS = 500;
@@ -55,6 +55,21 @@ export function catalogueItem(row: CatalogueRow): { readonly [key: string]: Json
   const unit_amount = Number(row.unit_amount);
   const price = { unit_amount, currency, tax_rate, tax_inclusive };
   return { id, object: 'catalogue_item', name, ...price, color, position, version };
+}
+
+/** Reads the items as a terminal sells them: with the tax rates of its location. */
+export async function readTillCatalogue(
+  sql: Sql,
+  { tenant, terminalId }: { readonly tenant: Tenant; readonly terminalId: string },
+): Promise<CatalogueRow[]> {
+  const at = { accountId: tenant.accountId, terminalId };
+  const [rows, shop, taxesAt] = await Promise.all([
+    selectCatalogue(sql, tenant),
+    selectShopSettings(sql, tenant.accountId),
+    selectTaxSettings(sql, [at]),
+  ]);
+  const rates = { account: shop.tax_rates, local: taxesAt(at)?.tax_rates ?? [] };
+  return rows.map((row) => ({ ...row, tax_rate: rateAt(row.tax_rate, rates) }));
 }
 
 /**

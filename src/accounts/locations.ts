@@ -1,6 +1,6 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { unknownZone } from '#accounts/settings.ts';
-import { checkShopEdit, type TaxRate } from '#accounts/shop-settings.ts';
+import { type AskedTerminal, checkShopEdit, type TaxRate } from '#accounts/shop-settings.ts';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
@@ -42,6 +42,29 @@ export async function selectLocation(
   id: string,
 ): Promise<Location | undefined> {
   return locations.find(sql, 'where id = $1 and account_id = any($2)', [id, accountIds]);
+}
+
+/** What a till and its customers follow: its location, and the account where that says nothing. */
+export interface ShopAt {
+  readonly time_zone: string;
+  readonly language: Language | null;
+  /** ISO 4217, in lowercase; `null` for USDC. */
+  readonly currency: string | null;
+}
+
+export async function selectShopAt(
+  sql: Sql,
+  { accountId, terminalId }: AskedTerminal,
+): Promise<ShopAt> {
+  const rows = await sql.query<ShopAt>(
+    `select coalesce(l.time_zone, a.time_zone) as time_zone,
+       coalesce(l.language, a.language) as language, coalesce(l.currency, a.currency) as currency
+     from accounts a left join locations l on l.account_id = a.id and l.id = (
+       select location_id from terminals where id = $2 and account_id = a.id)
+     where a.id = $1`,
+    [accountId, terminalId],
+  );
+  return only(rows, 'account');
 }
 
 /** More than a chain's shops in one account, and few enough for one list. */

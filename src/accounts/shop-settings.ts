@@ -32,10 +32,6 @@ export interface ShopSettings {
 
 export type ShopEdit = { readonly [Name in keyof ShopSettings]?: ShopSettings[Name] | undefined };
 
-interface Id {
-  readonly id: string;
-}
-
 const COLUMNS = `currency, tax_rates, prices_include_tax, legal_name, address, tax_number,
   case when fiscal_signer is not null
     then jsonb_strip_nulls(jsonb_build_object('url', fiscal_signer,
@@ -49,16 +45,37 @@ export async function selectShopSettings(sql: Sql, accountId: string): Promise<S
   return only(rows, 'account');
 }
 
-/** Reads the tax settings by account id. */
+/** A terminal, and the account that asks about it. */
+export interface AskedTerminal {
+  readonly accountId: string;
+  readonly terminalId: string;
+}
+
+interface TaxRow extends Pick<ShopSettings, 'tax_rates' | 'prices_include_tax'> {
+  readonly account_id: string;
+  readonly terminal_id: string;
+}
+
+/**
+ * Reads the tax settings for sales at these terminals: the account's, with the rates of the
+ * terminal's location if that has its own. A terminal of another account has no location here.
+ */
 export async function selectTaxSettings(
   sql: Sql,
-  accountIds: readonly string[],
-): Promise<Map<string, Pick<ShopSettings, 'tax_rates' | 'prices_include_tax'>>> {
-  const rows = await sql.query<Pick<ShopSettings, 'tax_rates' | 'prices_include_tax'> & Id>(
-    'select id, tax_rates, prices_include_tax from accounts where id = any($1)',
-    [accountIds],
+  asked: readonly AskedTerminal[],
+): Promise<(of: AskedTerminal) => TaxRow | undefined> {
+  const rows = await sql.query<TaxRow>(
+    `select w.account_id, w.terminal_id, coalesce(l.tax_rates, a.tax_rates) as tax_rates,
+       a.prices_include_tax
+     from unnest($1::text[], $2::text[]) as w (account_id, terminal_id)
+     join accounts a on a.id = w.account_id
+     left join terminals t on t.id = w.terminal_id and t.account_id = a.id
+     left join locations l on l.id = t.location_id and l.account_id = a.id`,
+    [asked.map(({ accountId }) => accountId), asked.map(({ terminalId }) => terminalId)],
   );
-  return new Map(rows.map((row) => [row.id, row]));
+  const keyOf = (accountId: string, terminalId: string) => `${accountId} ${terminalId}`;
+  const byKey = new Map(rows.map((row) => [keyOf(row.account_id, row.terminal_id), row]));
+  return ({ accountId, terminalId }) => byKey.get(keyOf(accountId, terminalId));
 }
 
 /** Updates the shop's settings. The row must be locked. */

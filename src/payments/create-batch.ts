@@ -12,7 +12,7 @@ import {
 } from '#accounts/manager-code.ts';
 import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
 import { OPEN_SHIFT } from '#accounts/shifts.ts';
-import { selectTaxSettings } from '#accounts/shop-settings.ts';
+import { type AskedTerminal, selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
@@ -34,6 +34,7 @@ import {
   type IntentIds,
   PLACES_PER_CREATE,
   type Price,
+  type PriceContext,
   priceOf,
   toNewIntent,
   worthOf,
@@ -43,7 +44,7 @@ import { insertIntents } from '#payments/intent-queries.ts';
 import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { needTaxSettings, type TaxSettings } from '#prices/asked-lines.ts';
+import { needTaxSettings } from '#prices/asked-lines.ts';
 import { hasDiscount } from '#prices/lines.ts';
 import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
@@ -189,22 +190,23 @@ function decide(
 }
 
 const NO_RATES: ReadonlyMap<string, RateRow> = new Map();
-const NO_TAXES: ReadonlyMap<string, TaxSettings> = new Map();
+const NO_TAXES: PriceContext['taxesAt'] = () => undefined;
 
 /** Reads rates and taxes if at least one request needs them. */
 async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
   const currencies: string[] = [];
-  const accountIds: string[] = [];
+  const terminals: AskedTerminal[] = [];
   for (const { input, merchant } of requests) {
-    const { amount, lines } = input;
+    const { amount, lines, terminalId } = input;
+    const { accountId } = merchant.tenant;
     if (typeof amount !== 'number') currencies.push(amount.currency);
-    if (lines !== null && needTaxSettings(lines)) accountIds.push(merchant.tenant.accountId);
+    if (lines !== null && needTaxSettings(lines)) terminals.push({ accountId, terminalId });
   }
-  const [rates, taxes] = await Promise.all([
+  const [rates, taxesAt] = await Promise.all([
     currencies.length === 0 ? NO_RATES : selectRates(tx, currencies),
-    accountIds.length === 0 ? NO_TAXES : selectTaxSettings(tx, accountIds),
+    terminals.length === 0 ? NO_TAXES : selectTaxSettings(tx, terminals),
   ]);
-  const context = { rates, taxes };
+  const context = { rates, taxesAt };
   return {
     prices: requests.map((request) => priceOf(request, context)),
     worths: requests.map((request) => worthOf(request, context)),

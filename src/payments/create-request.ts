@@ -1,4 +1,5 @@
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
+import type { AskedTerminal } from '#accounts/shop-settings.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
 import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
@@ -51,19 +52,20 @@ export interface Price {
 /** The inputs of the price besides the request. */
 export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
-  /** Tax settings by account id, for the accounts that need them. */
-  readonly taxes: ReadonlyMap<string, TaxSettings>;
+  /** The tax settings at a terminal, if they were read. */
+  readonly taxesAt: (of: AskedTerminal) => TaxSettings | undefined;
 }
 
-/** Used for accounts whose lines state all taxes themselves. */
+/** Used for lines that state all taxes themselves. */
 const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true };
 
 export function priceOf(
-  { input: { amount, lines: asked }, merchant, now }: CreateRequest,
-  { rates, taxes }: PriceContext,
+  { input: { amount, lines: asked, terminalId }, merchant, now }: CreateRequest,
+  { rates, taxesAt }: PriceContext,
 ): Price | Refusal {
   const price = typeof amount === 'number' ? amount : amount.amount;
-  const settings = taxes.get(merchant.tenant.accountId) ?? NO_TAX_SETTINGS;
+  const { accountId } = merchant.tenant;
+  const settings = taxesAt({ accountId, terminalId }) ?? NO_TAX_SETTINGS;
   const lines = asked === null ? null : readLines(asked, settings, price);
   if (isRefusal(lines)) return lines;
   if (typeof amount === 'number') return { amount: atoms(amount), quote: null, lines };

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createLocation } from '#accounts/locations.ts';
-import { isRefusal } from '#core/answer.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { createRefund } from '#refunds/create.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
-import { editTerminal } from '#terminals/change-terminal.ts';
+import { addLocation, moveTerminal } from '#testing/locations.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, playRefunds, see } from '#testing/store-payments.ts';
 
-const actor = { type: 'system', name: 'test' } as const;
 const PAGE = { limit: 10, after: null, createdGte: null, createdLt: null };
 
 let store: TestStore;
@@ -18,22 +15,6 @@ before(async () => {
   store = await openStore();
 });
 after(() => store.close());
-
-async function addLocation(name: string): Promise<string> {
-  const { accountId } = store.merchant.tenant;
-  const ref = { accountId, actor, now: store.clock.now() };
-  const made = await store.db.transaction((tx) => createLocation(tx, ref, { name }));
-  assert.ok(!isRefusal(made), JSON.stringify(made));
-  return made.id;
-}
-
-async function moveTerminal(location: string | null): Promise<void> {
-  const { tenant } = store.merchant;
-  const ref = { tenant, id: store.terminalId, actor, now: store.clock.now() };
-  const edit = { version: null, location };
-  const moved = await store.db.transaction((tx) => editTerminal(tx, ref, edit));
-  assert.ok(!isRefusal(moved), 'the terminal was not moved');
-}
 
 async function addRefund(paymentId: string, amount: number): Promise<string> {
   const asked = createRefund(store.ctx, {
@@ -51,14 +32,17 @@ async function addRefund(paymentId: string, amount: number): Promise<string> {
 test('what was sold keeps its location, wherever the terminal goes afterwards', async () => {
   const { db } = store;
   const { tenant } = store.merchant;
-  const [harbor, market] = [await addLocation('Harbor'), await addLocation('Market')];
+  const [harbor, market] = [
+    await addLocation(store, { name: 'Harbor' }),
+    await addLocation(store, { name: 'Market' }),
+  ];
   const before = await addPayment(store);
-  await moveTerminal(harbor);
+  await moveTerminal(store, harbor);
   const atHarbor = await addPayment(store);
-  await moveTerminal(market);
+  await moveTerminal(store, market);
   const refund = await addRefund(atHarbor.id, 1_000_000);
   const atMarket = await addPayment(store);
-  await moveTerminal(null);
+  await moveTerminal(store, null);
   const after = await addPayment(store);
   const sales = [before, atHarbor, atMarket, after];
   assert.deepEqual(

@@ -8,18 +8,30 @@ import type { AcceptedOffline } from '#payments/payment-intent.ts';
 import type { RateTax } from '#prices/lines.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
-/** The shop's details on receipts: its account's current settings. */
+/** The place of a sale, as receipts name it. */
+interface PlaceOnReceipt {
+  readonly name: string;
+  readonly address: string | null;
+}
+
+/** The shop's details on receipts: the current settings of its account and of the location. */
 export interface MerchantOnReceipt {
   readonly name: string;
   readonly legal_name: string | null;
   readonly address: string | null;
   readonly tax_number: string | null;
+  /** `null` for a sale at no location. */
+  readonly location: PlaceOnReceipt | null;
 }
 
-const MERCHANT = 'a.name, a.legal_name, a.address, a.tax_number';
+/** SQL: the account (`a`) and the location (`l`) of a sale, and the zone of its times. */
+const MERCHANT = `a.name, a.legal_name, a.address, a.tax_number,
+  case when l.id is not null
+    then jsonb_build_object('name', l.name, 'address', l.address) end as location,
+  coalesce(l.time_zone, a.time_zone) as time_zone`;
 
-function merchantOf({ name, legal_name, address, tax_number }: MerchantOnReceipt) {
-  return { name, legal_name, address, tax_number };
+function merchantOf({ name, legal_name, address, tax_number, location }: MerchantOnReceipt) {
+  return { name, legal_name, address, tax_number, location };
 }
 
 /** The data of one refund on a receipt. */
@@ -42,7 +54,7 @@ export interface Receipt {
   readonly offline: AcceptedOffline | null;
   /** `null` if it was not sent to a fiscal signer. */
   readonly fiscal: Fiscal | null;
-  /** The account's time zone: receipts show the shop's local time. */
+  /** Of the location, or else the account: receipts show the shop's local time. */
   readonly timeZone: string;
   /** The refunds, oldest first. */
   readonly refunds: readonly RefundOnReceipt[];
@@ -62,11 +74,12 @@ export async function selectReceipt(
   wanted: { readonly livemode: boolean; readonly number: bigint },
 ): Promise<Receipt | null> {
   const [row] = await sql.query<Row>(
-    `select p.*, ${MERCHANT}, a.time_zone,
+    `select p.*, ${MERCHANT},
        coalesce(c.merchant_number, m.merchant_number) as merchant_number, i.description, i.offline
      from (select ${payments.columns} from payments
            where livemode = $1 and settlement_number = $2) p
      join accounts a on a.id = p.account_id
+     left join locations l on l.id = p.location_id
      join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
      join payment_intents i on i.id = p.payment_intent_id
      left join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number`,
@@ -123,12 +136,13 @@ export async function selectRefundReceipt(
     Omit<RefundReceipt, 'merchant' | 'fiscal' | 'taxes'> & MerchantOnReceipt
   >(
     `select r.id, r.livemode, r.amount, r.receipt_number, r.tx_hash, r.updated, r.reason,
-       r.presentment, ${MERCHANT}, a.time_zone, p.order_id, p.payer_address,
+       r.presentment, ${MERCHANT}, p.order_id, p.payer_address,
        p.receipt_number as payment_receipt_number,
        p.settlement_number as payment_settlement_number, p.chain_id
      from refunds r
      join payments p on p.id = r.payment_id
      join accounts a on a.id = r.account_id
+     left join locations l on l.id = r.location_id
      where r.id = $1 and r.livemode = $2 and r.status = 'succeeded'`,
     [wanted.id, wanted.livemode],
   );

@@ -3,7 +3,7 @@ import { fullPrice, type LineItem, linePrice, type SaleLines, salePrice } from '
 
 /** A line of a sale, as requested. */
 export interface AskedLine extends Pick<LineItem, 'name' | 'quantity' | 'unit_amount'> {
-  /** Basis points, or the name of one of the account's rates. */
+  /** Basis points, or the name of a rate of the terminal's location or account. */
   readonly tax_rate: number | string;
   /** Default: the account's setting. */
   readonly tax_inclusive?: boolean;
@@ -15,9 +15,11 @@ export interface AskedLines {
   readonly discount: number;
 }
 
-/** An account's tax settings. Named as in the API. */
+type NamedRates = readonly { readonly name: string; readonly rate: number }[];
+
+/** The tax settings of an account, or of a location. Named as in the API. */
 export interface TaxSettings {
-  readonly tax_rates: readonly { readonly name: string; readonly rate: number }[];
+  readonly tax_rates: NamedRates;
   readonly prices_include_tax: boolean;
 }
 
@@ -34,6 +36,20 @@ export function basisPointsOf(rate: number | string, settings: TaxSettings): num
   return settings.tax_rates.find(({ name }) => name === rate)?.rate ?? null;
 }
 
+/**
+ * Returns what a rate of the account is at a location: the location's rate of the same name. A rate
+ * without a name stays, as does one whose names have different rates there.
+ */
+export function rateAt(
+  rate: number,
+  { account, local }: { readonly account: NamedRates; readonly local: NamedRates },
+): number {
+  const names = account.flatMap((one) => (one.rate === rate ? [one.name] : []));
+  const found = new Set(local.flatMap((one) => (names.includes(one.name) ? [one.rate] : [])));
+  const [only = rate] = found;
+  return found.size === 1 ? only : rate;
+}
+
 function invalid(param: string, message: string): Refusal {
   return refuse('parameter_invalid', `${param}: ${message}`, param);
 }
@@ -41,8 +57,8 @@ function invalid(param: string, message: string): Refusal {
 export function unknownTaxRate(param: string, rate: number | string): Refusal {
   return invalid(
     param,
-    `the account has no tax rate named ${JSON.stringify(rate)}. Send its basis points, or one of ` +
-      "the names in the account's tax_rates.",
+    `there is no tax rate named ${JSON.stringify(rate)}. Send its basis points, or a name in ` +
+      "the tax_rates of the account, or of the terminal's location if that has its own.",
   );
 }
 

@@ -110,7 +110,7 @@ export interface TaggedTerminal {
   readonly status: 'active' | 'inactive';
   readonly merchant_name: string;
   readonly account_status: 'active' | 'disabled';
-  /** The merchant's language; `null` if none was chosen. */
+  /** The language of the location, or else the merchant's; `null` if none was chosen. */
   readonly language: string | null;
   /** See `brandStyles`; `null` if the merchant has neither a logo nor a color. */
   readonly brand_style: string | null;
@@ -124,9 +124,10 @@ export async function selectTaggedTerminal(
 ): Promise<TaggedTerminal | undefined> {
   const rows = await sql.query<TaggedTerminal>(
     `select t.id, t.livemode, t.status, a.name as merchant_name, a.status as account_status,
-       a.language, b.style as brand_style, c.chip
+       coalesce(l.language, a.language) as language, b.style as brand_style, c.chip
      from terminals t
      join accounts a on a.id = t.account_id
+     left join locations l on l.id = t.location_id
      left join account_brands b on b.account_id = t.account_id
      left join tag_chips c on c.terminal_id = t.id
      where t.tag = $1`,

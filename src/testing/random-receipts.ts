@@ -66,6 +66,7 @@ export const RANDOM_RECEIPT: fc.Arbitrary<ShownReceipt> = fc
       legal_name: OPTIONAL,
       address: OPTIONAL,
       tax_number: OPTIONAL,
+      location: fc.option(fc.record({ name: NAME, address: OPTIONAL }), { nil: null }),
     }),
     description: OPTIONAL,
     time_zone: fc.constantFrom(...ZONES),

@@ -1,5 +1,4 @@
-import { catalogueItem } from '#accounts/catalogue.ts';
-import { selectCatalogue } from '#accounts/catalogue-queries.ts';
+import { catalogueItem, readTillCatalogue } from '#accounts/catalogue.ts';
 import { CATALOGUE_ITEM_EXAMPLE, CatalogueList } from '#apis/merchant/catalogue-schema.ts';
 import { answerWith } from '#core/answer.ts';
 import type { Sql } from '#db/database.ts';
@@ -16,7 +15,8 @@ export function catalogueRoute({ db }: { readonly db: Sql }) {
     summary: 'List the items of the till’s catalog',
     description:
       'The catalog of the account and mode, by position. A sale of its items is created with ' +
-      'their names, prices and taxes as `line_items`.',
+      'their names, prices and taxes as `line_items`. At a location with tax rates of its own, ' +
+      "an item with one of the account's rates has the location's rate of the same name.",
     scope: null,
     idempotency: 'ignored',
     responses: {
@@ -28,7 +28,7 @@ export function catalogueRoute({ db }: { readonly db: Sql }) {
     },
     errors: [],
     handle: async ({ caller }) => {
-      const rows = await selectCatalogue(db, caller.tenant);
+      const rows = await readTillCatalogue(db, caller);
       return answerWith(200, { object: 'list', data: rows.map(catalogueItem) });
     },
   });

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { selectLanguage } from '#accounts/account-queries.ts';
 import { terminalInactive } from '#accounts/credential-ends.ts';
+import { selectShopAt } from '#accounts/locations.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { LANGUAGES, type Language } from '#core/languages.ts';
@@ -34,7 +34,7 @@ function mailOf(language: Language, url: string) {
 const ReceiptMailBody = Type.Object({
   email: text(254, 'Where the receipt is sent. Used for this one mail and not stored.', 3),
   language: Type.Optional(
-    oneOf(LANGUAGES, 'The language of the mail. Default: the account’s, or else English.'),
+    oneOf(LANGUAGES, 'The language of the mail. Default: that of the shop, or else English.'),
   ),
 });
 
@@ -81,7 +81,8 @@ async function mailReceipt(
       'This receipt was mailed three times and cannot be mailed again.',
     );
   }
-  const language = wished ?? (await selectLanguage(tx, caller.tenant.accountId)) ?? 'en';
+  const at = { accountId: caller.tenant.accountId, terminalId: caller.terminalId };
+  const language = wished ?? (await selectShopAt(tx, at)).language ?? 'en';
   await queueMail(tx, mailKey, { to, ...mailOf(language, url), now });
   return RECEIPT_MAILS - sent;
 }

@@ -1,5 +1,5 @@
-import { selectLanguage, selectTimeZone } from '#accounts/account-queries.ts';
 import { selectBrand } from '#accounts/brand-queries.ts';
+import { selectShopAt } from '#accounts/locations.ts';
 import { selectShift, shiftView } from '#accounts/shifts.ts';
 import { selectShopSettings } from '#accounts/shop-settings.ts';
 import { readOffline } from '#apis/device/offline-routes.ts';
@@ -45,11 +45,10 @@ const responses = {
 async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: TerminalRow) {
   const { accountId } = caller.tenant;
   const { merchant } = caller;
-  const [offline, brand, timeZone, language, shop, shift] = await Promise.all([
+  const [offline, brand, at, shop, shift] = await Promise.all([
     readOffline(ctx, { merchant, row }),
     selectBrand(ctx.db, accountId),
-    selectTimeZone(ctx.db, accountId),
-    selectLanguage(ctx.db, accountId),
+    selectShopAt(ctx.db, { accountId, terminalId: row.id }),
     selectShopSettings(ctx.db, accountId),
     selectShift(ctx.db, caller.terminalId),
   ]);
@@ -57,9 +56,9 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
     ...terminalObject(row),
     ...offline,
     merchant_name: merchant.name,
-    time_zone: timeZone,
-    language,
-    currency: shop.currency,
+    time_zone: at.time_zone,
+    language: at.language,
+    currency: at.currency,
     signs_receipts: shop.fiscal_signer?.called_by === 'terminal',
     tag_url: tagUrl(ctx.pages, row),
     brand_path: brand === null ? null : brandPath(brand.style),

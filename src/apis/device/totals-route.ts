@@ -13,8 +13,8 @@ export function totalsRoute({ db }: { readonly db: Database }) {
     tag: 'Terminal protocol',
     summary: "Retrieve this terminal's totals by cashier: sales, tips, refunds, declines",
     description:
-      "For days in the account's time zone, or for a shift. With `format=csv` the response is a " +
-      'CSV file.',
+      "For days in the time zone of the terminal's location, or else of the account; or for a " +
+      'shift. With `format=csv` the response is a CSV file.',
     scope: null,
     idempotency: 'ignored',
     query: TotalsQuery,

@@ -83,20 +83,23 @@ export const DeviceSchema = Type.Object(
     ...terminalFields,
     merchant_name: Type.String({ description: 'The name of the merchant.' }),
     time_zone: Type.String({
-      description: 'The merchant’s time zone (IANA), which defines its days.',
+      description:
+        'The time zone (IANA) of the terminal’s location, or else of the merchant, which defines ' +
+        'its days.',
     }),
     language: nullable(
       oneOf(
         LANGUAGES,
-        'The language of the merchant’s customers. `null` if the merchant has not set it.',
+        'The language of the customers of its location, or else of the merchant. `null` if none ' +
+          'is set.',
       ),
     ),
     currency: nullable(
       Type.String({
         pattern: '^[a-z]{3}$',
         description:
-          'The currency in which the merchant prices and the cashier types sums: ISO 4217, in ' +
-          'lowercase; `null` for USDC.',
+          'The currency in which the shop prices and the cashier types sums, of the terminal’s ' +
+          'location or else of the merchant: ISO 4217, in lowercase; `null` for USDC.',
       }),
     ),
     signs_receipts: Type.Boolean({

@@ -95,7 +95,11 @@ export const TotalsSchema = Type.Object(
       ...Timestamp,
       description: 'When the shift ended, if a shift was requested.',
     }),
-    time_zone: Type.String({ description: "The account's time zone, which defines the days." }),
+    time_zone: Type.String({
+      description:
+        "The time zone that defines the days: the account's, or that of the requesting " +
+        "terminal's location.",
+    }),
     total: Type.Object(figuresOut, { description: 'The sum of the terminals below.' }),
     terminals: Type.Array(Type.Object({ ...terminalFields, ...figuresOut }), {
       description: 'Terminals with any activity in these days.',

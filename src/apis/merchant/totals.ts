@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Static } from 'typebox';
 import { selectTimeZone } from '#accounts/account-queries.ts';
+import { selectShopAt } from '#accounts/locations.ts';
 import {
   LINE_COLUMNS,
   lineRows,
@@ -189,7 +190,11 @@ export async function answerTotals(
   request: TotalsRequest,
 ): Promise<Answer | Refusal | Stream> {
   const { tenant, terminalId, query } = request;
-  const timeZone = await selectTimeZone(db, tenant.accountId);
+  const { accountId } = tenant;
+  const timeZone =
+    terminalId === null
+      ? await selectTimeZone(db, accountId)
+      : (await selectShopAt(db, { accountId, terminalId })).time_zone;
   const now = await accountTime(db, tenant, request.now);
   const span = readSpan({ ...request, now }, timeZone);
   if (isRefusal(span)) return span;

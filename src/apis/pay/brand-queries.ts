@@ -8,11 +8,15 @@ export interface MerchantLook {
   readonly language: string | null;
 }
 
+/** SQL: the language of the location (`l`), or else of the account (`a`). */
+const LANGUAGE = 'coalesce(l.language, a.language) as language';
+
 /** Reads the look of the merchant of this payment; `null` if there is no such intent. */
 export async function selectLookOfIntent(sql: Sql, intentId: string): Promise<MerchantLook | null> {
   const rows = await sql.query<MerchantLook>(
-    `select b.style, a.language from payment_intents i
+    `select b.style, ${LANGUAGE} from payment_intents i
      join accounts a on a.id = i.account_id
+     left join locations l on l.id = i.location_id
      left join account_brands b on b.account_id = i.account_id
      where i.id = $1`,
     [intentId],
@@ -30,12 +34,14 @@ export async function selectLookOfReceipt(
 ): Promise<MerchantLook | null> {
   const rows = await sql.query<MerchantLook>(
     'number' in wanted
-      ? `select b.style, a.language from payments p
+      ? `select b.style, ${LANGUAGE} from payments p
          join accounts a on a.id = p.account_id
+         left join locations l on l.id = p.location_id
          left join account_brands b on b.account_id = p.account_id
          where p.livemode = $1 and p.settlement_number = $2`
-      : `select b.style, a.language from refunds r
+      : `select b.style, ${LANGUAGE} from refunds r
          join accounts a on a.id = r.account_id
+         left join locations l on l.id = r.location_id
          left join account_brands b on b.account_id = r.account_id
          where r.livemode = $1 and r.id = $2`,
     [wanted.livemode, 'number' in wanted ? wanted.number : wanted.refundId],

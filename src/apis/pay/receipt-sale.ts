@@ -1,6 +1,7 @@
 import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/isolates.ts';
 import type { Fiscal } from '#fiscal/fiscal-queries.ts';
+import type { MerchantOnReceipt } from '#payments/receipt-queries.ts';
 import { fullPrice, type LineItem, type RateTax } from '#prices/lines.ts';
 import type { Writer } from '#texts/text.ts';
 
@@ -83,19 +84,15 @@ export function fiscalLines(fiscal: Fiscal | null, { text }: Writer): ReceiptLin
 }
 
 /**
- * Returns the seller's legal name, address and tax number, shown below the name that customers
- * know.
+ * Returns the seller's legal name and address, the location of the sale, and the tax number, shown
+ * below the name that customers know.
  */
-export function sellerOf(
-  merchant: {
-    readonly legal_name: string | null;
-    readonly address: string | null;
-    readonly tax_number: string | null;
-  },
-  { isolated }: Writer,
-): string[] {
-  const { legal_name, address, tax_number } = merchant;
+export function sellerOf(merchant: MerchantOnReceipt, { isolated }: Writer): string[] {
+  const { legal_name, address, tax_number, location } = merchant;
   const number = tax_number ? isolated('receipt.tax_number', { number: tax_number }) : null;
-  const given = [legal_name, address].flatMap((line) => (line ? [named(line)] : []));
+  const place = location && [location.name, location.address].filter((line) => line !== address);
+  const given = [legal_name, address, ...(place ?? [])].flatMap((line) =>
+    line ? [named(line)] : [],
+  );
   return number === null ? given : [...given, number];
 }

@@ -71,6 +71,15 @@ const MerchantSchema = Type.Object(
     legal_name: ShopText('The registered name of the business, or null.'),
     address: ShopText('The address of the business, or null.'),
     tax_number: ShopText('The tax number of the business, or null.'),
+    location: nullable(
+      Type.Object(
+        {
+          name: Type.String({ minLength: 1, description: 'The name of the location.' }),
+          address: ShopText('The address of the location, or null.'),
+        },
+        { description: 'Where the sale was made; `null` for a sale at no location.' },
+      ),
+    ),
   },
   { description: 'The merchant that was paid.' },
 );
@@ -207,6 +216,7 @@ export const RECEIPT_EXAMPLE = {
     legal_name: 'Porta Azul, Lda.',
     address: 'Rua da Rosa 14, 1200-386 Lisboa',
     tax_number: 'PT500123456',
+    location: { name: 'Chiado', address: 'Rua Garrett 2, 1200-203 Lisboa' },
   },
   receipt_number: 'K7XQM-1042',
   fiscal: null,

@@ -154,7 +154,8 @@ const CAFE: ShownReceipt = {
 test('a receipt names the shop, its lines, their taxes, and both sums', () => {
   const text = receiptText(slipOf(CAFE), URL, 48);
   for (const line of [
-    /^ +Porta Azul, Lda\.\n +Rua da Rosa 14, 1200-386 Lisboa\n +Tax number PT500123456\n/m,
+    /^ +Porta Azul, Lda\.\n +Rua da Rosa 14, 1200-386 Lisboa\n +Chiado\n/m,
+    /^ +Chiado\n +Rua Garrett 2, 1200-203 Lisboa\n +Tax number PT500123456\n/m,
     /^ +€11\.50\n +2\.76 USDC$/m,
     /^Flat white +€5\.00\n +2 × €2\.50, 13% tax included\nDiscount +−€0\.50$/m,
     /^コーヒー豆 +€7\.00\n +0\.35 × €20\.00, plus 0% tax$/m,

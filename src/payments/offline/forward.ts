@@ -142,11 +142,11 @@ async function checkAllowed(
 /** Reads the lines of all records; refuses if the lines of one are not its sum. */
 async function readAllLines(
   { db }: ApiContext,
-  { merchant, records }: ForwardRequest,
+  { merchant, terminalId, records }: ForwardRequest,
 ): Promise<readonly (SaleLines | null)[] | Refusal> {
-  const { accountId } = merchant.tenant;
+  const at = { accountId: merchant.tenant.accountId, terminalId };
   const isNeeded = records.some(({ lines }) => lines !== null && needTaxSettings(lines));
-  const taxes = isNeeded ? (await selectTaxSettings(db, [accountId])).get(accountId) : undefined;
+  const taxes = isNeeded ? (await selectTaxSettings(db, [at]))(at) : undefined;
   const settings = taxes ?? { tax_rates: [], prices_include_tax: true };
   const all: (SaleLines | null)[] = [];
   for (const [index, { lines, amount }] of records.entries()) {
