@@ -15,7 +15,12 @@ export interface StoredSale {
   /** The id of the location; default none. */
   readonly location?: string;
   /** In minor units. */
-  readonly presentment?: { readonly currency: string; readonly amount: number };
+  readonly presentment?: {
+    readonly currency: string;
+    readonly amount: number;
+    /** Default 1. */
+    readonly rate?: string;
+  };
 }
 
 let calls = 0;
@@ -33,7 +38,7 @@ export async function addSales(
       id: `${salt}${String(n).padStart(10, '0')}`,
       order: `${call}${n.toString(36).padStart(4, '0')}`,
       ...{ n, at, amount: amount.toString(), description, location },
-      presentment: presentment && { ...presentment, tipAmount: 0, rate: '1', source: 'test' },
+      presentment: presentment && { tipAmount: 0, rate: '1', source: 'test', ...presentment },
     }),
   );
   await db.transaction(async (tx) => {

@@ -6,14 +6,18 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { accountingHeader, accountingLines } from '#apis/dashboard/accounting.ts';
+import { EXPORTS } from '#apis/dashboard/exports.ts';
 import type { Entry } from '#books/entry-queries.ts';
 import { FORMATS } from '#books/formats.ts';
 import { dayBounds } from '#core/calendar.ts';
+import { BYTE_ORDER_MARK } from '#core/csv.ts';
 import { encodeWindows1252 } from '#core/windows-1252.ts';
-import { parseCsv } from '#testing/books.ts';
+import { addSales, parseCsv } from '#testing/books.ts';
+import { openStore, TEST_RECEIPTS } from '#testing/store.ts';
 
 /**
- * Statements opened and saved by LibreOffice, with a German and with an English system: it has
+ * Statements and the accountants' file of payments, opened and saved by LibreOffice, with a German and with an English system: it has
  * every cell as it was written. Quoted cells are opened as text, as its dialog offers.
  */
 
@@ -23,6 +27,7 @@ const LOCALES = { de_DE: 'de-DE', C: 'en-US' } as const;
 type Locale = keyof typeof LOCALES;
 const SHEETS = {
   csv: { separator: ',', code: 44, charset: 76, decimal: '.' },
+  payments: { separator: ',', code: 44, charset: 76, decimal: '.' },
   xero: { separator: ',', code: 44, charset: 76, decimal: '.' },
   quickbooks: { separator: ',', code: 44, charset: 76, decimal: '.' },
   datev: { separator: ';', code: 59, charset: 1, decimal: ',' },
@@ -34,10 +39,14 @@ const TEXTS = [
 ];
 const CURRENCIES = [null, 'eur', 'jpy', 'kwd'];
 
+const PAYMENTS = 200;
+
 let folder: string;
+let payments = '';
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-office-'));
+  payments = await exportPayments();
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
@@ -60,7 +69,29 @@ function entryAt(n: number, since: Date): Entry {
   };
 }
 
+/** Writes the accountants' file of payments, most of them in a currency with three decimals. */
+async function exportPayments(): Promise<string> {
+  const store = await openStore();
+  const { tenant } = store.merchant;
+  const now = store.clock.now();
+  const sales = Array.from({ length: PAYMENTS }, (_, n) => {
+    const currency = CURRENCIES[n % CURRENCIES.length] ?? 'kwd';
+    const presentment = { currency, amount: 1_005 + n, rate: n % 2 === 0 ? '0.921' : '3.255208' };
+    const description = TEXTS[n % TEXTS.length] ?? '';
+    return { at: now, amount: 1_234_000n + BigInt(n), description, presentment };
+  });
+  await addSales(store.db, tenant, sales);
+  const page = { limit: PAYMENTS, after: null, createdGte: null, createdLt: null };
+  const whose = { tenant, now, receipts: TEST_RECEIPTS };
+  const { rows } = await EXPORTS.payments.read(store.db, whose, page);
+  const wanted = { name: 'payments', rows, timeZone: 'Europe/Berlin' } as const;
+  const lines = await accountingLines(store.db, tenant, wanted);
+  await store.close();
+  return BYTE_ORDER_MARK + accountingHeader('payments') + lines.join('');
+}
+
 function fileOf(format: keyof typeof SHEETS): string {
+  if (format === 'payments') return payments;
   const days = { from: '2026-10-25', to: '2026-10-25' };
   const { since, until } = dayBounds('Europe/Berlin', days.from);
   const entries = Array.from({ length: ENTRIES }, (_, n) => entryAt(n, since));

@@ -150,9 +150,10 @@ function cellOf(row: Row, column: string, timeZone: string): string {
   if (MONEY.has(column)) return csvDecimal(exactUsdc(numberOf(value)));
   const currency = valueAt(row, 'presentment.currency');
   if (MINOR.has(column) || (OF_SALE.has(column) && currency !== undefined)) {
-    return minorText(Number(value), String(currency));
+    return csvDecimal(minorText(Number(value), String(currency)));
   }
   if (OF_SALE.has(column)) return csvDecimal(exactUsdc(numberOf(value)));
+  if (column === 'presentment.rate') return csvCell(csvDecimal(String(value)));
   if (TIMES.has(column)) return csvCell(localTime(timeZone, new Date(String(value))));
   return csvCell(value);
 }

@@ -222,7 +222,7 @@ test('the export of a payment in the shop’s currency has both amounts and the 
   };
   const [[idName, ...names] = [], [id = ''] = []] = await read('csv_atoms');
   assert.equal(idName, 'id');
-  const quote = { currency: 'kwd', amount: 1_005, rate: '3.25', source: 'feed', tipAmount: 0 };
+  const quote = { currency: 'kwd', amount: 1_005, rate: '3.255', source: 'feed', tipAmount: 0 };
   const at = '2026-09-02T10:00:00.000Z';
   const tea = { name: 'Tea', quantity: 1, unit_amount: 1_060, tax_rate: 2_500, discount: 0 };
   const lines = { lineItems: [{ ...tea, tax_inclusive: true }], discount: 55 };
@@ -245,8 +245,9 @@ test('the export of a payment in the shop’s currency has both amounts and the 
   }
   assert.ok(names.includes('amount'));
   assert.deepEqual(shown, {
-    csv: ['"kwd"', '1.005', '0.000', '"3.25"', '0.055', '0.201'],
-    csv_atoms: ['"kwd"', '1005', '0', '"3.25"', '55', undefined],
+    // A spreadsheet with a decimal comma would read `1.005` as 1005.
+    csv: ['"kwd"', '1.0050', '0.0000', '"3.2550"', '0.0550', '0.2010'],
+    csv_atoms: ['"kwd"', '1005', '0', '"3.255"', '55', undefined],
   });
 });
 
