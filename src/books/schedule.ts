@@ -1,15 +1,10 @@
-import {
-  type DueExport,
-  insertScheduled,
-  lockScheduled,
-  type ScheduledExport,
-  selectDueExports,
-  selectLastDay,
-} from '#books/schedule-queries.ts';
+import { selectMode } from '#accounts/account-queries.ts';
+import type { DuePeriod } from '#accounts/period-end-queries.ts';
+import { endPeriods, lockEndedPeriod } from '#accounts/period-ends.ts';
+import { insertScheduled, type ScheduledExport, selectLastDay } from '#books/schedule-queries.ts';
 import { type Days, dayIn, lastPeriod } from '#core/calendar.ts';
-import { addMs, addSeconds } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
-import { describeError } from '#core/log.ts';
 import { networkOf } from '#core/mode.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import { accountTime, stampOrder } from '#db/commit-order.ts';
@@ -46,51 +41,44 @@ export async function beginSchedule(
   }
 }
 
-/** Announces the statements of periods that have ended, each once, with a link and a mail. */
+/**
+ * Announces the statements of periods that have ended, each once, with a link and a mail.
+ * @returns true if there may be more.
+ */
 export async function announceExports(ctx: ProcessContext, mailing: Mailing): Promise<boolean> {
-  const now = ctx.clock.now();
-  for (const due of await selectDueExports(ctx.db, now)) {
-    const today = dayIn(due.time_zone, addSeconds(now, Number(due.ahead_seconds)));
-    const days = lastPeriod(due.every, today);
-    if (due.last_day !== null && days.to <= due.last_day) continue;
-    try {
-      const deliveries = await ctx.db.transaction((tx) =>
-        announce(tx, mailing, { due, days, now }),
-      );
-      if (deliveries > 0) ctx.wakeups.send('deliveries');
-    } catch (error) {
-      // The others are independent of it; this one is tried again.
-      const fields = { account: due.account_id, error: describeError(error) };
-      ctx.log.error('a scheduled export failed', fields);
-    }
-  }
-  return false;
-}
-
-interface Ended {
-  readonly due: DueExport;
-  readonly days: Days;
-  readonly now: Date;
+  const failure = 'a scheduled export failed';
+  return endPeriods(ctx, { task: 'export', modes: [false, true], failure }, async (due) => {
+    const deliveries = await ctx.db.transaction((tx) => announce(tx, mailing, due));
+    if (deliveries > 0) ctx.wakeups.send('deliveries');
+    return true;
+  });
 }
 
 /** @returns the number of deliveries. */
-async function announce(tx: Tx, mailing: Mailing, { due, days, now }: Ended): Promise<number> {
-  const { account_id, livemode, every, format, time_zone } = due;
-  const tenant = { accountId: account_id, livemode };
-  if (!(await lockScheduled(tx, due))) return 0;
+async function announce(tx: Tx, mailing: Mailing, due: DuePeriod): Promise<number> {
+  const { tenant, now } = due;
+  const ended = await lockEndedPeriod(tx, due, (account) => account.export_schedule?.every ?? null);
+  const schedule = ended?.account.export_schedule ?? null;
+  if (ended === null || schedule === null || ended.account.status !== 'active') return 0;
+  const { account, days } = ended;
+  const { every, format, email } = schedule;
+  const mode = await selectMode(tx, tenant);
+  if (mode?.merchant_number == null) return 0;
   const last = await selectLastDay(tx, tenant, every);
   if (last !== null && days.to <= last) return 0;
   const token = newSecret('exportLink');
   const stamp = await stampOrder(tx, tenant, now, 1);
   const expires = addMs(stamp.created, LINK_MS);
   await insertScheduled(tx, {
-    ...{ account_id, livemode, every, format, time_zone },
-    ...{ from_day: days.from, to_day: days.to },
+    ...{ account_id: account.id, livemode: tenant.livemode, every, format },
+    ...{ from_day: days.from, to_day: days.to, time_zone: account.time_zone },
     ...{ token_hash: hashSecret(token), expires_at: expires },
   });
   const url = `${mailing.webUrl}${EXPORT_LINKS}/${token}`;
-  if (due.email !== null) {
-    await queueMail(tx, mailing.secretKey, { to: due.email, ...mailOf(due, days, url), now });
+  if (email !== undefined) {
+    const file = { format, url, livemode: tenant.livemode };
+    const mail = mailOf(account.name, days, file);
+    await queueMail(tx, mailing.secretKey, { to: email, ...mail, now });
   }
   const object = {
     ...{ object: 'export', url, format, from: days.from, to: days.to },
@@ -100,8 +88,12 @@ async function announce(tx: Tx, mailing: Mailing, { due, days, now }: Ended): Pr
   return appendEvents(tx, [{ tenant, type: 'export.ready', objectId, object, stamp }]);
 }
 
-function mailOf({ account_name, livemode, format }: DueExport, { from, to }: Days, url: string) {
-  const account = accountInMail(account_name);
+function mailOf(
+  accountName: string,
+  { from, to }: Days,
+  { format, url, livemode }: { format: string; url: string; livemode: boolean },
+) {
+  const account = accountInMail(accountName);
   const span = from === to ? from : `${from} to ${to}`;
   return {
     subject: `Your Tapline statement: ${span}`,

@@ -94,6 +94,11 @@ export function lastPeriod(every: Every, today: string): Days {
   return periodOf(every, dayAfter(periodOf(every, today).from, -1));
 }
 
+/** Returns the instant at which the period of a day ends. */
+export function nextPeriodStart(timeZone: string, every: Every, day: string): Date {
+  return dayStart(timeZone, dayAfter(periodOf(every, day).to, 1));
+}
+
 /**
  * Returns the first instant of a day. If clocks skip midnight, the day begins at the change; if
  * midnight occurs twice, at the first one.

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { advanceTestClock } from '#apis/test-helpers/clock-routes.ts';
 import { isRefusal } from '#core/answer.ts';
-import { dayAfter, dayIn } from '#core/calendar.ts';
+import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
 import { addSeconds } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
@@ -15,10 +16,10 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
-import type { RequestPayloads } from '#settlement/requests.ts';
+import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { payByLink } from '#testing/pay-links.ts';
-import { TEST_ID_KEY } from '#testing/store.ts';
+import { addMerchant, TEST_ID_KEY } from '#testing/store.ts';
 
 /** Automatic payouts on a real chain; the days pass by the account's test clock. */
 
@@ -57,11 +58,14 @@ async function enable(every: PayoutPeriod): Promise<void> {
 }
 
 async function advance(days = 1): Promise<void> {
-  ahead += days * DAY_SECONDS;
-  await query(
-    `update account_modes set ahead_seconds = $2 where account_id = $1 and not livemode`,
-    [tenant().accountId, ahead],
-  );
+  const seconds = days * DAY_SECONDS;
+  ahead += seconds;
+  await advanceTestClock({ ...ground.store, log: silentLog }, { tenant: tenant(), seconds });
+}
+
+/** Ends the pause before another try. */
+async function endPause(): Promise<void> {
+  await query('update period_ends set due = to_timestamp(0)');
 }
 
 function run(chain: Chain = ground.world.network.chain): Promise<boolean> {
@@ -142,10 +146,74 @@ test('a period that a restored database has lost is not paid again', async () =>
       { idKey: TEST_ID_KEY, now: ground.store.clock.now() },
     ),
   );
+  assert.deepEqual(await withdrawals(), [{ period: ended, amount: BigInt(AMOUNT) }]);
+  assert.deepEqual(await newest(), [ended, 'requested', null]);
+  // The copy may be from before an advance of the test clock, in which the period is not found.
+  await query('delete from automatic_payouts where period = $1', [ended]);
+  await query('update withdrawals set period = null');
+  await endPause();
   await run();
   assert.deepEqual(await withdrawals(), [{ period: ended, amount: BigInt(AMOUNT) }]);
   assert.deepEqual(await newest(), [ended, 'requested', null]);
   assert.equal(await balance(), BigInt(AMOUNT), 'the sale of the day that goes on');
+});
+
+/** The chain, counting the calls that it answers. */
+function countedChain(): { readonly chain: Chain; readonly calls: () => number } {
+  const { chain } = ground.world.network;
+  let count = 0;
+  const calls: Chain['calls'] = (...args) => {
+    count++;
+    return chain.calls(...args);
+  };
+  return { chain: { ...chain, calls }, calls: () => count };
+}
+
+test('neither chain nor account is read before the period ends, in any zone', async () => {
+  const { chain, calls } = countedChain();
+  await run(chain);
+  assert.equal(calls(), 0);
+  const count = (await withdrawals()).length;
+  const { accountId } = tenant();
+  // West of UTC no other day has ended.
+  for (const zone of ['Pacific/Pago_Pago', 'UTC']) {
+    await query('update accounts set time_zone = $2 where id = $1', [accountId, zone]);
+    const [row] = await ground.store.db.query<{ due: Date }>(
+      `select due from period_ends where account_id = $1 and not livemode and task = 'payout'`,
+      [accountId],
+    );
+    assert.equal(row?.due.getTime(), 0, 'another zone may have ended the day');
+    await run();
+    const [moved] = await ground.store.db.query<{ due: Date }>(
+      `select due from period_ends where account_id = $1 and not livemode and task = 'payout'`,
+      [accountId],
+    );
+    const end = dayStart(zone, dayAfter(today(zone), 1));
+    assert.equal(moved?.due.getTime(), end.getTime() - ahead * 1000);
+  }
+  assert.equal((await withdrawals()).length, count);
+});
+
+test('a chain that is away is asked once for all accounts that wait for it', async () => {
+  const { db, clock } = ground.store;
+  for (let n = 0; n < 3; n++) {
+    const { tenant } = await addMerchant(db, {
+      now: clock.now(),
+      merchantNumber: BigInt(9_000 + n),
+    });
+    await query(`update accounts set automatic_payout = 'daily' where id = $1`, [tenant.accountId]);
+  }
+  let calls = 0;
+  const { chain } = ground.world.network;
+  const away = () => {
+    calls++;
+    return Promise.reject(new RpcUnavailable('cut off'));
+  };
+  await run({ ...chain, calls: away });
+  assert.equal(calls, 1);
+  const waiting = await query(`select from automatic_payouts where status = 'waiting'`);
+  assert.equal(waiting.length, 3, 'each owner reads why');
+  await query(`update accounts set automatic_payout = null where id <> $1`, [tenant().accountId]);
 });
 
 test('a chain that is away delays a payout', async () => {
@@ -154,6 +222,9 @@ test('a chain that is away delays a payout', async () => {
   await run({ ...chain, calls: () => Promise.reject(new RpcUnavailable('cut off')) });
   const ended = dayAfter(today(), -1);
   assert.deepEqual(await newest(), [ended, 'waiting', 'chain_unavailable']);
+  await run();
+  assert.deepEqual(await newest(), [ended, 'waiting', 'chain_unavailable'], 'after a pause');
+  await endPause();
   await run();
   await paidOut();
   assert.deepEqual(await newest(), [ended, 'requested', null]);
@@ -176,6 +247,7 @@ test('a chain that stays away ends the period, and the next payout has its balan
   };
   const skipped = [first, 'skipped', 'chain_unavailable'];
   assert.deepEqual(await shown(), [[second, 'waiting', 'chain_unavailable'], skipped]);
+  await endPause();
   await run();
   await paidOut();
   assert.deepEqual(await shown(), [[second, 'requested', null], skipped]);
@@ -215,6 +287,57 @@ test('an announced wallet and a sum that is held back skip the period', async ()
   await run();
   await paidOut();
   assert.equal(await balance(), 0n, 'the next period pays all of it');
+});
+
+test('a hold of the contract on a new merchant skips the period', async () => {
+  await sell();
+  await advance();
+  const { chain } = ground.world.network;
+  // The account's third word is the end of the hold, which this contract does not have.
+  const until = BigInt(Math.floor(Date.now() / 1000) + DAY_SECONDS);
+  const calls: Chain['calls'] = async (...args) => {
+    const [account, ...others] = await chain.calls(...args);
+    assert.ok(account?.ok);
+    const data = `${account.data.slice(0, -64)}${until.toString(16).padStart(64, '0')}` as const;
+    return [{ ...account, data: data as Hex }, ...others];
+  };
+  await run({ ...chain, calls });
+  assert.deepEqual(await newest(), [dayAfter(today(), -1), 'skipped', 'held_by_contract']);
+  await advance();
+  await run();
+  await paidOut();
+  assert.equal(await balance(), 0n, 'the next period pays all of it');
+});
+
+test('a refusal because the balance has just changed is tried again in the period', async () => {
+  await sell();
+  await advance();
+  const { db } = ground.store;
+  const count = (await withdrawals()).length;
+  const ended = dayAfter(today(), -1);
+  const running = await db.transaction(async (tx) => {
+    // The service waits for this table after it has read the balance.
+    await tx.query('lock table payout_holds in access exclusive mode');
+    const paying = run();
+    const table = "relation = 'payout_holds'::regclass";
+    const waiting = `select from pg_locks where not granted and ${table}`;
+    while ((await query(waiting)).length === 0) await sleep(10);
+    await query(
+      `insert into withdrawals (id, account_id, livemode, position, created, updated, amount,
+         wallet, status, requested_by)
+       values ('wdr_taken', $1, false, 0, now(), now(), 1000000, '0x', 'pending', 'test')`,
+      [tenant().accountId],
+    );
+    return { paying };
+  });
+  await running.paying;
+  assert.deepEqual(await newest(), [ended, 'waiting', 'refused']);
+  await query(`delete from withdrawals where id = 'wdr_taken'`);
+  await endPause();
+  await run();
+  await paidOut();
+  assert.deepEqual(await newest(), [ended, 'requested', null]);
+  assert.equal((await withdrawals()).length, count + 1);
 });
 
 test('less than 20 USDC and a hold skip the period, each with its reason', async () => {

@@ -1,18 +1,18 @@
-import { lockOwnAccount } from '#accounts/account-queries.ts';
-import { isRefusal } from '#core/answer.ts';
-import { dayIn, lastPeriod } from '#core/calendar.ts';
-import { addSeconds } from '#core/clock.ts';
+import type { AccountRow } from '#accounts/account-queries.ts';
+import type { DuePeriod } from '#accounts/period-end-queries.ts';
+import { endPeriods, lockEndedPeriod } from '#accounts/period-ends.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import { dayAfter, dayIn, type Every, lastPeriod } from '#core/calendar.ts';
 import { type IdKey, withdrawalId, withdrawalNumber } from '#core/ids.ts';
-import { describeError } from '#core/log.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import {
-  type DuePayout,
+  type AutomaticPayout,
+  PAYOUT_PERIODS,
   type PayoutPeriod,
   savePayout,
-  selectDuePayouts,
   selectLastPayout,
   skipOtherWaiting,
 } from '#payouts/automatic-payout-queries.ts';
@@ -46,10 +46,11 @@ export const SKIPPED = {
   chain_unavailable:
     'The chain could not be reached until the next period had ended. The next payout includes ' +
     'this balance.',
-  refused: 'The payout was refused.',
+  refused: 'The payout was refused until the next period had ended.',
 } as const;
 export const WAITING = {
   chain_unavailable: 'The chain cannot be reached. The service tries again.',
+  refused: 'The payout was refused, because the balance has changed. The service tries again.',
 } as const;
 
 export type PayoutReason = keyof typeof SKIPPED;
@@ -90,93 +91,122 @@ type Result =
 
 async function saveResult(tx: Tx, { tenant, every, period, now }: Ended, result: Result) {
   const row = {
-    ...{ account_id: tenant.accountId, livemode: tenant.livemode, every, period, updated: now },
-    ...{ reason: null, withdrawal_id: null },
+    ...rowOf(result),
+    ...{ account_id: tenant.accountId, every, period, updated: now },
   };
+  await savePayout(tx, { ...row, livemode: tenant.livemode });
+  await skipOtherWaiting(tx, { ...row, livemode: tenant.livemode });
+  return row.status;
+}
+
+function rowOf(result: Result) {
+  const none = { reason: null, withdrawal_id: null };
   if ('withdrawal' in result) {
-    await savePayout(tx, { ...row, status: 'requested', withdrawal_id: result.withdrawal });
-  } else if ('skipped' in result) {
-    await savePayout(tx, { ...row, status: 'skipped', reason: result.skipped });
-  } else await savePayout(tx, { ...row, status: 'waiting', reason: result.waiting });
-  await skipOtherWaiting(tx, row);
+    return { ...none, status: 'requested', withdrawal_id: result.withdrawal } as const;
+  }
+  if ('skipped' in result) return { ...none, status: 'skipped', reason: result.skipped } as const;
+  return { ...none, status: 'waiting', reason: result.waiting } as const;
 }
 
 /**
  * Pays out the balances of accounts whose day or week has ended. A period's number on the contract
  * is derived from account, mode and period, so that it is paid once, also by a database that was
  * restored.
+ * @returns true if there may be more.
  */
 export async function payOutPeriods(ctx: Context, idKey: IdKey): Promise<boolean> {
-  const now = ctx.clock.now();
-  for (const due of await selectDuePayouts(ctx.db, now)) {
-    const ended = findEnded(due, now);
-    if (ended === null) continue;
-    try {
-      await payOut(ctx, idKey, ended);
-    } catch (error) {
-      // The others are independent of it; this one is tried again.
-      const fields = { account: due.account_id, error: describeError(error) };
-      ctx.log.error('an automatic payout failed', fields);
-    }
-  }
-  return false;
-}
-
-/** Returns the period that is to be paid; `null` if the last one was. */
-function findEnded(due: DuePayout, now: Date): Ended | null {
-  const { account_id: accountId, livemode, every, time_zone, ahead_seconds, status } = due;
-  const today = dayIn(time_zone, addSeconds(now, Number(ahead_seconds)));
-  const { from: period } = lastPeriod(EVERY[every], today);
-  if (isDone(due.period === null ? undefined : { period: due.period, status }, period)) return null;
-  return { tenant: { accountId, livemode }, every, period, now };
-}
-
-/** True if the newest recorded period is this one and final, or a later one. */
-function isDone(
-  last: { readonly period: string; readonly status: string | null } | undefined,
-  period: string,
-): boolean {
-  if (last === undefined || period > last.period) return false;
-  return period < last.period || last.status !== 'waiting';
-}
-
-async function payOut(ctx: Context, idKey: IdKey, ended: Ended): Promise<void> {
-  const { db, chains, wakeups } = ctx;
-  const { tenant } = ended;
-  // The chain is read before the transaction begins.
-  const found = await readEverywhere(db, chains, tenant);
-  const isRequested = await db.transaction((tx) => payOutLocked(tx, idKey, { ...ended, found }));
-  if (isRequested) wakeups.send('chain-requests', networkOf(tenant.livemode));
+  const modes = [false, true].filter((livemode) => checkLedger(ctx.db.watch, livemode) === null);
+  const unreachable = new Map<boolean, Refusal>();
+  const failure = 'an automatic payout failed';
+  return endPeriods(ctx, { task: 'payout', modes, failure }, async (due) => {
+    const { livemode } = due.tenant;
+    // The chain is read before the transaction begins, and not again in this run after a time-out.
+    const found =
+      unreachable.get(livemode) ?? (await readEverywhere(ctx.db, ctx.chains, due.tenant));
+    if (isAway(found)) unreachable.set(livemode, found);
+    const status = await ctx.db.transaction((tx) => payOut(tx, idKey, { due, found }));
+    if (status === 'requested') ctx.wakeups.send('chain-requests', networkOf(livemode));
+    return status !== 'waiting';
+  });
 }
 
 type Found = Awaited<ReturnType<typeof readEverywhere>>;
 
-async function payOutLocked(
+function isAway(found: Found): found is Refusal {
+  return isRefusal(found) && found.code === 'service_unavailable';
+}
+
+function everyOf({ automatic_payout: every }: AccountRow): Every | null {
+  return every === null ? null : EVERY[every];
+}
+
+/** True if the newest recorded period is this one and final, or a later one. */
+function isDone(last: AutomaticPayout | undefined, period: string): boolean {
+  if (last === undefined || period > last.period) return false;
+  return period < last.period || last.status !== 'waiting';
+}
+
+/** @returns the period's status; `done` if there is nothing left to do. */
+async function payOut(
   tx: Tx,
   idKey: IdKey,
-  ended: Ended & { readonly found: Found },
-): Promise<boolean> {
-  const { tenant, every, period, found } = ended;
-  if (checkLedger(tx.watch, tenant.livemode) !== null) return false;
-  const account = await lockOwnAccount(tx, tenant.accountId);
-  const last = await selectLastPayout(tx, tenant, every);
-  // Another worker was faster, or the setting has changed.
-  if (account.automatic_payout !== every) return false;
-  if (isDone(last, period)) return false;
-  const key = { tenant, caller: 'automatic payout', key: `${every} ${period}` };
-  const number = withdrawalNumber(idKey, key);
+  { due, found }: { readonly due: DuePeriod; readonly found: Found },
+): Promise<AutomaticPayout['status'] | 'done'> {
+  const { tenant, now } = due;
+  // The database may have been replaced since the run began.
+  if (checkLedger(tx.watch, tenant.livemode) !== null) return 'waiting';
+  const locked = await lockEndedPeriod(tx, due, everyOf);
+  const every = locked?.account.automatic_payout ?? null;
+  if (locked === null || every === null || locked.account.status !== 'active') return 'done';
+  const { from: period } = locked.days;
+  if (isDone(await selectLastPayout(tx, tenant, every), period)) return 'done';
+  const ended = { tenant, every, period, now };
+  const number = periodNumber(idKey, ended);
   const known = await selectNumberedWithdrawal(tx, { livemode: tenant.livemode, number });
   if (known !== undefined) {
     await updatePeriod(tx, { id: known.id, period });
-    await saveResult(tx, ended, { withdrawal: known.id });
-    return false;
+    return saveResult(tx, ended, { withdrawal: known.id });
   }
-  const result = await tryToRequest(tx, ended, {
-    ...{ number, found },
-    id: withdrawalId(idKey, { livemode: tenant.livemode, number }),
-  });
-  await saveResult(tx, ended, result);
-  return 'withdrawal' in result;
+  const id = withdrawalId(idKey, { livemode: tenant.livemode, number });
+  return saveResult(tx, ended, await tryToRequest(tx, ended, { number, id, found }));
+}
+
+/** Returns the number under which the contract pays a period, once. */
+function periodNumber(idKey: IdKey, { tenant, every, period }: Omit<Ended, 'now'>): bigint {
+  const key = { tenant, caller: 'automatic payout', key: `${every} ${period}` };
+  return withdrawalNumber(idKey, key);
+}
+
+/** A week that waits for the chain begins two weeks and a day, in all zones, before its payout. */
+const MAX_DAYS_AGO = 16;
+
+/**
+ * Records that a payout, rebuilt from the chain, was that of a period.
+ * @param happened when the chain made it, by the account's clock.
+ */
+export async function recordRebuilt(
+  tx: Tx,
+  idKey: IdKey,
+  { tenant, number, id, happened, now }: RebuiltPayout,
+): Promise<void> {
+  const day = dayIn('UTC', happened);
+  for (let daysAgo = -1; daysAgo <= MAX_DAYS_AGO; daysAgo++) {
+    for (const every of PAYOUT_PERIODS) {
+      const ended = { tenant, every, period: dayAfter(day, -daysAgo), now };
+      if (periodNumber(idKey, ended) !== number) continue;
+      await updatePeriod(tx, { id, period: ended.period });
+      await saveResult(tx, ended, { withdrawal: id });
+      return;
+    }
+  }
+}
+
+interface RebuiltPayout {
+  readonly tenant: Tenant;
+  readonly number: bigint;
+  readonly id: string;
+  readonly happened: Date;
+  readonly now: Date;
 }
 
 async function tryToRequest(
@@ -184,10 +214,8 @@ async function tryToRequest(
   { tenant, period, now }: Ended,
   { number, id, found }: { readonly number: bigint; readonly id: string; readonly found: Found },
 ): Promise<Result> {
-  if (isRefusal(found)) {
-    const isAway = found.code === 'service_unavailable';
-    return isAway ? { waiting: 'chain_unavailable' } : { skipped: 'account_not_live' };
-  }
+  if (isAway(found)) return { waiting: 'chain_unavailable' };
+  if (isRefusal(found)) return { skipped: 'account_not_live' };
   const from = await choose(tx, tenant, found);
   if ((await checkNotHeld(tx, tenant.accountId)) !== null) return { skipped: 'payouts_on_hold' };
   if (from.contract.announced !== null) return { skipped: 'wallet_announced' };
@@ -197,7 +225,8 @@ async function tryToRequest(
   const request = { tenant, amount: from.amount, actor: ACTOR, now, number, id, period };
   const row = await requestNumbered(tx, request, from.contract);
   if (!isRefusal(row)) return { withdrawal: row.id };
-  return { skipped: row.code === 'unexpected_state' ? 'wallet_announced' : 'refused' };
+  // A refund that was requested meanwhile has taken a part: the next try sees the rest.
+  return row.code === 'unexpected_state' ? { skipped: 'wallet_announced' } : { waiting: 'refused' };
 }
 
 /** Returns the oldest contract that holds enough, or else the one that holds the most. */

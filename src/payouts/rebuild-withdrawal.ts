@@ -6,6 +6,7 @@ import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents } from '#events/append.ts';
+import { recordRebuilt } from '#payouts/automatic-payout.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { markRecovered, updateWithdrawalEnded, withdrawals } from '#payouts/withdrawal-queries.ts';
 
@@ -44,9 +45,10 @@ export async function rebuildWithdrawal(
     requested_by: REQUESTED_BY,
   });
   await markRecovered(tx, { id, number });
+  const happened = addSeconds(blockTime, stamp.aheadSeconds);
+  await recordRebuilt(tx, idKey, { tenant, number, id, happened, now });
   const end = { id, status: 'succeeded', failureCode: null, txHash, now } as const;
   const row = only(await updateWithdrawalEnded(tx, end), 'rebuilt withdrawal');
-  const happened = addSeconds(blockTime, stamp.aheadSeconds);
   const booked = { tenant, type: 'payout', objectId: id, amount: -amount } as const;
   await bookMovements(tx, [{ ...booked, happened, stamp }]);
   const object = withdrawalObject(row);

@@ -17,8 +17,9 @@ import { addSales, parseCsv } from '#testing/books.ts';
 import { openStore, TEST_RECEIPTS } from '#testing/store.ts';
 
 /**
- * Statements and the accountants' file of payments, opened and saved by LibreOffice, with a German and with an English system: it has
- * every cell as it was written. Quoted cells are opened as text, as its dialog offers.
+ * Statements and the accountants' file of payments, opened and saved by LibreOffice, with a German
+ * and with an English system: it has every cell as it was written. Quoted cells are opened as text,
+ * as its dialog offers.
  */
 
 const run = promisify(execFile);

@@ -5,6 +5,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { beginPeriods } from '#payouts/automatic-payout.ts';
+import { skipWaiting } from '#payouts/automatic-payout-queries.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
@@ -74,7 +75,10 @@ async function mayPayOut(
   if (by.role !== 'owner') {
     return refuse('role_missing', 'Only owners change automatic_payout.', 'automatic_payout');
   }
-  if (every === null) return null;
+  if (every === null) {
+    await skipWaiting(tx, by.tenant.accountId, by.now);
+    return null;
+  }
   const refused = factorRefusal(by.session, by.now);
   if (refused !== null) return refused;
   const summary = 'Pay the balance out automatically';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { advanceTestClock } from '#apis/test-helpers/clock-routes.ts';
 import { announceExports } from '#books/schedule.ts';
 import { dayAfter, dayIn } from '#core/calendar.ts';
 import { addSeconds } from '#core/clock.ts';
@@ -76,7 +77,15 @@ test('only an owner with a fresh factor enables automatic payouts, by a mail', a
   assert.match(first?.message ?? '', /enabled after/);
   assert.equal(await edit(admin, { automatic_payout: null }), '403 role_missing');
   await server.db.query('update sessions set second_factor_at = null');
+  await server.db.query(
+    `insert into automatic_payouts (account_id, livemode, every, period, status, reason, updated)
+     values ($1, false, 'daily', '2026-01-01', 'waiting', 'chain_unavailable', now())`,
+    [accountId],
+  );
   assert.equal(await edit(owner, { automatic_payout: null }), '200', 'stopping needs no factor');
+  const waiting = `select from automatic_payouts where status = 'waiting'`;
+  assert.equal((await server.db.query(waiting)).length, 0, 'nothing waits any more');
+  assert.equal((await server.db.query(`select from period_ends`)).length, 0);
 });
 
 test('a schedule is of the form that the contract names', async () => {
@@ -119,11 +128,11 @@ async function ready(): Promise<(ReadyExport & { created: Date })[]> {
 }
 
 async function advance(days: number): Promise<void> {
-  ahead += days * DAY_SECONDS;
-  await server.db.query(
-    'update account_modes set ahead_seconds = $2 where account_id = $1 and not livemode',
-    [accountId, ahead],
-  );
+  const seconds = days * DAY_SECONDS;
+  ahead += seconds;
+  const { db, clock } = server;
+  const ctx = { db, clock, wakeups: localWakeups(), log: silentLog };
+  await advanceTestClock(ctx, { tenant: tenant(), seconds });
 }
 
 test('a day that has ended is announced once, with a link that ends', async () => {

@@ -108,6 +108,15 @@ export async function advanceIdempotencyKeys(
   );
 }
 
+/** Locked before the account's commit order, as by the workers that end periods. */
+export async function advancePeriodEnds(tx: Tx, accountId: string, seconds: number): Promise<void> {
+  await tx.query(
+    `update period_ends set due = due - $2 * interval '1 second'
+     where account_id = $1 and not livemode`,
+    [accountId, seconds],
+  );
+}
+
 /** Deletes the events that are past their retention by the account's clock. */
 export async function dropEventsBefore(tx: Tx, accountId: string, before: Date): Promise<void> {
   await tx.query('delete from events where account_id = $1 and not livemode and created < $2', [

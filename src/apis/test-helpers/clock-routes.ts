@@ -6,6 +6,7 @@ import {
   advanceIdempotencyKeys,
   advanceIntents,
   advanceOrder,
+  advancePeriodEnds,
   advanceRefundWindows,
   dropEventsBefore,
   selectClock,
@@ -53,6 +54,7 @@ export async function advanceTestClock(
     await advanceRefundWindows(tx, accountId, seconds);
     await advanceAgentTokens(tx, accountId, seconds);
     await advanceIdempotencyKeys(tx, accountId, seconds);
+    await advancePeriodEnds(tx, accountId, seconds);
     const at = { total, now: addSeconds(now, total) };
     await dropEventsBefore(tx, accountId, addMs(at.now, -EVENT_RETENTION_MS));
     await advanceOrder(tx, accountId, at);

@@ -168,6 +168,7 @@ function Periods(): ReactNode {
 }
 
 function reasonText({ status, reason }: Period): string {
-  const shown = status === 'waiting' ? status : (reason ?? 'none');
+  const waiting = reason === 'refused' ? 'retried' : 'waiting';
+  const shown = status === 'waiting' ? waiting : (reason ?? 'none');
   return t('dashboard.books.reason', { reason: shown });
 }

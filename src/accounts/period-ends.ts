@@ -1,0 +1,80 @@
+import { type AccountRow, lockOwnAccount } from '#accounts/account-queries.ts';
+import {
+  type DuePeriod,
+  lockDuePeriod,
+  type PeriodTask,
+  selectDuePeriods,
+  updatePeriodDue,
+} from '#accounts/period-end-queries.ts';
+import { type Days, dayIn, type Every, lastPeriod, nextPeriodStart } from '#core/calendar.ts';
+import { addMs } from '#core/clock.ts';
+import { describeError } from '#core/log.ts';
+import { accountTime } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import type { ProcessContext } from '#db/process-context.ts';
+
+/** The periods of one run: a second of work, so that a stop of the process does not wait. */
+const BATCH = 100;
+/**
+ * The pause before a period that could not be ended is tried again. All accounts of a network wait
+ * together while its chain cannot be reached.
+ */
+const RETRY_MS = 30_000;
+
+/**
+ * Calls `end` for accounts whose day, week or month may have ended.
+ * @param end returns false if it must be called again after a pause.
+ * @returns true if there may be more.
+ */
+export async function endPeriods(
+  ctx: ProcessContext,
+  wanted: {
+    readonly task: PeriodTask;
+    readonly modes: readonly boolean[];
+    /** The message of the log if `end` throws. */
+    readonly failure: string;
+  },
+  end: (due: DuePeriod) => Promise<boolean>,
+): Promise<boolean> {
+  const { task, modes, failure } = wanted;
+  const now = ctx.clock.now();
+  const tenants = await selectDuePeriods(ctx.db, { task, modes, now, limit: BATCH });
+  for (const tenant of tenants) {
+    const due = { tenant, task, now };
+    const isEnded = await end(due).catch((error: unknown) => {
+      // The others are independent of it.
+      ctx.log.error(failure, { account: tenant.accountId, error: describeError(error) });
+      return false;
+    });
+    if (!isEnded) await updatePeriodDue(ctx.db, due, addMs(now, RETRY_MS));
+  }
+  return tenants.length === BATCH;
+}
+
+/** A period that has ended. Its account is locked. */
+export interface EndedPeriod {
+  readonly account: AccountRow;
+  readonly days: Days;
+}
+
+/**
+ * Locks an account whose period may have ended, and makes it due again when its current one ends.
+ * @param everyOf returns the account's setting.
+ * @returns the last period that has ended; `null` if another worker was faster or the setting is
+ * off.
+ */
+export async function lockEndedPeriod(
+  tx: Tx,
+  due: DuePeriod,
+  everyOf: (account: AccountRow) => Every | null,
+): Promise<EndedPeriod | null> {
+  const { tenant, now } = due;
+  const account = await lockOwnAccount(tx, tenant.accountId);
+  const every = everyOf(account);
+  if (every === null || !(await lockDuePeriod(tx, due))) return null;
+  const time = await accountTime(tx, tenant, now);
+  const today = dayIn(account.time_zone, time);
+  const next = nextPeriodStart(account.time_zone, every, today);
+  await updatePeriodDue(tx, due, addMs(next, now.getTime() - time.getTime()));
+  return { account, days: lastPeriod(every, today) };
+}
