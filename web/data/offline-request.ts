@@ -4,7 +4,7 @@ import { fromHex, type Hex, toHex } from './bytes.ts';
 import { AUTHORIZATION_FIELDS, authorizationNonce } from './receive-authorization.ts';
 
 /**
- * What a till without a line and a wallet exchange, as QR codes or by hand: the request, which the
+ * What a till and a wallet exchange offline, as QR codes or by hand: the request, which the
  * wallet shows and signs, and its answer. Both are a word with the version, then bytes in base32:
  * capital letters and digits make the smallest codes, and any reader types them on any keyboard.
  */

@@ -1,6 +1,8 @@
 import { formatMoney } from '../ui/price.ts';
 import { t } from '../ui/text/t.ts';
 import type { Create, Till } from './phases.ts';
+import type { OfflineSelling } from './screens/till-context.ts';
+import type { TillRunner, TillView } from './till.ts';
 import type { Settings } from './till-storage.ts';
 
 const TIP_PERCENTAGES = [10, 15, 20] as const;
@@ -27,6 +29,27 @@ export function createOf({ units, currency }: Chargeable, { view, settings }: Ch
     tipping: settings.asksForTips ? TIP_PERCENTAGES : null,
     cashier: settings.cashier || null,
   };
+}
+
+/** Asks the service for the payment; offline, the customer’s own card or wallet. */
+export async function charge(
+  {
+    runner,
+    view,
+    offline,
+  }: {
+    readonly runner: TillRunner;
+    readonly view: TillView;
+    readonly offline: OfflineSelling;
+  },
+  create: Create,
+): Promise<void> {
+  const till = view.reached ? null : await offline.till();
+  const sale = (await till?.prepare(create)) ?? null;
+  if (sale === null) return runner.dispatch({ type: 'charge', create });
+  if (!('is' in sale)) return runner.dispatch({ type: 'charge_offline', sale });
+  const { problemWords } = await import('./offline/words.ts');
+  runner.dispatch({ type: 'not_offline', message: problemWords(sale) });
 }
 
 /** Returns the label of `Charge`; `null` if there is nothing to charge. */

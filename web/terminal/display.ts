@@ -1,4 +1,5 @@
 import type { Intent } from '../data/device.ts';
+import { writeRequest } from '../data/offline-request.ts';
 import type { Quoted } from '../ui/quoted-price.ts';
 import { tipPercentages } from './machine.ts';
 import type { Outcome, Phase } from './phases.ts';
@@ -20,6 +21,8 @@ export type Shown =
       readonly quoted: Quoted | null;
       readonly percentages: readonly number[];
     }
+  /** The request of an offline sale, which the customer's wallet scans. */
+  | { readonly at: 'asking'; readonly text: string; readonly atoms: bigint }
   | ({ readonly at: 'checking' | 'confirming' } & Due)
   | ({
       readonly at: 'pay';
@@ -79,7 +82,12 @@ export function shownOf(phase: Phase): Shown {
     case 'keypad':
     case 'creating':
     case 'canceling':
+    case 'accepted':
       return { at: 'idle' };
+    case 'asking': {
+      const { request } = phase;
+      return { at: 'asking', text: writeRequest(request), atoms: request.amount };
+    }
     case 'open': {
       const { intent, tip, declined: isDeclined } = phase;
       const percentages = tipPercentages(intent);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Answer } from '../data/api.ts';
 import type { Intent } from '../data/device.ts';
+import type { OfflineRequest } from '../data/offline-request.ts';
 import { next, type TillEvent, takesPasses } from './machine.ts';
 import { type Create, NEW_TILL, type Phase, type Tap, type Till } from './phases.ts';
 
@@ -52,6 +53,20 @@ const CREATE: Create = {
   tipping: null,
   cashier: null,
 };
+const REQUEST: OfflineRequest = {
+  chainId: 84532,
+  usdc: '0x01',
+  usdcName: 'USD Coin',
+  usdcVersion: '2',
+  settlement: '0x02',
+  merchantNumber: 7,
+  merchantName: 'Blue Door Café',
+  amount: 2_500_000n,
+  value: 2_500_000n,
+  validBefore: 1,
+  salt: '0x03',
+};
+const SLIP = { code: 'ABCD-EF01', amount: 2_500_000n, acceptedAt: '2026-11-20T12:00:00.000Z' };
 const TAP: Tap = { key: 'tap 1', credential: { type: 'nfc_id', value: 'nfc_1' }, tip: null };
 
 const intent = (part: Partial<Intent> = {}): Intent => ({ ...INTENT, ...part });
@@ -374,6 +389,71 @@ test('what was typed outlives a payment that came from the merchant', () => {
   const paid = next(found, { ...seen({ source: 'api', status: 'succeeded' }, 25), now: 30 });
   assert.equal(shown(paid), 'paid');
   assert.equal(next(paid, { type: 'again', now: 40 }).typed, '12.');
+});
+
+test('a sale offline waits for a signature, and nothing else ends it but a cancel', () => {
+  const keypad = till({ at: 'keypad', remark: null, since: 0 }, { typed: '2.50' });
+  const sale = { request: REQUEST, lines: null };
+  const asking = next(keypad, { type: 'charge_offline', sale, now: 20 });
+  assert.equal(shown(asking), 'asking');
+  const others: readonly TillEvent[] = [
+    { type: 'charge', create: CREATE, now: 30 },
+    { type: 'found', intent: INTENT, now: 30 },
+    { type: 'tap', tap: TAP, now: 30 },
+    { type: 'again', now: 30 },
+    seen({ status: 'succeeded' }),
+    answered(done({ status: 'succeeded' })),
+    { type: 'charge_offline', sale: { ...sale, request: { ...REQUEST, amount: 1n } }, now: 30 },
+  ];
+  for (const event of others) assert.equal(next(asking, event), asking, event.type);
+  const canceled = next(asking, { type: 'cancel', now: 30 });
+  assert.equal(shown(canceled), 'keypad');
+  assert.equal(canceled.typed, '2.50', 'the amount is kept');
+  const accepted = next(asking, { type: 'accepted', slip: SLIP, now: 30 });
+  assert.equal(shown(accepted), 'accepted');
+  assert.equal(accepted.typed, '');
+  assert.equal(next(accepted, { type: 'accepted', slip: SLIP, now: 40 }), accepted);
+  assert.equal(shown(next(accepted, { type: 'again', now: 40 })), 'keypad');
+  assert.equal(next(keypad, { type: 'accepted', slip: SLIP, now: 30 }), keypad);
+});
+
+test('a refused sale offline leaves the keypad as it is, with the reason', () => {
+  const keypad = till({ at: 'keypad', remark: null, since: 0 }, { typed: '2.50' });
+  const after = next(keypad, { type: 'not_offline', message: 'Too much.', now: 20 });
+  assert.equal(shown(after), 'keypad, refused');
+  assert.equal(after.typed, '2.50');
+});
+
+test('a payment that is left for a sale offline is canceled later', () => {
+  const left = next(till(canceling(), { typed: '2.50' }), { type: 'leave', now: 20 });
+  assert.equal(shown(left), 'keypad');
+  assert.deepEqual(left.left, [INTENT.id]);
+  assert.equal(left.typed, '2.50');
+  const after = next(left, { type: 'left_settled', id: INTENT.id, now: 30 });
+  assert.deepEqual(after.left, []);
+  for (const phase of [open(), tapping(), following(), creating()]) {
+    assert.equal(shown(next(till(phase), { type: 'leave', now: 20 })), phase.at, 'not left');
+  }
+});
+
+test('a part of a bill that is accepted offline counts once', () => {
+  const split = {
+    group: 'g',
+    currency: null,
+    total: 5_000_000n,
+    paid: 0n,
+    parts: [2_500_000n, 2_500_000n],
+    paidParts: 0,
+  };
+  const asking = till(
+    { at: 'asking', request: REQUEST, lines: null, since: 0 },
+    { split, typed: '2.50' },
+  );
+  const first = next(asking, { type: 'accepted', slip: SLIP, now: 20 });
+  assert.equal(first.split?.paid, 2_500_000n);
+  const again = next(first, { type: 'again', now: 30 });
+  assert.equal(again.typed, '2.50');
+  assert.equal(again.split?.paid, 2_500_000n);
 });
 
 const ANSWERS: readonly Answer<Intent>[] = [

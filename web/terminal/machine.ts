@@ -5,6 +5,8 @@ import { sumRules } from '../ui/price.ts';
 import { writeSum } from '../ui/typed-sum.ts';
 import type { Cart } from './cart.ts';
 import type {
+  Accepted,
+  Asking,
   Canceling,
   Create,
   Creating,
@@ -12,6 +14,7 @@ import type {
   Open,
   Phase,
   Remark,
+  Slip,
   Tap,
   Tapping,
   Till,
@@ -29,10 +32,18 @@ export type TillEvent = { readonly now: number } & (
   | { readonly type: 'split'; readonly split: Split | null }
   | { readonly type: 'cart'; readonly cart: Cart | null }
   | { readonly type: 'charge'; readonly create: Create }
+  | { readonly type: 'charge_offline'; readonly sale: Pick<Asking, 'request' | 'lines'> }
+  /** The till sells nothing offline now, or not this. */
+  | { readonly type: 'not_offline'; readonly message: string }
+  | { readonly type: 'accepted'; readonly slip: Slip }
   | { readonly type: 'created'; readonly answer: Answer<Intent> }
   /** The service took too long to answer, or the cashier chose not to wait. */
   | { readonly type: 'gave_up' }
   | { readonly type: 'orphan_settled' }
+  /** The customer has not paid, and the till goes on offline. */
+  | { readonly type: 'leave' }
+  /** A payment that was left is canceled, or cannot be any more. */
+  | { readonly type: 'left_settled'; readonly id: string }
   | { readonly type: 'found'; readonly intent: Intent }
   | { readonly type: 'tip'; readonly tip: bigint }
   | { readonly type: 'tap'; readonly tap: Tap }
@@ -215,8 +226,20 @@ export function tipPercentages(intent: Intent): readonly number[] | null {
   return intent.tipping?.percentages ?? null;
 }
 
+/** Enters the result of an offline sale. The sum of a split bill counts as paid. */
+function onAccepted(till: Till, { lines }: Asking, slip: Slip, now: number): Till {
+  const phase: Accepted = { at: 'accepted', slip, since: now };
+  const { split } = till;
+  if (split !== null) {
+    const rest = afterPart(split, slip.amount);
+    return { ...till, phase, split: rest, typed: proposed(rest) };
+  }
+  return lines === null ? { ...till, phase, typed: '' } : { ...till, phase, cart: null };
+}
+
 function onAgain(till: Till, now: number): Till {
   const { phase } = till;
+  if (phase.at === 'accepted') return { ...till, phase: keypad(now) };
   if (phase.at === 'result') {
     const keepsTyped = phase.intent.source === 'api' || till.split !== null;
     return { ...till, phase: keypad(now), typed: keepsTyped ? till.typed : '' };
@@ -279,7 +302,22 @@ function onAction(till: Till, event: TillEvent): Till {
       const { intent } = phase;
       return { ...till, phase: { at: 'tapping', intent, tap: event.tap, sends: 0, since: now } };
     }
+    case 'leave':
+      return phase.at === 'canceling'
+        ? { ...till, phase: keypad(now), left: [...(till.left ?? []), phase.intent.id] }
+        : till;
+    case 'charge_offline':
+      return phase.at === 'keypad'
+        ? { ...till, phase: { at: 'asking', ...event.sale, since: now } }
+        : till;
+    case 'not_offline':
+      return phase.at === 'keypad'
+        ? { ...till, phase: keypad(now, { kind: 'refused', message: event.message }) }
+        : till;
+    case 'accepted':
+      return phase.at === 'asking' ? onAccepted(till, phase, event.slip, now) : till;
     case 'cancel': {
+      if (phase.at === 'asking') return { ...till, phase: keypad(now) };
       if (!takesCancel(phase)) return till;
       const { intent, tip } = phase;
       return { ...till, phase: { at: 'canceling', intent, tip, quietly: false, since: now } };
@@ -303,6 +341,8 @@ export function next(till: Till, event: TillEvent): Till {
       return phase.at === 'creating' ? onCreated(till, phase, event.answer, now) : till;
     case 'orphan_settled':
       return { ...till, orphan: null };
+    case 'left_settled':
+      return { ...till, left: (till.left ?? []).filter((id) => id !== event.id) };
     case 'found':
       return phase.at === 'keypad' ? enter(till, phaseOf(event.intent, now)) : till;
     case 'tap_sent':

@@ -65,7 +65,7 @@ export async function lookAt(text: string): Promise<Target | Problem> {
 async function redeem(code: string): Promise<Problem | null> {
   const answer = await pairDevice(code);
   if (answer.is !== 'done') return problemOf(answer);
-  keepPairing({ key: answer.value.device_key, terminal: answer.value.terminal });
+  await keepPairing({ key: answer.value.device_key, terminal: answer.value.terminal });
   void askToLast();
   return null;
 }
@@ -73,7 +73,7 @@ async function redeem(code: string): Promise<Problem | null> {
 /** Pairs this device with the terminal. @returns the problem, or `null` on success. */
 export async function become({ code, device }: Target): Promise<Problem | null> {
   if (!isKey(code)) return redeem(code);
-  keepPairing({ key: code, terminal: device.id });
+  await keepPairing({ key: code, terminal: device.id });
   void askToLast();
   return null;
 }
@@ -126,7 +126,7 @@ export async function presentDevice({ key }: Pairing): Promise<Device | null | P
 /** True if a payment may be in flight here; its stored state must then be kept. */
 function hasOpenPayment(): boolean {
   const { phase, orphan } = keptTill();
-  const isIdle = phase.at === 'keypad' || phase.at === 'result';
+  const isIdle = phase.at === 'keypad' || phase.at === 'result' || phase.at === 'accepted';
   return !isIdle || orphan !== null || keptRefund() !== null;
 }
 

@@ -1,5 +1,6 @@
 import type { SaleLines } from '#prices/lines.ts';
 import type { ChipSignature, Credential, Intent } from '../data/device.ts';
+import type { OfflineRequest } from '../data/offline-request.ts';
 import type { Cart } from './cart.ts';
 import type { Split } from './split.ts';
 
@@ -26,7 +27,7 @@ export type Tap = {
 /** A failure without a charge. */
 export interface Remark {
   readonly kind: 'not_sent' | 'refused';
-  /** The service's own message, if it sent one. */
+  /** The service's own message, if it sent one, or why the till sells nothing offline. */
   readonly message: string | null;
 }
 
@@ -93,7 +94,39 @@ export interface Result extends Timed {
   readonly intent: Intent;
 }
 
-export type Phase = Keypad | Creating | Open | Tapping | Following | Canceling | Result;
+/** An offline sale: the till waits for the signature of the customer's card or phone. */
+export interface Asking extends Timed {
+  readonly at: 'asking';
+  readonly request: OfflineRequest;
+  /** The lines of a cart; `null` for a free amount. */
+  readonly lines: SaleLines | null;
+}
+
+/** A signature is in the till's storage. Nothing was paid yet. */
+export interface Accepted extends Timed {
+  readonly at: 'accepted';
+  readonly slip: Slip;
+}
+
+/** What a customer is given for a sale that was accepted offline. It is no receipt. */
+export interface Slip {
+  /** The first digits of the authorization's nonce, by which the sale is found later. */
+  readonly code: string;
+  readonly amount: bigint;
+  /** ISO 8601, by the service's clock as far as it is known. */
+  readonly acceptedAt: string;
+}
+
+export type Phase =
+  | Keypad
+  | Creating
+  | Open
+  | Tapping
+  | Following
+  | Canceling
+  | Result
+  | Asking
+  | Accepted;
 
 export interface Till {
   readonly phase: Phase;
@@ -109,6 +142,8 @@ export interface Till {
   readonly cart: Cart | null;
   /** A payment that may have been opened: the till must find and cancel it first. */
   readonly orphan: Create | null;
+  /** Payments that the till left to sell offline: it cancels them once it is connected. */
+  readonly left?: readonly string[];
 }
 
 export const NEW_TILL: Till = {

@@ -103,6 +103,14 @@ function drawLine(line: string, columns: number): Raster {
   return { bytesPerRow: width / 8, rows: CELL.height, dots };
 }
 
+/** Prints lines that are laid out for the paper's width. */
+export function printText(
+  text: string,
+  { width }: NonNullable<Settings['printer']>,
+): Promise<void> {
+  return send(ticketBytes({ text, address: null, draw: (line) => drawLine(line, width) }));
+}
+
 /** Prints the receipt at this path, formatted for the paper's width. */
 export async function printReceipt(
   path: string,

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { firstPartOf, partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
 import { replacePlace } from './page-path.ts';
-import { keptPairing } from './till-storage.ts';
+import { hasPairing, keptPairing, loadPairing, type Pairing } from './till-storage.ts';
 import { WORDS } from './words.ts';
 
 /**
@@ -17,7 +17,7 @@ const DisplayScreen = partOf(async () => (await import('./screens/display.tsx'))
 const IS_DISPLAY = new URLSearchParams(location.search).has('display');
 // Starts loading before the first render. A part that fails to load is fetched again when it is
 // shown.
-(IS_DISPLAY ? DisplayScreen : keptPairing() === null ? PairScreen : Shift).load().catch(() => {});
+(IS_DISPLAY ? DisplayScreen : hasPairing() ? Shift : PairScreen).load().catch(() => {});
 
 /** True if the link asks a test till to begin its shift, because no customer waits there. */
 let startsShift = false;
@@ -54,6 +54,15 @@ function useOnlyWindow(): readonly [Hold, () => void] {
   return [hold, () => setAttempt((count) => count + 1)];
 }
 
+/** Loads the pairing, which is sealed; `undefined` until it is read. */
+function usePairing() {
+  const [pairing, setPairing] = useState<Pairing | null | undefined>(undefined);
+  useEffect(() => {
+    loadPairing().then(setPairing, () => setPairing(null));
+  }, []);
+  return [pairing, setPairing] as const;
+}
+
 /** The app's root. The customer display holds no lock, no code and no key. */
 export function Terminal(): ReactNode {
   return IS_DISPLAY ? <DisplayScreen /> : <Till />;
@@ -61,14 +70,14 @@ export function Terminal(): ReactNode {
 
 function Till(): ReactNode {
   const [code, setCode] = useState(takeCode);
-  const [pairing, setPairing] = useState(keptPairing);
+  const [pairing, setPairing] = usePairing();
   const [wantsPairing, setWantsPairing] = useState(code !== null);
   const [hasNewVersion, setHasNewVersion] = useState(false);
   const [hold, takeOver] = useOnlyWindow();
   useEffect(() => {
     void keepApp('terminal', () => setHasNewVersion(true));
   }, []);
-  if (hold === 'asking') return null;
+  if (hold === 'asking' || pairing === undefined) return null;
   if (hold === 'elsewhere') {
     return (
       <main className="sheet stack">

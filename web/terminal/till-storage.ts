@@ -1,5 +1,7 @@
+import { fromBase64, toBase64 } from '../data/bytes.ts';
 import type { RefundPart } from '../data/refund-part.ts';
 import { NEW_TILL, type Till } from './phases.ts';
+import { canSeal, seal, unseal } from './sealed-storage.ts';
 
 /**
  * Storage key of the state that survives a reload. Its number changes with the shape of the state,
@@ -10,6 +12,7 @@ const PAIRING = 'tapline.terminal.pairing';
 const SETTINGS = 'tapline.terminal.settings';
 const REFUND = 'tapline.terminal.refund.2';
 const USB_READER = 'tapline.terminal.usb-reader';
+const OFFLINE = 'tapline.terminal.offline';
 
 /** JSON has no bigint, so it is stored as a string. */
 function toJson(value: unknown): string {
@@ -56,19 +59,61 @@ export interface Pairing {
   readonly terminal: string;
 }
 
+/** As stored: sealed, or as it is by pages that cannot encrypt. */
+type StoredPairing =
+  | Pairing
+  | { readonly terminal: string; readonly iv: string; readonly data: string };
+
+/** What {@link loadPairing} has read. */
+let pairing: Pairing | null = null;
+
+/** True if this device is paired, even before {@link loadPairing}. */
+export function hasPairing(): boolean {
+  return localStorage.getItem(PAIRING) !== null;
+}
+
+/** Returns the pairing once it is loaded. */
 export function keptPairing(): Pairing | null {
-  return readKept<Pairing>(PAIRING);
+  return pairing;
+}
+
+/**
+ * Reads the pairing. One that cannot be read any more, because the browser has lost its key, counts
+ * as none.
+ */
+export async function loadPairing(): Promise<Pairing | null> {
+  const stored = readKept<StoredPairing>(PAIRING);
+  if (stored === null) pairing = null;
+  else if ('key' in stored) {
+    // Stored by an earlier version.
+    pairing = stored;
+    await storePairing(stored);
+  } else {
+    const { iv, data, terminal } = stored;
+    const sealed = { iv: fromBase64(iv), data: fromBase64(data).buffer };
+    const key = await unseal(sealed).catch(() => null);
+    pairing = key === null ? null : { key, terminal };
+  }
+  return pairing;
+}
+
+async function storePairing({ key, terminal }: Pairing): Promise<void> {
+  const sealed = canSeal() ? await seal(key).catch(() => null) : null;
+  if (sealed === null) return keep(PAIRING, { key, terminal });
+  const { iv, data } = sealed;
+  keep(PAIRING, { terminal, iv: toBase64(iv), data: toBase64(new Uint8Array(data)) });
 }
 
 /**
  * Stores a pairing. A new key for the same terminal keeps the state; another terminal starts over.
  */
-export function keepPairing(pairing: Pairing): void {
-  if (keptPairing()?.terminal !== pairing.terminal) {
+export async function keepPairing(next: Pairing): Promise<void> {
+  if (readKept<StoredPairing>(PAIRING)?.terminal !== next.terminal) {
     keep(TILL, null);
     keep(REFUND, null);
   }
-  keep(PAIRING, pairing);
+  await storePairing(next);
+  pairing = next;
 }
 
 /**
@@ -129,6 +174,15 @@ export function keptSettings(): Settings {
 
 export function keepSettings(settings: Settings): void {
   keep(SETTINGS, settings);
+}
+
+/** True if this browser may hold sales that were accepted offline, or may accept some. */
+export function hasSoldOffline(): boolean {
+  return localStorage.getItem(OFFLINE) !== null;
+}
+
+export function keepSoldOffline(): void {
+  localStorage.setItem(OFFLINE, '1');
 }
 
 /** A refund whose result is not known yet. */

@@ -30,6 +30,8 @@ const RETRY_MS = [500, 1_000, 2_000, 4_000] as const;
  * Polls this often while the service is unreachable, so that `Offline` disappears within a second.
  */
 const REACH_MS = 500;
+/** Checks the connection this often while a customer signs a sale offline. */
+const CONNECTION_MS = 5_000;
 /** Pause once the device key is no longer valid, when frequent polling would not help. */
 const KEY_ENDED_MS = 10_000;
 /**
@@ -46,6 +48,8 @@ export interface TillView {
   readonly hasNetwork: boolean;
   /** The device key is no longer valid, and the till must be paired again. */
   readonly keyEnded: boolean;
+  /** The device's time of the last answer; `null` before the first one. */
+  readonly contactAt: number | null;
   /** Milliseconds to add to this device's clock to get the service's. */
   readonly clockOffsetMs: number;
 }
@@ -78,6 +82,7 @@ export class TillRunner {
     reached: true,
     hasNetwork: true,
     keyEnded: false,
+    contactAt: null,
     clockOffsetMs: 0,
   };
   /** Aborts waits, such as a long poll or a pause, but never a request that changes something. */
@@ -161,10 +166,11 @@ export class TillRunner {
   }
 
   #step(phase: Phase): Promise<void> {
-    const { orphan } = this.#view.till;
+    const { orphan, left: [left] = [] } = this.#view.till;
     switch (phase.at) {
       case 'keypad':
-        return orphan === null ? this.#pollNext() : this.#settleOrphan(orphan);
+        if (orphan !== null) return this.#settleOrphan(orphan);
+        return left === undefined ? this.#pollNext() : this.#cancelLeft(left);
       case 'creating':
         return orphan === null ? this.#create(phase) : this.#settleOrphan(orphan);
       case 'open':
@@ -176,6 +182,9 @@ export class TillRunner {
         return this.#tap(phase);
       case 'result':
         return this.#pause(null);
+      case 'asking':
+      case 'accepted':
+        return this.#lookForConnection();
     }
   }
 
@@ -211,8 +220,17 @@ export class TillRunner {
     const keyEnded = answer.is === 'refused' ? answer.status === 401 : this.#view.keyEnded;
     const time = answer.is === 'done' ? answer.serverTime : null;
     const clockOffsetMs = nearerOffset(this.#view.clockOffsetMs, time);
-    this.#show({ reached, hasNetwork, keyEnded: isWell ? false : keyEnded, clockOffsetMs });
+    const contactAt = reached ? Date.now() : this.#view.contactAt;
+    const ended = isWell ? false : keyEnded;
+    this.#show({ reached, hasNetwork, keyEnded: ended, contactAt, clockOffsetMs });
     return answer;
+  }
+
+  /** Learns when the connection is back, and takes nothing up meanwhile. */
+  async #lookForConnection(): Promise<void> {
+    await this.device();
+    if (this.#view.reached) return this.#pause(CONNECTION_MS);
+    return this.#pauseAfterFailure();
   }
 
   async #pollNext(): Promise<void> {
@@ -237,6 +255,18 @@ export class TillRunner {
       if (!isUnderWay && made.status !== 401) return this.dispatch({ type: 'orphan_settled' });
     }
     return this.#pauseAfterFailure();
+  }
+
+  /** Cancels a payment that was left, and shows it if the customer has paid it after all. */
+  async #cancelLeft(id: string): Promise<void> {
+    const ended = this.#note(await this.#api.cancel(id));
+    if (ended.is === 'done' || (ended.is === 'refused' && ended.status === 404)) {
+      return this.dispatch({ type: 'left_settled', id });
+    }
+    const seen = ended.is === 'refused' ? this.#note(await this.#api.intent(id)) : ended;
+    if (seen.is !== 'done') return this.#pauseAfterFailure();
+    this.dispatch({ type: 'left_settled', id });
+    if (seen.value.status !== 'canceled') this.dispatch({ type: 'found', intent: seen.value });
   }
 
   async #create(phase: Creating): Promise<void> {

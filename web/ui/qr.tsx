@@ -3,19 +3,20 @@ import { encode } from 'uqr';
 import './qr.css';
 
 export interface QrProps {
+  readonly 'data-name'?: string;
   readonly value: string;
   /** The target of the code, for screen readers. */
   readonly label: string;
 }
 
 /** Draws a QR code: always dark on light with a quiet zone, because many scanners need that. */
-export function Qr({ value, label }: QrProps): ReactNode {
+export function Qr({ value, label, ...names }: QrProps): ReactNode {
   const { data, size } = encode(value, { ecc: 'M', border: 4 });
   const path = data
     .flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : '')))
     .join('');
   return (
-    <svg className="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label}>
+    <svg className="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label} {...names}>
       <rect width={size} height={size} fill="#fff" />
       <path d={path} fill="#000" shapeRendering="crispEdges" />
     </svg>

@@ -13,5 +13,6 @@ export const RESULT_NAMES = {
   waiting: 'Waiting for the customer to confirm',
   rejected: 'Rejected',
   gone: 'Already answered',
+  accepted_offline: 'Accepted offline',
   refused: 'Not paid',
 } as const;

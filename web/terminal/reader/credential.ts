@@ -12,6 +12,8 @@ export type Read =
   | { readonly is: 'pass'; readonly credential: Credential }
   /** A card with a chip that signs payments itself. */
   | { readonly is: 'chip'; readonly chip: Chip }
+  /** A wallet's answer to an offline request of this till. */
+  | { readonly is: 'answer'; readonly text: string }
   /** URL of a counter tag: this till's own or another one. */
   | { readonly is: 'tag'; readonly address: string }
   | { readonly is: 'no_pass'; readonly why?: NoPass }
@@ -32,7 +34,7 @@ export type NoPass =
   | 'other_layout';
 
 /** Every item that cannot pay. Nothing is sent when one is read. */
-export type Unread = Exclude<Read, { readonly is: 'pass' | 'chip' }>;
+export type Unread = Exclude<Read, { readonly is: 'pass' | 'chip' | 'answer' }>;
 
 const NO_PASS: Read = { is: 'no_pass' };
 /**
@@ -41,10 +43,14 @@ const NO_PASS: Read = { is: 'no_pass' };
  */
 const TAG = /\/t\/[0-9A-Za-z]{22,23}$/;
 
+/** The form of `data/offline-request.ts`, which checks the rest. */
+const ANSWER = /^TLANS\d[A-Z2-7]+$/i;
+
 /** Classifies a text that was read from any source. */
 export function readText(text: string): Read {
   const address = text.trim();
   if (URL.canParse(address) && TAG.test(new URL(address).pathname)) return { is: 'tag', address };
+  if (ANSWER.test(address)) return { is: 'answer', text: address };
   const credential = credentialOf(address);
   return credential === null ? NO_PASS : { is: 'pass', credential };
 }

@@ -12,7 +12,7 @@ import {
   lineTotal,
   plusOne,
 } from '../cart.ts';
-import { chargeWords } from '../charge.ts';
+import { charge, chargeWords } from '../charge.ts';
 import { createOfCart } from '../charge-cart.ts';
 import { quantityText } from '../quantity-text.ts';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
@@ -171,13 +171,14 @@ export interface CartPartProps extends TillContext {
 }
 
 /** Shows the cart. The total and `Charge` are at the bottom, within reach of a thumb. */
-export function CartPart({ cart, isKnown, view, runner, settings }: CartPartProps): ReactNode {
+export function CartPart(props: CartPartProps): ReactNode {
+  const { cart, isKnown, runner } = props;
   const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });
   const total = cart === null ? null : cartTotal(cart);
   const isReady = isKnown && total !== null && total > 0n;
-  const charge = () => {
+  const click = () => {
     if (cart === null || !isReady) return;
-    runner.dispatch({ type: 'charge', create: createOfCart(cart, { view, settings }) });
+    void charge(props, createOfCart(cart, props));
   };
   return (
     <section className="cart card" data-name="Cart" aria-label={t('till.cart.heading')}>
@@ -190,7 +191,7 @@ export function CartPart({ cart, isKnown, view, runner, settings }: CartPartProp
           <CartWays cart={cart} onCart={put} />
         </>
       )}
-      <Button data-name="Charge" kind="primary" large wide disabled={!isReady} onClick={charge}>
+      <Button data-name="Charge" kind="primary" large wide disabled={!isReady} onClick={click}>
         {chargeWords(isReady ? total : null, cart?.currency ?? null)}
       </Button>
     </section>

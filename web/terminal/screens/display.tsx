@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Icon } from '../../ui/icon.tsx';
+import { formatUsdc } from '../../ui/money.ts';
 import { Qr } from '../../ui/qr.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';
@@ -69,6 +70,20 @@ function Pay(shown: Extract<Shown, { at: 'pay' }>): ReactNode {
   );
 }
 
+function Asked({ text, atoms }: Extract<Shown, { at: 'asking' }>): ReactNode {
+  return (
+    <section className="display-pay">
+      <div className="due">
+        <Sum atoms={atoms} />
+      </div>
+      <figure className="pay-qr">
+        <Qr value={text} label={t('till.offline_sale.code', { sum: formatUsdc(atoms) })} />
+        <figcaption className="soft">{t('till.offline_sale.display_text')}</figcaption>
+      </figure>
+    </section>
+  );
+}
+
 interface FullProps {
   readonly look: 'good' | 'bad' | 'warn' | 'plain' | 'info';
   readonly title: string;
@@ -121,6 +136,8 @@ function Face({ merchant, shown }: DisplayState): ReactNode {
       return <Tip merchant={merchant} shown={shown} />;
     case 'pay':
       return <Pay {...shown} />;
+    case 'asking':
+      return <Asked {...shown} />;
     case 'checking':
       return <Full look="info" title={t(WORDS.checking)} due={shown} />;
     case 'confirming': {

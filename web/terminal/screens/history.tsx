@@ -14,6 +14,7 @@ import { Time, ZoneNote } from '../../ui/time.tsx';
 import { goTo } from '../page-path.ts';
 import { paymentsSince } from '../payments.ts';
 import { FindLink } from './find-link.tsx';
+import { OfflineSales } from './lazy-parts.ts';
 import { ReceiptButton } from './receipt-part.tsx';
 import { RefundPart } from './refund.tsx';
 import type { TillContext } from './till-context.ts';
@@ -139,6 +140,7 @@ export function HistoryScreen(
           {t('till.history.empty.text')}
         </EmptyState>
       ) : null}
+      {context.offline.view.sales.length === 0 ? null : <OfflineSales {...context} />}
       <ul className="entries">
         {payments?.map((payment) => (
           <Row key={payment.id} payment={payment} />

@@ -6,7 +6,7 @@ import { formatMoney, sumRules } from '../../ui/price.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { decimalKey, readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
-import { chargeWords, createOf } from '../charge.ts';
+import { charge, chargeWords, createOf } from '../charge.ts';
 import { isTypedElsewhere, tillCurrency } from '../currency.ts';
 import { goTo } from '../page-path.ts';
 import type { Till } from '../phases.ts';
@@ -151,13 +151,13 @@ export function KeypadScreen(context: TillContext): ReactNode {
     known === undefined ? UNREAD : chargeable({ ...view.till, typed }, known);
   const type = (text: string) =>
     runner.dispatch({ type: 'typed', text: text.slice(0, LONGEST), currency: known });
-  const charge = (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
     if (units === null) return;
-    runner.dispatch({ type: 'charge', create: createOf({ units, currency }, context) });
+    void charge(context, createOf({ units, currency }, context));
   };
   return (
-    <form ref={field} className="stack keypad" onSubmit={charge} noValidate>
+    <form ref={field} className="stack keypad" onSubmit={submit} noValidate>
       <title>{t('till.page')}</title>
       <h1 className="unseen">{t('till.keypad.heading')}</h1>
       <NotOpened phase={view.till.phase} />

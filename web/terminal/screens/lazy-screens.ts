@@ -1,5 +1,6 @@
 import { partOf } from '../../ui/lazy-part.ts';
-import { Qr, ScanDialog, SplitDialog, TipScreen } from './lazy-parts.ts';
+import { AcceptedScreen, AskingScreen } from './lazy-offline.ts';
+import { OfflineSales, Qr, SalesWait, ScanDialog, SplitDialog, TipScreen } from './lazy-parts.ts';
 
 /**
  * Screens that an idle till does not show load later, so that it opens sooner. The service worker
@@ -35,6 +36,10 @@ const ALL = [
   SplitDialog,
   ScanDialog,
   DisplaySender,
+  AskingScreen,
+  AcceptedScreen,
+  SalesWait,
+  OfflineSales,
 ];
 
 /**

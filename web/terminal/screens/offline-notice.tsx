@@ -2,18 +2,20 @@ import type { ReactNode } from 'react';
 import { Notice } from '../../ui/notice.tsx';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { t } from '../../ui/text/t.ts';
-import type { TillView } from '../till.ts';
 import { WORDS } from '../words.ts';
+import type { TillContext } from './till-context.ts';
 
 /** Shows that the service cannot be reached, and what that means for the current payment. */
-export function OfflineNotice({ view }: { readonly view: TillView }): ReactNode {
+export function OfflineNotice({ view, offline }: Pick<TillContext, 'view' | 'offline'>): ReactNode {
   if (view.reached) return null;
   const { at } = view.till.phase;
   const hints = view.hasNetwork ? WORDS.noAnswerHints : WORDS.offlineHints;
+  const isTap = at === 'tapping' || at === 'following';
+  const idle = offline.view.isOn ? 'till.offline_hints.sells' : hints.idle;
   return (
     <Notice tone="warn" icon="offline" role="status" data-result={RESULT_NAMES.offline}>
       <strong>{view.hasNetwork ? t(WORDS.noAnswer) : t(WORDS.offline)}</strong>
-      <p>{t(hints[at === 'tapping' || at === 'following' ? 'tap' : 'idle'])}</p>
+      <p>{t(isTap ? hints.tap : idle)}</p>
     </Notice>
   );
 }

@@ -26,8 +26,11 @@ import { useLeft } from './waiting.tsx';
 export function WorkingScreen({
   phase,
   runner,
+  view,
+  offline,
 }: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
   const isOpening = phase.at === 'creating';
+  const sellsOffline = !isOpening && !view.reached && offline.view.isOn;
   return (
     <div className="stack filling">
       <section className="outcome is-full-plain" role="status">
@@ -50,6 +53,14 @@ export function WorkingScreen({
         >
           {t('till.cancel_payment')}
         </Button>
+      ) : null}
+      {sellsOffline ? (
+        <>
+          <p className="soft">{t('till.offline_sale.instead_text')}</p>
+          <Button wide onClick={() => runner.dispatch({ type: 'leave' })}>
+            {t('till.offline_sale.instead_button')}
+          </Button>
+        </>
       ) : null}
     </div>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { takesPasses } from '../machine.ts';
 import type { Phase } from '../phases.ts';
+import { AcceptedScreen, AskingScreen } from './lazy-offline.ts';
 import { TipScreen } from './lazy-parts.ts';
 import { CheckingScreen, ResultScreen, WorkingScreen } from './outcome.tsx';
 import type { TillContext } from './till-context.ts';
@@ -27,5 +28,9 @@ export function PaymentScreen(context: TillContext): ReactNode {
       return <CheckingScreen {...context} phase={phase} />;
     case 'result':
       return <ResultScreen {...context} phase={phase} />;
+    case 'asking':
+      return <AskingScreen {...context} phase={phase} />;
+    case 'accepted':
+      return <AcceptedScreen {...context} phase={phase} />;
   }
 }

@@ -3,7 +3,7 @@ import type { Device, DeviceApi } from '../../data/device.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { takesPasses } from '../machine.ts';
 import { goTo } from '../page-path.ts';
-import type { Open, Phase } from '../phases.ts';
+import type { Asking, Open, Phase } from '../phases.ts';
 import { needsClick, readChipAfterClick } from '../reader/chip-after-click.ts';
 import type { Chip } from '../reader/chip-commands.ts';
 import { type Read, readText, type Unread } from '../reader/credential.ts';
@@ -19,7 +19,10 @@ import type { Readers, TillContext } from './till-context.ts';
 /** Returns the payment that waits for a pass now, or `null`, also on a locked till. */
 function waiting(runner: TillRunner): string | null {
   const { phase } = runner.view().till;
-  return isOpen() && takesPasses(phase) ? phase.intent.id : null;
+  if (!isOpen()) return null;
+  // A sale offline has no id yet; its salt is drawn for it alone.
+  if (phase.at === 'asking') return phase.request.salt;
+  return takesPasses(phase) ? phase.intent.id : null;
 }
 
 /** True if a shift has begun and the till is not locked. */
@@ -59,37 +62,105 @@ interface Chips {
    * Has the chip sign.
    * @returns why nothing was sent; `null` if something was, or if the payment no longer waits.
    */
-  readonly sign: (chip: Chip, asked: Open) => Promise<Unread | null>;
+  readonly sign: (chip: Chip, asked: Open | Asking) => Promise<Unread | null>;
   readonly isSigning: boolean;
 }
 
+type Signing = Pick<TillContext, 'runner' | 'api' | 'offline'>;
+
+interface ChipSending extends Signing, Pick<ChipAsks, 'askPin'> {
+  readonly until: AbortSignal;
+}
+
+/** Has a chip sign this payment, and sends the signature. */
+async function tapByChip(
+  chip: Chip,
+  { intent, tip }: Open,
+  { runner, api, askPin, until }: ChipSending,
+): Promise<Unread | null> {
+  const { signByChip } = await import('../reader/sign-by-chip.ts');
+  const payment = { api, intent: intent.id, tip, chip, askPin };
+  const signed = await signByChip(payment, until);
+  if (signed.is !== 'signed') return signed;
+  if (waiting(runner) !== intent.id) return null;
+  const tap = { key: crypto.randomUUID(), signed: signed.signed, tip };
+  runner.dispatch({ type: 'tap', tap });
+  return null;
+}
+
+/** Has a chip sign an offline sale, and stores the signature. */
+async function acceptByChip(
+  chip: Chip,
+  asked: Asking,
+  { runner, offline, askPin, until }: ChipSending,
+): Promise<Unread | null> {
+  const till = await offline.till();
+  if (till === null) return { is: 'not_signed', message: null };
+  const { signOffline } = await import('../offline/sign-offline.ts');
+  const accepted = await signOffline({ till, asked, chip, askPin }, until);
+  if ('is' in accepted) return accepted;
+  runner.dispatch({ type: 'accepted', slip: accepted });
+  return null;
+}
+
 /** Handles chips that sign, one at a time. A second read of the same card is ignored. */
-function useChips(runner: TillRunner, api: DeviceApi, { askPin }: ChipAsks): Chips {
+function useChips({ runner, api, offline }: Signing, { askPin }: ChipAsks): Chips {
   const [isSigning, setIsSigning] = useState(false);
   const [sign] = useState(() => {
     let isBusy = false;
-    return async (chip: Chip, { intent, tip }: Open): Promise<Unread | null> => {
-      if (isBusy) return null;
+    return async (chip: Chip, asked: Open | Asking): Promise<Unread | null> => {
+      const wanted = waiting(runner);
+      if (isBusy || wanted === null) return null;
       isBusy = true;
       setIsSigning(true);
-      const end = endWith(runner, intent.id);
-      const payment = { api, intent: intent.id, tip, chip, askPin };
-      const signed = await import('../reader/sign-by-chip.ts')
-        .then(({ signByChip }) => signByChip(payment, end.signal))
+      const end = endWith(runner, wanted);
+      const sending = { runner, api, offline, askPin, until: end.signal };
+      const refused = await (asked.at === 'asking'
+        ? acceptByChip(chip, asked, sending)
+        : tapByChip(chip, asked, sending)
+      )
         // The code failed to load because there is no network.
         .catch((): Unread => ({ is: 'not_signed', message: null }));
       end.stop();
       isBusy = false;
       setIsSigning(false);
       // The payment has ended, and its signature is valid for no other.
-      if (waiting(runner) !== intent.id) return null;
-      if (signed.is !== 'signed') return signed;
-      const tap = { key: crypto.randomUUID(), signed: signed.signed, tip };
-      runner.dispatch({ type: 'tap', tap });
-      return null;
+      return waiting(runner) === wanted ? refused : null;
     };
   });
   return { sign, isSigning };
+}
+
+interface ReadingOffline extends Pick<TillContext, 'runner' | 'offline'>, Pick<Chips, 'sign'> {}
+
+/** Handles what is read for an offline sale. @returns why it does not pay, or `null`. */
+async function readOffline(
+  read: Read,
+  asked: Asking,
+  reading: ReadingOffline,
+): Promise<Unread | null> {
+  if (read.is === 'chip') return reading.sign(read.chip, asked);
+  if (read.is === 'answer') return acceptAnswer(read.text, asked, reading);
+  // Only the service could check a pass.
+  return read.is === 'pass' ? { is: 'no_pass' } : { ...read };
+}
+
+/** Stores a wallet's answer that a reader has read. */
+async function acceptAnswer(
+  text: string,
+  asked: Asking,
+  { runner, offline }: Pick<TillContext, 'runner' | 'offline'>,
+): Promise<Unread | null> {
+  const [till, { problemWords }] = await Promise.all([
+    offline.till(),
+    import('../offline/words.ts'),
+  ]);
+  const accepted = (await till?.accept(asked, text)) ?? 'full';
+  if (typeof accepted === 'string' || 'is' in accepted) {
+    return { is: 'not_signed', message: problemWords(accepted) };
+  }
+  runner.dispatch({ type: 'accepted', slip: accepted });
+  return null;
 }
 
 /**
@@ -137,9 +208,9 @@ function holdAfterClick({ runner, asks, onRead }: Holding): void {
 
 /** Runs the till's readers on every screen. Reads are dropped unless a payment waits for them. */
 export function useReaders(
-  context: Pick<TillContext, 'api' | 'runner' | 'view' | 'settings' | 'device'>,
+  context: Pick<TillContext, 'api' | 'runner' | 'view' | 'settings' | 'device' | 'offline'>,
 ): Readers {
-  const { api, runner, view, settings, device } = context;
+  const { api, runner, view, settings, device, offline } = context;
   const { phase } = view.till;
   const toast = useToast();
   const [unread, setUnread] = useState<{ since: number; read: Unread } | null>(null);
@@ -148,7 +219,7 @@ export function useReaders(
     told.current = device;
   }, [device]);
   const asks = useChipAsks();
-  const { sign, isSigning } = useChips(runner, api, asks);
+  const { sign, isSigning } = useChips({ runner, api, offline }, asks);
   const [own] = useState(() => {
     const onStray = (text = '', read = readText(text)) => {
       const { phase: now } = runner.view().till;
@@ -162,15 +233,18 @@ export function useReaders(
     };
     const onRead = (read: Read) => {
       const { phase: now } = runner.view().till;
-      if (waiting(runner) === null || !takesPasses(now)) {
-        return onStray(read.is === 'tag' ? read.address : '');
+      if (waiting(runner) === null) return onStray(read.is === 'tag' ? read.address : '');
+      const { since } = now;
+      const show = (end: Unread | null) => {
+        if (end !== null) setUnread({ since, read: end });
+      };
+      if (now.at === 'asking') {
+        return void readOffline(read, now, { runner, offline, sign }).then(show);
       }
-      const { since, tip } = now;
-      if (read.is === 'chip')
-        return void sign(read.chip, now).then((end) => {
-          if (end !== null) setUnread({ since, read: end });
-        });
-      if (read.is !== 'pass') return setUnread({ since, read: { ...read } });
+      if (!takesPasses(now) || read.is === 'answer') return onStray();
+      if (read.is === 'chip') return void sign(read.chip, now).then(show);
+      if (read.is !== 'pass') return show({ ...read });
+      const { tip } = now;
       const tap = { key: crypto.randomUUID(), credential: read.credential, tip };
       return runner.dispatch({ type: 'tap', tap });
     };

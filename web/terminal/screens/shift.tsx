@@ -21,6 +21,7 @@ import {
 import { useReaders } from './readers.ts';
 import type { TillContext } from './till-context.ts';
 import { Bar } from './till-header.tsx';
+import { useOffline } from './use-offline.ts';
 
 /** After a payment that started on the catalog page, the till returns to it. */
 const CATALOGUE = 'catalogue';
@@ -48,6 +49,9 @@ function useRunner(api: DeviceApi): TillRunner | null {
 /** Pause after the service refused to say which terminal this is, for example with 429. */
 const DEVICE_RETRY_MS = 3_000;
 
+/** The terminal is loaded again this often. */
+const DEVICE_AGAIN_MS = 60_000;
+
 /** Loads the terminal's name, currency and mode, and retries until it succeeds. */
 function useDevice(runner: TillRunner, reached: boolean): Device | null {
   const [device, setDevice] = useState<Device | null>(null);
@@ -58,7 +62,12 @@ function useDevice(runner: TillRunner, reached: boolean): Device | null {
     const load = async () => {
       const found = await runner.device();
       if (!isCurrent) return;
-      if (found !== null) return setDevice(found);
+      if (found !== null) {
+        setDevice(found);
+        // Its limits offline and its terms may change while the till is open.
+        timer = setTimeout(load, DEVICE_AGAIN_MS);
+        return;
+      }
       // Nothing can be charged without the currency. If the service was not reached, `reached`
       // changes, which ends this round.
       timer = setTimeout(load, DEVICE_RETRY_MS);
@@ -129,9 +138,10 @@ function RunningShift(props: RunningProps): ReactNode {
   useEffect(() => {
     if (begins) change({ shiftSince: new Date(Date.now()).toISOString() });
   }, [begins, change]);
-  const readers = useReaders({ api, runner, view, settings, device });
+  const offline = useOffline(props.pairing, { device, view });
+  const readers = useReaders({ api, runner, view, settings, device, offline });
   useSigner({ api, runner, device });
-  const context: TillContext = { api, runner, view, device, settings, readers, change };
+  const context = { api, runner, view, device, settings, readers, change, offline };
   useEffect(() => {
     const end = new AbortController();
     loadParts(end.signal);
@@ -175,7 +185,8 @@ function RunningShift(props: RunningProps): ReactNode {
 function Screen(context: TillContext): ReactNode {
   const place = usePlace();
   const { phase } = context.view.till;
-  const isBusy = phase.at !== 'keypad' && phase.at !== 'result';
+  const isOver = phase.at === 'result' || phase.at === 'accepted';
+  const isBusy = phase.at !== 'keypad' && !isOver;
   useEffect(() => {
     if (isBusy && place !== '' && place !== CATALOGUE) replacePlace('');
   }, [isBusy, place]);
@@ -186,5 +197,5 @@ function Screen(context: TillContext): ReactNode {
   if (page === 'settings') return <SettingsScreen {...context} />;
   if (page === 'totals') return <TotalsScreen {...context} />;
   if (page === CATALOGUE && phase.at === 'keypad') return <CatalogueScreen {...context} />;
-  return phase.at === 'result' ? <PaymentScreen {...context} /> : <KeypadScreen {...context} />;
+  return isOver ? <PaymentScreen {...context} /> : <KeypadScreen {...context} />;
 }

@@ -1,4 +1,5 @@
 import type { Device, DeviceApi } from '../../data/device.ts';
+import type { OfflineTill, OfflineView } from '../offline/offline-till.ts';
 import type { Read, Unread } from '../reader/credential.ts';
 import type { UsbState } from '../reader/usb.ts';
 import type { TillRunner, TillView } from '../till.ts';
@@ -14,7 +15,15 @@ export interface TillContext {
   readonly device: Device | null;
   readonly settings: Settings;
   readonly readers: Readers;
+  readonly offline: OfflineSelling;
   readonly change: (part: Partial<Settings>) => void;
+}
+
+/** What a till sells offline. */
+export interface OfflineSelling {
+  readonly view: OfflineView;
+  /** Resolves to `null` if this till sells nothing offline. */
+  readonly till: () => Promise<OfflineTill | null>;
 }
 
 /** The readers of a paired till, and the state of the chip that signs. */

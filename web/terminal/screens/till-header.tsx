@@ -7,7 +7,7 @@ import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { goTo, usePlace } from '../page-path.ts';
 import { WORDS } from '../words.ts';
-import { WhoIsIn } from './lazy-parts.ts';
+import { SalesWait, WhoIsIn } from './lazy-parts.ts';
 import { OfflineNotice } from './offline-notice.tsx';
 import type { TillContext } from './till-context.ts';
 
@@ -53,7 +53,7 @@ export interface BarProps extends TillContext {
 export function Bar(props: BarProps): ReactNode {
   const { device, view, settings, hasNewVersion, onPairAgain } = props;
   const { phase } = view.till;
-  const isIdle = phase.at === 'keypad' || phase.at === 'result';
+  const isIdle = phase.at === 'keypad' || phase.at === 'result' || phase.at === 'accepted';
   return (
     <header className="till-bar">
       <SkipLink />
@@ -71,7 +71,8 @@ export function Bar(props: BarProps): ReactNode {
       </div>
       {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
       {isIdle && settings.person !== null ? <WhoIsIn {...props} /> : null}
-      <OfflineNotice view={view} />
+      <OfflineNotice {...props} />
+      {props.offline.view.sales.length === 0 ? null : <SalesWait {...props} />}
       {view.keyEnded ? (
         <Notice tone="bad" role="alert">
           <strong>{t(WORDS.keyEnded)}</strong>

@@ -12,6 +12,7 @@ import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time, ZoneNote } from '../../ui/time.tsx';
 import { replacePlace } from '../page-path.ts';
+import { SalesLeft } from './lazy-parts.ts';
 import { OwnPin, useShiftApi } from './people.tsx';
 import type { TillContext } from './till-context.ts';
 
@@ -191,6 +192,7 @@ function EndDialog(props: TillContext & { readonly onClose: () => void }): React
   return (
     <Dialog title={t('till.end_shift.heading')} onClose={onClose}>
       <p>{t('till.end_shift.text')}</p>
+      {props.offline.view.sales.length === 0 ? null : <SalesLeft {...props} />}
       {person === null ? (
         <Button kind="primary" onClick={end}>
           {t('till.end_shift.button')}

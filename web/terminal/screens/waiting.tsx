@@ -161,7 +161,7 @@ function Invitation({ phase }: WaitingProps): ReactNode {
   );
 }
 
-function Signing(): ReactNode {
+export function Signing(): ReactNode {
   return (
     <section className="outcome outcome-small is-full-info" role="status">
       <Icon name="wait" />
@@ -172,7 +172,7 @@ function Signing(): ReactNode {
 }
 
 /** Shows a button in browsers that read a card only after a click. */
-function HoldCard({ readers }: WaitingProps): ReactNode {
+export function HoldCard({ readers }: Pick<TillContext, 'readers'>): ReactNode {
   const [isHolding, setIsHolding] = useState(false);
   if (readers.signing || (!hasNfc() && !needsClick())) return null;
   return (

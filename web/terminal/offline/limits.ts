@@ -1,0 +1,105 @@
+import { atoms, basisPoints } from '#core/money.ts';
+import type { Hex } from '../../data/bytes.ts';
+import type { Device } from '../../data/device.ts';
+import { type HeldSale, isFinal } from './held-sales.ts';
+
+export type OfflineLimits = NonNullable<Device['offline']>;
+export type OfflineTerms = NonNullable<Device['offline_terms']>;
+
+/** What the till knows when a customer wants to pay offline. */
+export interface Standing {
+  readonly limits: OfflineLimits;
+  /** `null` if the service has never told them. */
+  readonly terms: OfflineTerms | null;
+  /** Milliseconds by the service's clock, like `now`. */
+  readonly contactAt: number;
+  readonly now: number;
+  readonly sales: readonly HeldSale[];
+  /** True if the browser promises to keep what is stored, and has room. */
+  readonly isSafe: boolean;
+}
+
+/** Why the till takes no sale offline. `most` is the limit: atoms, a count, or hours. */
+export type OfflineProblem =
+  | {
+      readonly is: 'per_payment' | 'per_card_per_day' | 'total' | 'count' | 'hours';
+      readonly most: number;
+    }
+  | { readonly is: 'no_terms' | 'rates_change' | 'unsafe' | 'blocked' | 'other_currency' };
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** A signature is valid for this long, or for as long as the till may be without a contact. */
+const USUAL_HOURS = 24;
+/** The service takes 72 hours; a clock may be a little ahead. */
+const LONGEST_HOURS = 71;
+/** A shorter time would hardly be enough to forward the sale. */
+const SHORTEST_MS = HOUR_MS;
+
+/** Returns how long a signature holds: Unix seconds; `null` if the rates change before. */
+export function validBeforeOf({ limits, terms, now }: Standing): number | null {
+  const hours = Math.min(Math.max(USUAL_HOURS, limits.hours), LONGEST_HOURS);
+  const until =
+    terms?.rates_until == null ? Number.POSITIVE_INFINITY : Date.parse(terms.rates_until);
+  const end = Math.min(now + hours * HOUR_MS, until);
+  return end < now + SHORTEST_MS ? null : Math.floor(end / 1000);
+}
+
+/** Returns what leaves the wallet: each share is rounded down, as the contract does. */
+export function chargedFor(amount: bigint, { rates }: OfflineTerms): bigint {
+  const share = (points: number) => basisPoints(atoms(amount), points);
+  return amount + share(rates.acquirer) + share(rates.protocol) - share(rates.cashback);
+}
+
+/** Returns why this sum is not asked for, whoever pays; `null` if it is. */
+export function saleProblem(amount: bigint, standing: Standing): OfflineProblem | null {
+  const { limits, terms, contactAt, now, sales, isSafe } = standing;
+  if (!isSafe) return { is: 'unsafe' };
+  if (terms === null) return { is: 'no_terms' };
+  if (now > contactAt + limits.hours * HOUR_MS) return { is: 'hours', most: limits.hours };
+  if (validBeforeOf(standing) === null) return { is: 'rates_change' };
+  if (amount > BigInt(limits.per_payment)) return { is: 'per_payment', most: limits.per_payment };
+  const open = sales.filter((sale) => !isFinal(sale));
+  if (open.length + 1 > limits.count) return { is: 'count', most: limits.count };
+  const total = open.reduce((sum, sale) => sum + BigInt(sale.amount), amount);
+  return total > BigInt(limits.total) ? { is: 'total', most: limits.total } : null;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** Returns why this card or wallet does not pay this sum now; `null` if it may. */
+export function cardProblem(
+  { from, amount }: { readonly from: Hex; readonly amount: bigint },
+  { limits, terms, now, sales }: Standing,
+): OfflineProblem | null {
+  const isBlocked =
+    terms?.blocked.some((one) => isSame(one, from)) ||
+    // The service has not told this till yet.
+    sales.some((sale) => sale.state.is === 'bounced' && isSame(sale.from, from));
+  if (isBlocked) return { is: 'blocked' };
+  const day = Math.floor(now / DAY_MS);
+  const today = sales
+    .filter((sale) => isSame(sale.from, from))
+    .filter(({ acceptedAt }) => Math.floor(Date.parse(acceptedAt) / DAY_MS) === day)
+    .reduce((sum, sale) => sum + BigInt(sale.amount), amount);
+  const most = limits.per_card_per_day;
+  return today > BigInt(most) ? { is: 'per_card_per_day', most } : null;
+}
+
+/**
+ * The service's time at a till whose own clock may be wrong, or may be changed while there is no
+ * line.
+ */
+export interface TillClock {
+  /** Milliseconds to add to the device's clock. */
+  readonly offsetMs: number;
+  /** The latest time of the service that the till is sure of. */
+  readonly least: number;
+}
+
+/** Returns the service's time. It never goes back, whatever happens to the device's clock. */
+export function serviceTime({ offsetMs, least }: TillClock, deviceNow: number): number {
+  return Math.max(deviceNow + offsetMs, least);
+}

@@ -1,0 +1,355 @@
+import { toHex } from '../../data/bytes.ts';
+import type { Device } from '../../data/device.ts';
+import { type ForwardApi, MOST_RECORDS } from '../../data/offline-payments.ts';
+import {
+  type OfflineAnswer,
+  type OfflineRequest,
+  offlineNonce,
+} from '../../data/offline-request.ts';
+import type { WrongAnswer } from '../../data/offline-signature.ts';
+import type { Asking, Create, Slip } from '../phases.ts';
+import { keepSoldOffline } from '../till-storage.ts';
+import {
+  afterAnswer,
+  type HeldSale,
+  isOver,
+  recordOf,
+  refusedRecord,
+  slipOf,
+  toForward,
+} from './held-sales.ts';
+import {
+  cardProblem,
+  chargedFor,
+  type OfflineLimits,
+  type OfflineProblem,
+  type OfflineTerms,
+  type Standing,
+  saleProblem,
+  serviceTime,
+  validBeforeOf,
+} from './limits.ts';
+import {
+  addSale,
+  changeSales,
+  keepTerms,
+  readSales,
+  readTerms,
+  removeSales,
+} from './sale-store.ts';
+
+/** What the service has told this till, kept for the time offline. */
+interface KeptTerms {
+  readonly terminal: string;
+  readonly merchantName: string;
+  readonly limits: OfflineLimits | null;
+  readonly terms: OfflineTerms | null;
+  /** Milliseconds by the service's clock. */
+  readonly contactAt: number;
+  readonly offsetMs: number;
+}
+
+export interface OfflineView {
+  /** True if the merchant lets this till sell offline, as far as the till knows. */
+  readonly isOn: boolean;
+  readonly sales: readonly HeldSale[];
+  /** Why the service takes no sale of this till, in its words; `null` if it does. */
+  readonly refusal: string | null;
+}
+
+/** Why an answer was not accepted. `full`: it could not be stored, so nothing was accepted. */
+export type NotAccepted = WrongAnswer | OfflineProblem | 'full';
+
+/** One window forwards at a time, whatever else it does. */
+const LOCK = 'tapline.terminal.offline_sales';
+/** Pauses between forwardings: short at first, because a chain decides within seconds. */
+const AGAIN_MS = [500, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000] as const;
+/** The time of the last contact is stored at most this often. */
+const CONTACT_EVERY_MS = 30_000;
+/** Below this much free space the till takes nothing: a sale needs 1 kB, and the browser some. */
+const LEAST_ROOM = 1_000_000;
+const SALT_BYTES = 32;
+
+/** Loads what a sale offline needs, while there is a connection. */
+function loadSigning(): void {
+  import('../../data/offline-signature.ts').catch(() => {});
+  import('../reader/sign-by-chip.ts').catch(() => {});
+}
+
+async function isPersistent(): Promise<boolean> {
+  return (await navigator.storage?.persisted?.().catch(() => false)) ?? false;
+}
+
+async function hasRoom(): Promise<boolean> {
+  const { quota = 0, usage = 0 } = await navigator.storage.estimate();
+  return quota - usage > LEAST_ROOM;
+}
+
+/** Sells offline: asks within the limits, keeps what is signed, and forwards it. */
+export class OfflineTill {
+  readonly #terminal: string;
+  readonly #forward: ForwardApi;
+  readonly #listeners = new Set<() => void>();
+  #view: OfflineView = { isOn: false, sales: [], refusal: null };
+  #kept: KeptTerms | null = null;
+  #last: Pick<KeptTerms, 'contactAt' | 'offsetMs'> | null = null;
+  #keptAt = Number.NEGATIVE_INFINITY;
+  /** True if the browser has promised to keep what is stored. */
+  #isGranted = false;
+  #reads = 0;
+  #wake = new AbortController();
+  #isReached = false;
+
+  constructor({ terminal, forward }: { readonly terminal: string; readonly forward: ForwardApi }) {
+    this.#terminal = terminal;
+    this.#forward = forward;
+  }
+
+  readonly view = (): OfflineView => this.#view;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  #show(part: Partial<OfflineView>): void {
+    this.#view = { ...this.#view, ...part };
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Reads what this browser holds. Sales of an earlier pairing are forwarded by this one. */
+  async load(): Promise<void> {
+    const kept = await readTerms<KeptTerms>();
+    // What another terminal was told does not hold for this one.
+    if (kept?.terminal === this.#terminal && this.#kept === null) await this.#take(kept);
+    await this.#refresh();
+  }
+
+  async #take(kept: KeptTerms): Promise<void> {
+    this.#kept = kept;
+    this.#show({ isOn: kept.limits !== null });
+    if (kept.limits === null) return;
+    keepSoldOffline();
+    loadSigning();
+    this.#isGranted ||= await this.#askToLast();
+  }
+
+  /** Asks the browser to keep what is stored here. */
+  async #askToLast(): Promise<boolean> {
+    if (await isPersistent()) return true;
+    return (await navigator.storage?.persist?.().catch(() => false)) ?? false;
+  }
+
+  /** Shows what is stored, unless a later read was faster. */
+  async #refresh(): Promise<readonly HeldSale[]> {
+    this.#reads += 1;
+    const own = this.#reads;
+    const sales = await readSales();
+    if (own === this.#reads) this.#show({ sales });
+    return sales;
+  }
+
+  /** Keeps what the service says of this terminal. */
+  async learn(device: Device): Promise<void> {
+    if (device.id !== this.#terminal) return;
+    const { offline: limits, offline_terms, merchant_name: merchantName } = device;
+    // While the chain does not answer, the terms of before hold on.
+    const terms = limits === null ? null : (offline_terms ?? this.#kept?.terms ?? null);
+    const terminal = this.#terminal;
+    const last = this.#last ?? this.#kept ?? { contactAt: 0, offsetMs: 0 };
+    const { contactAt, offsetMs } = last;
+    await this.#take({ terminal, merchantName, limits, terms, contactAt, offsetMs });
+    await this.#keep();
+  }
+
+  /** Notes when the service has answered by the device's clock; `null` if it does not. */
+  contact(last: { readonly contactAt: number | null; readonly offsetMs: number }): void {
+    const isReached = last.contactAt !== null;
+    if (isReached && !this.#isReached) this.#wake.abort();
+    this.#isReached = isReached;
+    if (last.contactAt === null) return;
+    const { offsetMs } = last;
+    this.#last = { contactAt: last.contactAt + offsetMs, offsetMs };
+    if (this.#kept === null) return;
+    this.#kept = { ...this.#kept, ...this.#last };
+    if (performance.now() - this.#keptAt > CONTACT_EVERY_MS) void this.#keep();
+  }
+
+  async #keep(): Promise<void> {
+    this.#keptAt = performance.now();
+    // A full disk keeps the terms of before, whose time runs out sooner.
+    if (this.#kept !== null) await keepTerms(this.#kept).catch(() => {});
+  }
+
+  /** The service's time now, as well as this till knows it. */
+  #now({ contactAt, offsetMs }: KeptTerms): number {
+    const last = this.#view.sales.at(-1);
+    const least = Math.max(contactAt, last === undefined ? 0 : Date.parse(last.acceptedAt));
+    return serviceTime({ offsetMs, least }, Date.now());
+  }
+
+  async #standing(): Promise<Standing | null> {
+    const kept = this.#kept;
+    if (kept === null || kept.limits === null) return null;
+    const { limits, terms, contactAt } = kept;
+    const isSafe = (this.#isGranted || (await isPersistent())) && (await hasRoom());
+    const { sales } = this.#view;
+    return { limits, terms, contactAt, now: this.#now(kept), sales, isSafe };
+  }
+
+  /**
+   * Prepares a sale, for which nothing is sent.
+   * @returns why it is not asked for, or `null` if this till sells nothing offline.
+   */
+  async prepare(
+    create: Create,
+  ): Promise<Pick<Asking, 'request' | 'lines'> | OfflineProblem | null> {
+    const standing = await this.#standing();
+    if (standing === null || this.#kept === null) return null;
+    if (create.currency !== null) return { is: 'other_currency' };
+    const { amount, lines } = create;
+    const problem = saleProblem(amount, standing);
+    const validBefore = validBeforeOf(standing);
+    const { terms } = standing;
+    if (problem !== null || terms === null || validBefore === null) return problem;
+    const request: OfflineRequest = {
+      chainId: terms.chain_id,
+      usdc: terms.usdc as OfflineRequest['usdc'],
+      usdcName: terms.usdc_name,
+      usdcVersion: terms.usdc_version,
+      settlement: terms.settlement as OfflineRequest['settlement'],
+      merchantNumber: terms.merchant_number,
+      merchantName: this.#kept.merchantName,
+      amount,
+      value: chargedFor(amount, terms),
+      validBefore,
+      salt: toHex(crypto.getRandomValues(new Uint8Array(SALT_BYTES))),
+    };
+    return { request, lines };
+  }
+
+  /** Returns why a card with this address does not pay this sale; `null` if it may sign. */
+  async refuses(request: OfflineRequest, from: OfflineAnswer['from']) {
+    const standing = await this.#standing();
+    if (standing === null) return null;
+    const { amount } = request;
+    return saleProblem(amount, standing) ?? cardProblem({ from, amount }, standing);
+  }
+
+  /** Returns the slip of a sale that is stored already: the page was closed right after that. */
+  slipOf(request: OfflineRequest): Slip | null {
+    const nonce = offlineNonce(request);
+    const held = this.#view.sales.find((sale) => sale.nonce === nonce);
+    return held === undefined ? null : slipOf(held);
+  }
+
+  /** Verifies an answer and stores the sale, sealed. Only then is it accepted. */
+  async accept({ request, lines }: Asking, text: string): Promise<Slip | NotAccepted> {
+    const { verifyAnswer } = await import('../../data/offline-signature.ts');
+    const answer = await verifyAnswer(request, text);
+    if (typeof answer === 'string') return answer;
+    const known = this.slipOf(request);
+    if (known !== null) return known;
+    const problem = await this.refuses(request, answer.from);
+    if (problem !== null) return problem;
+    const sale: HeldSale = {
+      nonce: offlineNonce(request),
+      from: answer.from,
+      amount: Number(request.amount),
+      value: Number(request.value),
+      validBefore: request.validBefore,
+      salt: request.salt,
+      signature: answer.signature,
+      acceptedAt: new Date(this.#kept === null ? Date.now() : this.#now(this.#kept)).toISOString(),
+      // The record has no field for a discount on the whole cart.
+      lineItems: lines !== null && lines.discount === 0 ? lines.lineItems : null,
+      state: { is: 'waits' },
+    };
+    try {
+      await addSale(sale);
+    } catch {
+      return 'full';
+    }
+    await this.#refresh();
+    this.#wake.abort();
+    return slipOf(sale);
+  }
+
+  /** Notes that a cashier has seen the bounced sales. */
+  async see(): Promise<void> {
+    const seen = this.#view.sales.flatMap((sale) =>
+      sale.state.is === 'bounced' && !sale.state.isSeen
+        ? [{ ...sale, state: { ...sale.state, isSeen: true } }]
+        : [],
+    );
+    if (seen.length === 0) return;
+    await changeSales(seen).catch(() => {});
+    await this.#refresh();
+  }
+
+  /** Forwards what waits until the signal aborts, whenever there is a connection. */
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#wake.abort());
+    let rounds = 0;
+    let isFirst = true;
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      const { signal: woken } = this.#wake;
+      const hasWork = this.#isReached && toForward(this.#view.sales).length > 0;
+      if (hasWork) {
+        await navigator.locks
+          .request(LOCK, { signal }, () => this.#round({ isFirst, signal }))
+          .catch(() => {});
+        isFirst = false;
+      }
+      // New sales and a new connection are forwarded at once.
+      const wakes = await this.#pause(hasWork ? (AGAIN_MS[rounds] ?? 30_000) : null, woken);
+      rounds = wakes === 'woken' ? 0 : Math.min(rounds + 1, AGAIN_MS.length - 1);
+    }
+  }
+
+  #pause(ms: number | null, woken: AbortSignal): Promise<'woken' | 'late'> {
+    return new Promise((resolve) => {
+      if (woken.aborted) return resolve('woken');
+      const timer = ms === null ? undefined : setTimeout(() => resolve('late'), ms);
+      const wake = () => {
+        clearTimeout(timer);
+        resolve('woken');
+      };
+      woken.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  /** Forwards everything that is not final, as stored: another window may have changed it. */
+  async #round({ isFirst, signal }: { readonly isFirst: boolean; readonly signal: AbortSignal }) {
+    const sales = await this.#refresh();
+    const waiting = toForward(sales).filter(({ state }) => isFirst || state.is !== 'unread');
+    for (let at = 0; at < waiting.length && !signal.aborted; at += MOST_RECORDS) {
+      if (!(await this.#send(waiting.slice(at, at + MOST_RECORDS)))) break;
+    }
+    const kept = this.#kept;
+    const over = kept === null ? [] : sales.filter((sale) => isOver(sale, this.#now(kept)));
+    if (over.length > 0) await removeSales(over);
+    await this.#refresh();
+  }
+
+  /** @returns false if the service takes nothing now. */
+  async #send(sales: readonly HeldSale[]): Promise<boolean> {
+    const answer = await this.#forward(sales.map(recordOf));
+    if (answer.is === 'done') {
+      this.#show({ refusal: null });
+      await changeSales(afterAnswer(sales, answer.value.data));
+      return true;
+    }
+    if (answer.is !== 'refused') return false;
+    const { code, message, param } = answer.error;
+    const broken = answer.status === 400 ? refusedRecord(sales, param) : null;
+    if (broken !== null) {
+      // One record that the service cannot read must not stop the others.
+      await changeSales([{ ...broken, state: { is: 'unread', code, message } }]);
+      return true;
+    }
+    if (answer.status === 401 || answer.status === 403) this.#show({ refusal: message });
+    return false;
+  }
+}

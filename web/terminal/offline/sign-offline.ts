@@ -1,0 +1,37 @@
+import { hexToBytes } from 'viem';
+import { publicKeyToAddress } from 'viem/accounts';
+import { answerTo, writeAnswer } from '../../data/offline-request.ts';
+import { digestOf } from '../../data/offline-signature.ts';
+import type { Asking, Slip } from '../phases.ts';
+import type { Chip } from '../reader/chip-commands.ts';
+import { type AskPin, type Signed, signDigest } from '../reader/sign-by-chip.ts';
+import type { OfflineTill } from './offline-till.ts';
+import { problemWords } from './words.ts';
+
+export interface OfflineSigning {
+  readonly till: OfflineTill;
+  readonly asked: Asking;
+  readonly chip: Chip;
+  readonly askPin: AskPin;
+}
+
+type NotSigned = Exclude<Signed, { readonly is: 'signed' }>;
+
+/** Has a chip sign an offline sale. Nothing is asked of one that may not pay. */
+export async function signOffline(
+  { till, asked, chip, askPin }: OfflineSigning,
+  until: AbortSignal,
+): Promise<Slip | NotSigned> {
+  const { request } = asked;
+  const from = publicKeyToAddress(`0x${chip.publicKey}`);
+  const problem = await till.refuses(request, from);
+  if (problem !== null) return { is: 'not_signed', message: problemWords(problem) };
+  const digest = hexToBytes(digestOf(request, from));
+  const signed = await signDigest({ chip, digest, askPin }, until);
+  if (signed.is !== 'signed') return signed;
+  const accepted = await till.accept(asked, writeAnswer(answerTo(request, signed.signed)));
+  if (typeof accepted === 'string' || 'is' in accepted) {
+    return { is: 'not_signed', message: problemWords(accepted) };
+  }
+  return accepted;
+}

@@ -1,0 +1,74 @@
+import { type ReactNode, useEffect } from 'react';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Status } from '../../ui/status.tsx';
+import { t } from '../../ui/text/t.ts';
+import { Time } from '../../ui/time.tsx';
+import { type HeldSale, recordOf, slipOf, toForward } from '../offline/held-sales.ts';
+import { bounceWords, stateLook } from '../offline/words.ts';
+import type { TillContext } from './till-context.ts';
+
+function Entry({ sale }: { readonly sale: HeldSale }): ReactNode {
+  const { state } = sale;
+  const { tone, word } = stateLook(sale);
+  return (
+    <li className="entry">
+      <span className="entry-what">
+        <Amount atoms={BigInt(sale.amount)} />
+        <span className="soft small">
+          <Time at={sale.acceptedAt} shape="clock" />
+          {' · '}
+          <bdi translate="no">{slipOf(sale).code}</bdi>
+        </span>
+        {state.is === 'bounced' ? <span className="small">{bounceWords(state.reason)}</span> : null}
+        {state.is === 'unread' ? (
+          <span className="small">
+            {t('till.offline_sale.list.unread_text')} <bdi translate="no">{state.code}</bdi>
+          </span>
+        ) : null}
+      </span>
+      <Status tone={tone}>{word}</Status>
+    </li>
+  );
+}
+
+/** Saves what waits to a file, which an admin hands in, if this till cannot forward it any more. */
+export function SaveSales({ sales }: { readonly sales: readonly HeldSale[] }): ReactNode {
+  const save = () => {
+    const payments = toForward(sales).map(recordOf);
+    const file = new Blob([JSON.stringify({ payments })], { type: 'application/json' });
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(file);
+    link.download = 'offline-sales.json';
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  return (
+    <>
+      <p>{t('till.offline_sale.save_text')}</p>
+      <Button onClick={save}>{t('till.offline_sale.save_button')}</Button>
+    </>
+  );
+}
+
+/** Lists the sales that this till accepted offline within the last week, newest first. */
+export function OfflineSales({ offline }: TillContext): ReactNode {
+  const { view, till: offlineTill } = offline;
+  const { sales } = view;
+  useEffect(() => {
+    if (sales.some(({ state }) => state.is === 'bounced' && !state.isSeen)) {
+      void offlineTill().then((till) => till?.see());
+    }
+  }, [offlineTill, sales]);
+  if (sales.length === 0) return null;
+  return (
+    <section className="stack">
+      <h2>{t('till.offline_sale.list.heading')}</h2>
+      <ul className="entries">
+        {sales.toReversed().map((sale) => (
+          <Entry key={sale.nonce} sale={sale} />
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,76 @@
+import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
+import { waitingCount } from '../offline/held-sales.ts';
+import { goTo } from '../page-path.ts';
+import { SaveSales } from './offline-sales.tsx';
+import type { TillContext } from './till-context.ts';
+
+function ViewButton(): ReactNode {
+  return <Button onClick={() => goTo('history')}>{t('till.offline_sale.view_button')}</Button>;
+}
+
+/** True while a dialog warns, so that the same words are not there twice. */
+let isWarning = false;
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function warn(is: boolean): void {
+  isWarning = is;
+  for (const listener of listeners) listener();
+}
+
+/** Warns before the shift ends that sales wait. */
+export function SalesLeft({ offline }: TillContext): ReactNode {
+  const waits = waitingCount(offline.view.sales);
+  useEffect(() => {
+    warn(true);
+    return () => warn(false);
+  }, []);
+  if (waits === 0) return null;
+  return (
+    <Notice tone="warn" role="alert">
+      <strong>{t('till.offline_sale.waits', { count: waits })}</strong>
+      <p>{t('till.offline_sale.end_shift')}</p>
+    </Notice>
+  );
+}
+
+/** Says how many sales wait, and which have bounced, on every screen of the till. */
+export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
+  const { sales, refusal } = offline.view;
+  const isRepeated = useSyncExternalStore(subscribe, () => isWarning);
+  const waits = waitingCount(sales);
+  const bounced = sales.filter(({ state }) => state.is === 'bounced' && !state.isSeen).length;
+  const { at } = view.till.phase;
+  const canLeave = settings.shiftSince !== null && (at === 'keypad' || at === 'accepted');
+  return (
+    <div className="stack unprinted">
+      {waits === 0 || isRepeated ? null : (
+        <Notice tone={refusal === null ? 'info' : 'bad'} icon="wait" role="status">
+          <strong>{t('till.offline_sale.waits', { count: waits })}</strong>
+          {refusal === null ? (
+            <p>{t('till.offline_sale.waits_text')}</p>
+          ) : (
+            <>
+              <p>{t('till.offline_sale.refused_by_service', { message: refusal })}</p>
+              <SaveSales sales={sales} />
+            </>
+          )}
+        </Notice>
+      )}
+      {bounced === 0 ? null : (
+        <Notice tone="bad" role="alert">
+          <strong>{t('till.offline_sale.bounced', { count: bounced })}</strong>
+          <p>{t('till.offline_sale.bounced_text')}</p>
+          {canLeave ? <ViewButton /> : null}
+        </Notice>
+      )}
+    </div>
+  );
+}

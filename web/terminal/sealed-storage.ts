@@ -1,0 +1,83 @@
+/**
+ * Encrypts what this till stores, with a key that scripts may use but never read. So a copy of the
+ * storage shows neither the device key nor what customers have signed.
+ */
+
+const DATABASE = 'tapline.terminal';
+const KEYS = 'keys';
+/** Sales that were accepted offline (offline/sale-store.ts). */
+export const SALES = 'sales';
+export const TERMS = 'terms';
+const SEAL = 'seal';
+const IV_BYTES = 12;
+
+export interface Sealed {
+  readonly iv: Uint8Array<ArrayBuffer>;
+  readonly data: ArrayBuffer;
+}
+
+/** Resolves with the result of a request. */
+export function resultOf<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+function open(): Promise<IDBDatabase> {
+  const request = indexedDB.open(DATABASE, 1);
+  request.onupgradeneeded = () => {
+    request.result.createObjectStore(KEYS);
+    request.result.createObjectStore(SALES, { keyPath: 'nonce' });
+    request.result.createObjectStore(TERMS);
+  };
+  return resultOf(request);
+}
+
+let opened: Promise<IDBDatabase> | undefined;
+
+/** @throws DOMException if the browser stores nothing. */
+export async function tillDatabase(): Promise<IDBDatabase> {
+  opened ??= open();
+  return opened;
+}
+
+/** Returns the key of this browser. The first of several windows to ask makes it. */
+async function makeKey(): Promise<CryptoKey> {
+  const database = await tillDatabase();
+  const read = () => database.transaction(KEYS).objectStore(KEYS).get(SEAL);
+  const known = (await resultOf(read())) as CryptoKey | undefined;
+  if (known !== undefined) return known;
+  const aes = { name: 'AES-GCM', length: 256 };
+  const made = await crypto.subtle.generateKey(aes, false, ['encrypt', 'decrypt']);
+  const strict = { durability: 'strict' } as const;
+  const store = database.transaction(KEYS, 'readwrite', strict).objectStore(KEYS);
+  // Another window may have been faster; then its key counts.
+  await resultOf(store.add(made, SEAL)).catch(() => undefined);
+  return (await resultOf(read())) as CryptoKey;
+}
+
+let key: Promise<CryptoKey> | undefined;
+
+function sealingKey(): Promise<CryptoKey> {
+  key ??= makeKey();
+  return key;
+}
+
+/** True if the page may encrypt: only secure pages can. */
+export function canSeal(): boolean {
+  return globalThis.crypto?.subtle !== undefined && 'indexedDB' in globalThis;
+}
+
+export async function seal(text: string): Promise<Sealed> {
+  const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+  const bytes = new TextEncoder().encode(text);
+  const data = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, await sealingKey(), bytes);
+  return { iv, data };
+}
+
+/** @throws DOMException if it was sealed by another browser, or changed. */
+export async function unseal({ iv, data }: Sealed): Promise<string> {
+  const bytes = await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, await sealingKey(), data);
+  return new TextDecoder().decode(bytes);
+}
