@@ -28,7 +28,7 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
     owner: 'idle',
     configured: configuredSenders(chain.config),
   });
-  worker.see({ kind: 'known', values: { head } });
+  worker.see({ head });
   await readFees(worker, head);
   await keepSenders(worker);
   return worker;

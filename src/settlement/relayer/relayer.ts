@@ -63,7 +63,10 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   };
 }
 
-/** After an error that leaves memory and rows possibly different, the keeper rereads the rows. */
+/**
+ * After an error that leaves memory and rows possibly different, senders are forgotten, and the
+ * keeper reads their rows again. After any other, nothing was committed that memory lacks.
+ */
 function createErrorPolicy(relayer: RelayerState): OnError {
   return (name, error) => {
     if (error instanceof SenderLost) relayer.letGo(error.sender);
@@ -85,10 +88,6 @@ const UPKEEP_PAUSE_MS = 60;
 /** At most this share of a block's time, so that the next block is not seen late. */
 const UPKEEP_PAUSE_SHARE = 1 / 8;
 
-function upkeepPauseMs({ blockTimes }: RelayerState): number {
-  return Math.min(UPKEEP_PAUSE_MS, (blockInterval(blockTimes) ?? 0) * UPKEEP_PAUSE_SHARE);
-}
-
 /** Follows heads: first receipts, because customers wait for them, then upkeep. */
 export function createFollower(
   relayer: RelayerState,
@@ -101,9 +100,10 @@ export function createFollower(
     const isReorganized = kind === 'reorganized';
     if (isReorganized) await carryOutAll(relayer.observeAll({ kind: 'reorganized' }));
     const found = await collectReceipts(relayer, block);
-    relayer.see({ kind: 'known', values: { head: block } });
+    relayer.see({ head: block });
     wake.senders();
-    if (found > 0) await sleep(upkeepPauseMs(relayer));
+    const intervalMs = blockInterval(relayer.blockTimes) ?? 0;
+    if (found > 0) await sleep(Math.min(UPKEEP_PAUSE_MS, intervalMs * UPKEEP_PAUSE_SHARE));
     const first = relayer.fees === null;
     await readFees(relayer, block);
     if (first) wake.keeper();

@@ -92,6 +92,7 @@ function paymentsLeftOf(senders: readonly Pick<HeldSender, 'paymentsLeft'>[]): n
   return Number(sum < MANY_PAYMENTS ? sum : MANY_PAYMENTS);
 }
 
+/** Reads if it is paused, and how much of this hour's ceilings is used; alerts once per hour. */
 async function readContract(relayer: RelayerState): Promise<void> {
   const { chain } = relayer;
   const to = lensOf(chain.config.settlement);
@@ -101,9 +102,27 @@ async function readContract(relayer: RelayerState): Promise<void> {
   const calls = [ask('settlingPaused', 1), ask('ceiling', 2), ask('outflow', 2)];
   const [pause, ceiling, outflow] = await chain.calls(calls);
   if (pause?.ok !== true) return;
-  relayer.see({ kind: 'known', values: { paused: BigInt(pause.data) !== 0n } });
-  await watchCeiling(relayer, ceiling);
-  await watchOutflow(relayer, outflow);
+  relayer.see({ paused: BigInt(pause.data) !== 0n });
+  const [perHour, settled] = readHourly(ceiling, 'ceiling');
+  const at = relayer.head?.time ?? relayer.clock.now();
+  const { livemode } = relayer;
+  await updateCeiling(relayer.db, livemode, { perHour, settled, headTime: at });
+  const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
+  relayer.see({ nearCeiling: level !== undefined });
+  if (level !== undefined) {
+    await alertOnce(relayer, 'ceiling_near', `${hourAt(at)} ${level} %`, async () => {
+      relayer.log.error('most of the hourly ceiling is used', { level, perHour, settled });
+      const largest = { livemode, at, limit: NAMED };
+      return { perHour, settled, accounts: await selectLargestUsers(relayer.db, largest) };
+    });
+  }
+  const [outflowPerHour, paid] = readHourly(outflow, 'outflow');
+  if (paid * 100n < outflowPerHour * OUTFLOW_LEVEL) return;
+  await alertOnce(relayer, 'outflow_near', hourAt(at), async () => {
+    const fields = { perHour: outflowPerHour, paid };
+    relayer.log.error('most of the hourly outflow ceiling is used', fields);
+    return fields;
+  });
 }
 
 /** Reads the answer of either function: the hourly ceiling, and how much of this hour is used. */
@@ -115,7 +134,10 @@ function readHourly(answer: CallAnswer | undefined, functionName: 'ceiling' | 'o
 
 /** Percentages of the hourly ceiling that are alerted: a busy hour, or a stolen key. */
 const LEVELS = [80, 50] as const;
-/** Percent of the outflow ceiling: soon, refunds and withdrawals wait for the next hour. */
+/**
+ * Percent of the outflow ceiling that is alerted: a busy day of refunds, or a stolen key that pays
+ * out balances. Soon, refunds and withdrawals wait for the next hour.
+ */
 const OUTFLOW_LEVEL = 80n;
 /** Accounts that an alarm names: those that used most of the hour. */
 const NAMED = 5;
@@ -125,45 +147,15 @@ function hourAt(time: Date): string {
   return new Date(time.getTime() - (time.getTime() % HOUR_MS)).toISOString();
 }
 
-/** Stores how much of the hourly ceiling is used, and alerts once per hour and level. */
-async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
-  const [perHour, settled] = readHourly(answer, 'ceiling');
-  const headTime = relayer.head?.time ?? relayer.clock.now();
-  const { livemode } = relayer;
-  await updateCeiling(relayer.db, livemode, { perHour, settled, headTime });
-  const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
-  relayer.see({ kind: 'known', values: { nearCeiling: level !== undefined } });
-  if (level === undefined) return;
-  const isNew = await alertOnce(relayer, 'ceiling_near', {
-    subject: `${hourAt(headTime)} ${level} %`,
-    details: async () => {
-      const largest = { livemode, at: headTime, limit: NAMED };
-      return { perHour, settled, accounts: await selectLargestUsers(relayer.db, largest) };
-    },
-  });
-  if (isNew) relayer.log.error('most of the hourly ceiling is used', { level, perHour, settled });
-}
-
-/** Alerts once per hour: a busy day of refunds, or a stolen key that pays out balances. */
-async function watchOutflow(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
-  const [perHour, paid] = readHourly(answer, 'outflow');
-  if (paid * 100n < perHour * OUTFLOW_LEVEL) return;
-  const subject = hourAt(relayer.head?.time ?? relayer.clock.now());
-  const details = async () => ({ perHour, paid });
-  const isNew = await alertOnce(relayer, 'outflow_near', { subject, details });
-  if (isNew) relayer.log.error('most of the hourly outflow ceiling is used', { perHour, paid });
-}
-
-/** Raises an alarm. @returns `false` if this process has just raised the same. */
+/** Raises an alarm, unless this process has just raised the same. */
 async function alertOnce(
   relayer: RelayerState,
   kind: HourlyAlarm,
-  alarm: { readonly subject: string; readonly details: () => Promise<Alarm['details']> },
-): Promise<boolean> {
-  const { subject } = alarm;
-  if (relayer.alerts[kind] === subject) return false;
-  const raised = [{ kind, subject, details: await alarm.details() }];
+  subject: string,
+  report: () => Promise<Alarm['details']>,
+): Promise<void> {
+  if (relayer.alerts[kind] === subject) return;
+  const raised = [{ kind, subject, details: await report() }];
   await relayer.db.transaction((tx) => relayer.raise(tx, raised));
-  relayer.see({ kind: 'known', values: { alerts: { ...relayer.alerts, [kind]: subject } } });
-  return true;
+  relayer.see({ alerts: { ...relayer.alerts, [kind]: subject } });
 }

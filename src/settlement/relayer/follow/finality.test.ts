@@ -42,7 +42,7 @@ test('a block that left the chain is never marked final: its payments are sent a
   assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);
   // Mines, so that its block is below the final one when the relayer polls again.
   await world.network.mine(80);
-  worker.see({ kind: 'known', values: { head: await newest() } });
+  worker.see({ head: await newest() });
   await look(present(worker.head, 'head'), false);
   assert.deepEqual([await withStatus('finalized'), await withStatus('signed')], [0, 1]);
   await world.network.mine();

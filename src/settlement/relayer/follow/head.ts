@@ -1,6 +1,11 @@
-import { present } from '#core/assert.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { blockInterval, idleLookAt, nextLookAt } from '#settlement/chain/block-times.ts';
+import {
+  blockInterval,
+  idleLookAt,
+  nextLookAt,
+  withArrival,
+  withLook,
+} from '#settlement/chain/block-times.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import {
   type AnnouncedHead,
@@ -54,8 +59,7 @@ export function startHeadWatcher(
     pollMs: headPollMs,
     onError,
     run: async () => {
-      if (!pace.isDue(heads?.isLive() === true)) return false;
-      pace.looked();
+      if (!pace.polls(heads?.isLive() === true)) return false;
       await compare();
       const change = await readHead(relayer);
       if (change === null) return false;
@@ -65,8 +69,9 @@ export function startHeadWatcher(
     },
   });
   const onHead = (head: AnnouncedHead) => {
-    relayer.see({ kind: 'announced', head, at: performance.now() });
     const { clock, recentBlocks } = relayer;
+    const blockTimes = withArrival(relayer.blockTimes, { ...head, at: performance.now() });
+    relayer.see({ announced: head.number, blockTimes });
     noteBlock(recentBlocks, { ...head, time: new Date(head.time), seenAt: clock.now() });
     if (pace.announced(head)) loop.wake();
   };
@@ -102,15 +107,15 @@ function createPace(relayer: RelayerState) {
     moved: () => {
       movedAt = performance.now();
     },
-    looked: () => {
-      isAnnounced = false;
-      lastLookAt = performance.now();
-    },
-    isDue: (isLive: boolean) => {
+    /** True if the head must be polled now, which is noted. */
+    polls: (isLive: boolean) => {
       const now = performance.now();
       if (!isBusy(relayer)) busySince = null;
       else busySince ??= now;
-      return isAnnounced || now >= dueAt(isLive);
+      if (!isAnnounced && now < dueAt(isLive)) return false;
+      isAnnounced = false;
+      lastLookAt = now;
+      return true;
     },
     /** True if the head should be polled now. While idle, a growing chain needs no poll. */
     announced: (head: AnnouncedHead) => {
@@ -179,12 +184,14 @@ async function readHead(relayer: RelayerState): Promise<Change | null> {
 
 async function lookAtHead(relayer: RelayerState): Promise<Block> {
   const block = await newestOfOurs(relayer).catch((error) => {
-    relayer.see({ kind: 'poll_failed' });
+    relayer.see({ failedPolls: relayer.failedPolls + 1 });
     throw error;
   });
-  const at = performance.now();
-  noteBlock(relayer.recentBlocks, { ...block, seenAt: relayer.clock.now() });
-  relayer.see({ kind: 'polled', block, at, clockMs: relayer.clock.now().getTime() });
+  const [at, seenAt, time] = [performance.now(), relayer.clock.now(), block.time.getTime()];
+  noteBlock(relayer.recentBlocks, { ...block, seenAt });
+  const blockTimes = withLook(relayer.blockTimes, { number: block.number, time, at });
+  const headOffMs = seenAt.getTime() - time;
+  relayer.see({ blockTimes, failedPolls: 0, answeredAt: at, headOffMs });
   return block;
 }
 
@@ -279,7 +286,7 @@ function follows(relayer: RelayerState, head: Block, block: Block): boolean {
 }
 
 function settled(relayer: RelayerState, change: Change | null): Change | null {
-  relayer.see({ kind: 'known', values: { conflict: null } });
+  relayer.see({ conflict: null });
   return change;
 }
 
@@ -288,15 +295,16 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   if (again?.hash === known.hash) {
     if (block.number <= known.number) {
       const blocks = known.number - block.number;
-      relayer.see({ kind: 'lagged', blocks, most: usualLag(relayer) });
+      if (blocks > relayer.spread && blocks <= usualLag(relayer)) relayer.see({ spread: blocks });
       return settled(relayer, null);
     }
     relayer.observeAll({ kind: 'ask_again' });
     return settled(relayer, { kind: 'next', block });
   }
   const now = performance.now();
-  relayer.see({ kind: 'contradicted', at: now });
-  const { since, polls } = present(relayer.conflict, 'conflict');
+  const { since, polls: before } = relayer.conflict ?? { since: now, polls: 0 };
+  const polls = before + 1;
+  relayer.see({ conflict: { since, polls } });
   const isLower = again === null && block.number < known.number;
   const conflictMs = isLower ? lagLimit(relayer, known.number - block.number) : DOUBT_MS;
   if (polls < DOUBT_LOOKS || now - since < conflictMs) return null;

@@ -90,7 +90,7 @@ type Found = Omit<Mined, 'block' | 'seenAt'>;
 function observeFound(answers: readonly Answered[], head: Block): Found[] {
   return answers.flatMap(({ sender, transaction, receipt }) => {
     if (!receipt) return [];
-    const effects = sender.observe(transaction, { kind: 'receipt', receipt }, head);
+    const { effects } = sender.observe(transaction, { kind: 'receipt', receipt }, head);
     const isDeep = effects.some(({ kind }) => kind === 'read_result');
     return isDeep ? [{ sender, transaction, receipt }] : [];
   });
@@ -103,7 +103,7 @@ function observeMissing(answers: readonly Answered[], head: Block): Owing[] {
     const isListed = transaction.attempts.some(({ hash }) => listed.has(hash));
     const observation: Observation =
       receipt === null ? { kind: 'no_receipt', isListed } : { kind: 'receipt_unanswered' };
-    return [{ sender, transaction, effects: sender.observe(transaction, observation, head) }];
+    return [sender.observe(transaction, observation, head)];
   });
 }
 
@@ -115,8 +115,8 @@ async function readFinality(relayer: RelayerState, head: Block): Promise<void> {
     return one.phase === 'confirming' && one.rule.waitsFor !== 'time';
   });
   if (!isWaiting) return;
-  const read = { ...(await finalityOf(chain, head.number)), readAt: performance.now() };
-  relayer.see({ kind: 'known', values: { finality: read } });
+  const read = await finalityOf(chain, head.number);
+  relayer.see({ finality: { ...read, readAt: performance.now() } });
 }
 
 /** They are read this often, in polls of an idle chain. A safe block comes every few seconds. */

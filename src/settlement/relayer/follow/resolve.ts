@@ -74,15 +74,15 @@ export async function countingNow(
       result.status === 'fulfilled'
         ? { kind: 'result_read', rule: ruleOf(relayer, result.value) }
         : { kind: 'result_unreadable' };
-    const effects = sender.observe(transaction, observation, head);
-    const kinds = effects.map(({ kind }) => kind);
+    const owing = sender.observe(transaction, observation, head);
+    const kinds = owing.effects.map(({ kind }) => kind);
     if (result.status === 'rejected' && kinds.includes('alert')) {
       await logUnreadable(relayer, transaction, { receipt, error: result.reason });
     }
     if (result.status === 'fulfilled' && kinds.includes('apply_result')) {
       counting.push(result.value);
     }
-    await carryOutAll([{ sender, transaction, effects }]);
+    await carryOutAll([owing]);
   }
   return counting;
 }

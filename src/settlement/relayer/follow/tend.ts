@@ -8,6 +8,7 @@ import {
   type Owing,
   type RelayerState,
   stillOpen,
+  type TransactionRef,
 } from '#settlement/relayer/machine/memory.ts';
 import { firstEffects, isDue, isOnItsWay } from '#settlement/relayer/machine/step.ts';
 import type { Effect, Observation } from '#settlement/relayer/machine/transaction.ts';
@@ -47,7 +48,7 @@ async function tend(sender: HeldSender, reported: bigint, head: Block): Promise<
       transaction.nonce < chainNonce
         ? { kind: 'nonce_used' }
         : { kind: 'nonce_unused', isNext, isOverdue };
-    return { sender, transaction, effects: sender.observe(transaction, observation, head) };
+    return sender.observe(transaction, observation, head);
   });
   const first = unused[0];
   if (isOverdue && first !== undefined && first.nonce > chainNonce) {
@@ -74,19 +75,19 @@ async function closeGap(
  * nonce order. After a crash, work continues from the rows.
  */
 export async function carryOutAll(all: readonly Owing[]): Promise<void> {
-  const outside: (Held & { readonly kind: Effect['kind'] })[] = [];
+  const outside: { sender: HeldSender; nonce: bigint; kind: Effect['kind'] }[] = [];
   for (const { sender, transaction, effects } of all) {
     const owed = [...effects];
     for (let effect = owed.shift(); effect !== undefined; effect = owed.shift()) {
       const { kind } = effect;
-      if (kind === 'broadcast' || kind === 'ask_signer')
-        outside.push({ sender, transaction, kind });
-      else owed.push(...(await carryOut({ sender, transaction }, effect)));
+      if (kind === 'broadcast' || kind === 'ask_signer') {
+        outside.push({ sender, nonce: transaction.nonce, kind });
+      } else owed.push(...(await carryOut(sender, transaction, effect)));
     }
   }
   for (const [sender, owing] of Map.groupBy(outside, (one) => one.sender)) {
     const owes = (kind: Effect['kind']) => {
-      const nonces = owing.flatMap((one) => (one.kind === kind ? [one.transaction.nonce] : []));
+      const nonces = owing.flatMap((one) => (one.kind === kind ? [one.nonce] : []));
       return inNonceOrder(sender).filter(({ nonce }) => nonces.includes(nonce));
     };
     askElsewhere(sender, owes('ask_signer'));
@@ -96,7 +97,8 @@ export async function carryOutAll(all: readonly Owing[]): Promise<void> {
 
 /** @returns the effects that follow. */
 async function carryOut(
-  { sender, transaction: known }: Held,
+  sender: HeldSender,
+  known: TransactionRef,
   effect: Exclude<Effect, { readonly kind: 'broadcast' | 'ask_signer' }>,
 ): Promise<readonly Effect[]> {
   const [transaction] = stillOpen(sender, [known]);
@@ -142,5 +144,5 @@ async function offerInstead(
     const fields = { sender: sender.sender, nonce: transaction.nonce, ...offer.fees };
     sender.relayer.log.warn('raised the fee of a stuck transaction', fields);
   }
-  return sender.observe(transaction, stored);
+  return sender.observe(transaction, stored).effects;
 }

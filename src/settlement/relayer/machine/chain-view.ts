@@ -1,18 +1,11 @@
-import { assertNever, present } from '#core/assert.ts';
-import {
-  type BlockTimes,
-  blockInterval,
-  NO_BLOCK_TIMES,
-  withArrival,
-  withLook,
-} from '#settlement/chain/block-times.ts';
+import { present } from '#core/assert.ts';
+import { type BlockTimes, blockInterval, NO_BLOCK_TIMES } from '#settlement/chain/block-times.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import type { AnnouncedHead } from '#settlement/chain/heads.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { suggestFees } from '#settlement/relayer/machine/fees.ts';
 import type { Fees, Now } from '#settlement/relayer/machine/transaction.ts';
 
-/** A process's view of the chain. Immutable; {@link seeChain} returns the next one. */
+/** A process's view of the chain. Only `see` (memory.ts) changes it. */
 export interface ChainView {
   /** The newest block whose receipts are known. */
   readonly head: Block | null;
@@ -45,25 +38,6 @@ export interface ChainView {
 
 export type HourlyAlarm = 'ceiling_near' | 'outflow_near';
 
-type Replaced = Omit<
-  ChainView,
-  'spread' | 'announced' | 'blockTimes' | 'answeredAt' | 'failedPolls'
->;
-
-export type ChainObservation =
-  | {
-      readonly kind: 'polled';
-      readonly block: Pick<Block, 'number' | 'time'>;
-      readonly at: number;
-      readonly clockMs: number;
-    }
-  | { readonly kind: 'poll_failed' }
-  | { readonly kind: 'announced'; readonly head: AnnouncedHead; readonly at: number }
-  | { readonly kind: 'contradicted'; readonly at: number }
-  | { readonly kind: 'lagged'; readonly blocks: bigint; readonly most: bigint }
-  /** Values that replace the present ones. */
-  | { readonly kind: 'known'; readonly values: Partial<Replaced> };
-
 export const NOTHING_SEEN: ChainView = {
   head: null,
   conflict: null,
@@ -80,36 +54,6 @@ export const NOTHING_SEEN: ChainView = {
   nearCeiling: false,
   alerts: {},
 };
-
-export function seeChain(view: ChainView, observation: ChainObservation): ChainView {
-  switch (observation.kind) {
-    case 'polled': {
-      const { block, at, clockMs } = observation;
-      const time = block.time.getTime();
-      const blockTimes = withLook(view.blockTimes, { number: block.number, time, at });
-      return { ...view, blockTimes, failedPolls: 0, answeredAt: at, headOffMs: clockMs - time };
-    }
-    case 'poll_failed':
-      return { ...view, failedPolls: view.failedPolls + 1 };
-    case 'announced': {
-      const { head, at } = observation;
-      const blockTimes = withArrival(view.blockTimes, { ...head, at });
-      return { ...view, announced: head.number, blockTimes };
-    }
-    case 'contradicted': {
-      const { since, polls } = view.conflict ?? { since: observation.at, polls: 0 };
-      return { ...view, conflict: { since, polls: polls + 1 } };
-    }
-    case 'lagged': {
-      const { blocks, most } = observation;
-      return { ...view, spread: blocks > view.spread && blocks <= most ? blocks : view.spread };
-    }
-    case 'known':
-      return { ...view, ...observation.values };
-    default:
-      return assertNever(observation);
-  }
-}
 
 /** Blocks after which a broadcast transaction is overdue (see `timeoutBlocks`). */
 const OVERDUE_AFTER = 2;

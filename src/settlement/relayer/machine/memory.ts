@@ -5,13 +5,7 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { SenderRole } from '#settlement/networks.ts';
-import {
-  type ChainObservation,
-  type ChainView,
-  NOTHING_SEEN,
-  nowOf,
-  seeChain,
-} from '#settlement/relayer/machine/chain-view.ts';
+import { type ChainView, NOTHING_SEEN, nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
   NEW_SENDER,
   type SenderChange,
@@ -55,7 +49,8 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   readonly log: Log;
   readonly configured: readonly ConfiguredSender[];
   readonly senders: ReadonlyMap<number, HeldSender>;
-  see(observation: ChainObservation): void;
+  /** Replaces what it knew of the chain. */
+  see(change: Partial<ChainView>): void;
   /** Adds a sender to those that this process holds. */
   hold(sender: HeldSender): void;
   /** Forgets senders. Those that this process still holds are read again from their rows. */
@@ -87,13 +82,15 @@ export interface Held {
   readonly transaction: OpenTransaction;
 }
 
-/** A transaction with the effects that an observation has had. */
-export interface Owing extends Held {
-  readonly effects: readonly Effect[];
-}
-
 /** Identifies a transaction; its sender holds the newest value. */
 export type TransactionRef = Pick<OpenTransaction, 'id' | 'nonce'>;
+
+/** The effects that an observation of a transaction has had. */
+export interface Owing {
+  readonly sender: HeldSender;
+  readonly transaction: TransactionRef;
+  readonly effects: readonly Effect[];
+}
 
 /** Its address identifies a sender, because nonces belong to it and not to an index. */
 export interface ConfiguredSender {
@@ -116,9 +113,9 @@ export interface HeldSender extends ConfiguredSender, SenderFacts {
   add(transactions: readonly OpenTransaction[]): void;
   /**
    * Applies an observation to a transaction, at this head or the last one followed.
-   * @returns the effects; none if the transaction is no longer open.
+   * It has no effects if the transaction is no longer open.
    */
-  observe(which: TransactionRef, observation: Observation, head?: Block): readonly Effect[];
+  observe(which: TransactionRef, observation: Observation, head?: Block): Owing;
   see(change: SenderChange): void;
 }
 
@@ -159,21 +156,19 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export function createState(
   deps: RelayerDeps & Pick<RelayerState, 'owner' | 'configured'>,
 ): RelayerState {
-  let view = NOTHING_SEEN;
   const { livemode, network } = deps.chain.config;
   const state: Writable<RelayerState> = {
     leaseMs: LEASE_MS,
     ...deps,
-    ...view,
+    ...NOTHING_SEEN,
     livemode,
     log: logWith(deps.log, { network }),
     senders: new Map(),
     recentBlocks: new Map(),
     deferred: new Map(),
     sightings: new Map(),
-    see: (observation) => {
-      view = seeChain(view, observation);
-      Object.assign(state, view);
+    see: (change) => {
+      Object.assign(state, change);
     },
     hold: (sender) => {
       state.senders = new Map([...state.senders, [sender.sender, sender]]);
@@ -184,9 +179,9 @@ export function createState(
     raise: (tx, alarms) => insertAlarms(tx, livemode, alarms, deps.clock.now()),
     wakeSenders: () => deps.wakeups.send('chain-requests', network),
     observeAll: (observation, head) =>
-      openOf(state).map(({ sender, transaction }) => {
-        return { sender, transaction, effects: sender.observe(transaction, observation, head) };
-      }),
+      openOf(state).map(({ sender, transaction }) =>
+        sender.observe(transaction, observation, head),
+      ),
   };
   return state;
 }
@@ -210,7 +205,7 @@ export function createSender(
     },
     observe: (which, observation, head) => {
       const known = held.open.get(which.nonce);
-      if (known?.id !== which.id) return [];
+      if (known?.id !== which.id) return { sender: held, transaction: which, effects: [] };
       const now = nowOf(held.relayer, head);
       const after = step(known, observation, now);
       if (steps.hasSubscribers) steps.publish({ before: known, observation, now, after });
@@ -219,7 +214,7 @@ export function createSender(
       if (transaction.phase === 'done') open.delete(transaction.nonce);
       else open.set(transaction.nonce, transaction);
       held.open = open;
-      return effects;
+      return { sender: held, transaction: which, effects };
     },
   };
   return held;

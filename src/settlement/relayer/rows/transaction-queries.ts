@@ -75,15 +75,10 @@ const INSERT_TRANSACTIONS = `
 export async function insertTransactions(
   tx: Tx,
   sender: OfSender & { readonly nextNonce: bigint },
-  {
-    transactions,
-    offer,
-  }: {
-    readonly transactions: readonly NewTransaction[];
-    readonly offer: Offer;
-  },
+  added: { readonly transactions: readonly NewTransaction[]; readonly offer: Offer },
   now: Date,
 ): Promise<{ readonly id: bigint; readonly nonce: bigint; readonly requests: number }[]> {
+  const { transactions, offer } = added;
   const carried = transactions.flatMap(({ nonce, requests }) =>
     requests.map(({ id }) => ({ id: id.toString(), nonce: nonce.toString() })),
   );

@@ -46,26 +46,36 @@ export async function broadcast(
   }
 }
 
-/** `waiting`: in the pool, mined, or replaced by another broadcast of ours; receipts show which. */
-type Verdict = 'waiting' | Refusal;
-
-const UNDERPRICED = /less than block base fee|underpriced|fee too low|below base fee/i;
-const UNFUNDED = /insufficient funds|insufficient balance/i;
-const UNSENDABLE = [
-  /(exceeds (block |transaction )?|tx )gas limit|gas limit too high/i,
-  /intrinsic gas|out of gas|gas too low|oversized|invalid sender/i,
-];
+/** Nodes have no codes for a refusal, only texts. */
+const REFUSALS = {
+  underpriced: {
+    texts: [/less than block base fee|underpriced|fee too low|below base fee/i],
+    complaint: 'the fee of a transaction is too low',
+  },
+  unfunded: {
+    texts: [/insufficient funds|insufficient balance/i],
+    complaint: 'a sender cannot pay for its transaction',
+  },
+  unsendable: {
+    texts: [
+      /(exceeds (block |transaction )?|tx )gas limit|gas limit too high/i,
+      /intrinsic gas|out of gas|gas too low|oversized|invalid sender/i,
+    ],
+    complaint: 'no node accepts a transaction',
+  },
+} as const satisfies Record<Refusal, { readonly texts: RegExp[]; readonly complaint: string }>;
 
 /**
- * Interprets a node's answer to a broadcast. Nodes have no codes for it, only texts. Anything
- * unknown is `waiting`: it is sent again, and receipts decide.
+ * Interprets a node's answer to a broadcast. `waiting`: in the pool, mined, or replaced by another
+ * broadcast of ours; receipts show which. So is anything unknown: it is sent again.
  */
-export function readBroadcastError(message: string): Verdict {
+export function readBroadcastError(message: string): Refusal | 'waiting' {
   if (/replacement/i.test(message)) return 'waiting';
-  if (UNDERPRICED.test(message)) return 'underpriced';
-  if (UNFUNDED.test(message)) return 'unfunded';
-  if (UNSENDABLE.some((text) => text.test(message))) return 'unsendable';
-  return 'waiting';
+  const verdicts = Object.keys(REFUSALS) as Refusal[];
+  return (
+    verdicts.find((verdict) => REFUSALS[verdict].texts.some((text) => text.test(message))) ??
+    'waiting'
+  );
 }
 
 /** Records a refused broadcast of the bytes that were sent. */
@@ -75,11 +85,5 @@ function noteRefusal(sender: HeldSender, transaction: OpenTransaction, message: 
   if (verdict === 'waiting' || hash === undefined) return;
   sender.observe(transaction, { kind: 'refused', hash, verdict });
   const fields = { sender: sender.sender, nonce: transaction.nonce, message };
-  sender.relayer.log.error(COMPLAINTS[verdict], fields);
+  sender.relayer.log.error(REFUSALS[verdict].complaint, fields);
 }
-
-const COMPLAINTS = {
-  underpriced: 'the fee of a transaction is too low',
-  unfunded: 'a sender cannot pay for its transaction',
-  unsendable: 'no node accepts a transaction',
-} as const satisfies Record<Refusal, string>;

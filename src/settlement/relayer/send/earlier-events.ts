@@ -56,6 +56,12 @@ async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result |
   throw new RpcUnavailable('no node returned the event of an action that the contract has done');
 }
 
+/** A payment's number, and the contract that settled it. */
+export interface SettledPayment {
+  readonly number: bigint;
+  readonly address: Hex;
+}
+
 /**
  * Finds the event of a refund whose own transaction no longer carries its job. The contract does
  * not refuse a repeated reference; only the sums show that it was paid. `null` if, as far as a node
@@ -64,7 +70,7 @@ async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result |
 export async function findRefund(
   chain: Chain,
   request: OpenRequest,
-  { number, address }: { readonly number: bigint; readonly address: Hex },
+  { number, address }: SettledPayment,
 ): Promise<Result | null> {
   if (payloadOf(request, 'refund').reference === undefined) return null;
   const topics = eventTopics({ event: 'PaymentRefunded', number });

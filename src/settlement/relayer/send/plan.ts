@@ -43,34 +43,23 @@ export interface PreparedRefund {
   readonly refunded: bigint;
 }
 
-/** Plans a payment that is sent alone, under its payer's policy or an authorization. */
-export function planPayment(relayer: RelayerState, request: OpenRequest): Planned {
-  const authorization = authorizationOf(request);
-  if (authorization === null) return planBatch(relayer, [request]);
-  const until = untilOf(relayer, [request]);
-  const payment = paymentOf(request);
-  const data = settleWithAuthorizationCall(payment, authorization, until.seconds);
-  const to = contractOf(relayer.chain.config, payment.merchantNumber);
-  const gasLimit = authorizedGasLimit((authorization.signature.length - 2) / 2);
-  const { validUntil } = until;
-  return { kind: 'payment', call: { to, data }, gasLimit, requests: [request], validUntil };
-}
-
-/** Returns the deadline as a time, and in the contract's format. */
-function untilOf(relayer: RelayerState, requests: readonly OpenRequest[]) {
-  const head = { time: chainTime(relayer) };
-  const until = validUntil(requests, { head, now: relayer.clock.now() });
-  return { validUntil: until, seconds: until.getTime() / SECOND_MS };
-}
-
-/** Plans a call to one contract for these payments. */
-export function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
+/** Plans a call to one contract for these payments. One that its payer has signed goes alone. */
+export function planPayments(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
+  const times = { head: { time: chainTime(relayer) }, now: relayer.clock.now() };
+  const until = validUntil(requests, times);
+  const seconds = until.getTime() / SECOND_MS;
   const payments = requests.map(paymentOf).sort(bySlot);
-  const { validUntil, seconds } = untilOf(relayer, requests);
-  const { merchantNumber } = present(payments[0], 'payment of a batch');
-  const to = contractOf(relayer.chain.config, merchantNumber);
-  const call = { to, data: settleCall(payments, seconds) };
-  return { kind: 'payment', call, gasLimit: batchGasLimit(payments.length), requests, validUntil };
+  const payment = present(payments[0], 'payment of a batch');
+  const [only, ...others] = requests;
+  const authorization = only && others.length === 0 ? authorizationOf(only) : null;
+  const [data, gasLimit] = authorization
+    ? [
+        settleWithAuthorizationCall(payment, authorization, seconds),
+        authorizedGasLimit(size(authorization.signature)),
+      ]
+    : [settleCall(payments, seconds), batchGasLimit(payments.length)];
+  const call = { to: contractOf(relayer.chain.config, payment.merchantNumber), data };
+  return { kind: 'payment', call, gasLimit, requests, validUntil: until };
 }
 
 /** Groups payments by contract, because a batch is one call to one contract. */

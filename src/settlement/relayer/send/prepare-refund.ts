@@ -18,10 +18,14 @@ import {
   type RefundSums,
   selectRefundSums,
 } from '#settlement/relayer/rows/refund-queries.ts';
-import { findRefund } from '#settlement/relayer/send/earlier-events.ts';
+import { findRefund, type SettledPayment } from '#settlement/relayer/send/earlier-events.ts';
 import type { Planned, PreparedRefund } from '#settlement/relayer/send/plan.ts';
-import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
-import type { Hex } from '#settlement/requests.ts';
+import {
+  decided,
+  estimateGas,
+  type Prepared,
+  refusedBy,
+} from '#settlement/relayer/send/simulate.ts';
 import { rereadPayment, storedProof } from '#settlement/settled/payment-proof.ts';
 import { selectPaymentPlace } from '#settlement/settled/settled-queries.ts';
 
@@ -43,7 +47,7 @@ export async function prepareRefund(sender: HeldSender, request: OpenRequest): P
     const block = isReread ? 'latest' : (relayer.head?.number ?? 'latest');
     const { refunded, batches } = await contractAt(relayer, payment, block);
     const before = await paidBefore(sender, request, { payment, refunded });
-    if (before !== null) return { status: 'decided', result: before, alarm: null };
+    if (before !== null) return decided(before);
     const proof = await storedProof(relayer, { ...paid, batches });
     const tried = proof && (await tryRefund(sender, request, { proof, refunded }));
     if (tried !== null) return tried;
@@ -51,17 +55,11 @@ export async function prepareRefund(sender: HeldSender, request: OpenRequest): P
   throw new RpcUnavailable('the payment is moving to another batch');
 }
 
-/** A payment's number, and the contract that settled it. */
-interface SettledPlace {
-  readonly number: bigint;
-  readonly address: Hex;
-}
-
 /** Finds a refund that another transaction has paid: the ledger cannot explain the sum. */
 async function paidBefore(
   sender: HeldSender,
   request: OpenRequest,
-  { payment, refunded }: { readonly payment: SettledPlace; readonly refunded: bigint },
+  { payment, refunded }: { readonly payment: SettledPayment; readonly refunded: bigint },
 ): Promise<Result | null> {
   if (refunded === 0n || (!request.owed && request.tries === 0)) return null;
   const { paymentId } = payloadOf(request, 'refund');
@@ -100,13 +98,13 @@ async function unknownPayment(relayer: RelayerState, request: OpenRequest): Prom
   }
   const details = { kind: request.kind, reason: 'the chain has no such payment' };
   const alarm = { kind: 'payment_missing', subject: request.subjectId, details };
-  return { status: 'decided', result: failed('transaction_reverted', null), alarm };
+  return decided(failed('transaction_reverted', null), alarm);
 }
 
 /** Reads how much of a payment the contract has refunded, and how many batches it has settled. */
 async function contractAt(
   { chain }: RelayerState,
-  { number, address: to }: SettledPlace,
+  { number, address: to }: SettledPayment,
   block: bigint | 'latest',
 ): Promise<{ readonly refunded: bigint; readonly batches: bigint }> {
   const calls = [

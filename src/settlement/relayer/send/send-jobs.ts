@@ -30,12 +30,16 @@ import {
   groupByDeadline,
   hasTimeLeft,
   MAX_BATCH_PAYMENTS,
-  planBatch,
-  planPayment,
+  planPayments,
 } from '#settlement/relayer/send/plan.ts';
 import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
 import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
-import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
+import {
+  decided,
+  estimateGas,
+  type Prepared,
+  refusedBy,
+} from '#settlement/relayer/send/simulate.ts';
 
 export interface SentPayments {
   /** Payments that were signed and stored. */
@@ -67,10 +71,9 @@ export async function sendPayments(sender: HeldSender): Promise<SentPayments> {
     const plans = [
       ...groupByRule(chain.config, sendable(relayer, batched, broken))
         .flatMap((group) => groupByDeadline(group, relayer.clock.now()))
-        .flatMap(groupByContract)
-        .map((group) => planBatch(relayer, group)),
-      ...sendable(relayer, authorized, broken).map((request) => planPayment(relayer, request)),
-    ];
+        .flatMap(groupByContract),
+      ...sendable(relayer, authorized, broken).map((request) => [request]),
+    ].map((group) => planPayments(relayer, group));
     const stored = await signAndStore(tx, { sender, nonce }, plans);
     return { stored, refused };
   });
@@ -122,14 +125,14 @@ export async function sendUnbatched(sender: HeldSender): Promise<number> {
     const planned = mine.flatMap(({ next }) => (next.status === 'ready' ? [next.planned] : []));
     const ordered = await inOrder(tx, sender, planned);
     for (const request of ordered.waiting) deferRequest(relayer, request);
-    const decided = await writeDecided(tx, relayer, mine);
+    const kindsDecided = await writeDecided(tx, relayer, mine);
     await postpone(tx, idsOf(mine, 'postponed'));
     const ended = (await endAttempts(tx, idsOf(mine, 'ended'))).map(
       ({ intent: subject, ...details }) => ({ kind: 'sale_not_settled', subject, details }),
     );
     await relayer.raise(tx, [...ended, ...ordered.alarms]);
     const stored = await signAndStore(tx, { sender, nonce }, ordered.ready);
-    return { stored, decided };
+    return { stored, decided: kindsDecided };
   });
   if (done.stored.length > 0) failpoint('settlement.signed_committed');
   for (const kind of new Set(done.decided)) wakeups.send('chain-outcomes', kind);
@@ -159,15 +162,15 @@ async function writeDecided(
   relayer: RelayerState,
   work: readonly Work[],
 ): Promise<OpenRequest['kind'][]> {
-  const decided = work.flatMap(({ request: { id, kind }, next }) =>
+  const results = work.flatMap(({ request: { id, kind }, next }) =>
     next.status === 'decided'
       ? [{ kind, requestId: id, transactionId: null, result: next.result }]
       : [],
   );
-  await writeOutcomes(tx, decided);
+  await writeOutcomes(tx, results);
   const alarms = work.flatMap(({ next }) => ('alarm' in next ? (next.alarm ?? []) : []));
   await relayer.raise(tx, alarms);
-  return decided.map(({ kind }) => kind);
+  return results.map(({ kind }) => kind);
 }
 
 /** Delay until a job is retried for which no node answered; others go first. */
@@ -219,8 +222,7 @@ function whatIsBroken({ chain }: RelayerState, request: OpenRequest): Work[] {
     if (passes(error)) return [];
     const details = { kind, error: describeError(error) };
     const alarm = { kind: 'request_invalid', subject, details };
-    const result = failed(failureOf(kind, null), null);
-    return [{ request, next: { status: 'decided', result, alarm } }];
+    return [{ request, next: decided(failed(failureOf(kind, null), null), alarm) }];
   }
 }
 
@@ -254,7 +256,7 @@ function isHopeless({ signsElsewhere, relayer }: HeldSender, request: OpenReques
 async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepared> {
   const { relayer } = sender;
   if (request.kind === 'refund') return prepareRefund(sender, request);
-  const payment = request.kind === 'payment' ? planPayment(relayer, request) : null;
+  const payment = request.kind === 'payment' ? planPayments(relayer, [request]) : null;
   const call = payment?.call ?? callOf(request, relayer.chain.config);
   if (isHopeless(sender, request)) return refusedBy(relayer, request, null);
   const estimate = await estimateGas(sender, call);

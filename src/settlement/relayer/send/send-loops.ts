@@ -1,6 +1,5 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 import { type BlockTimes, blockInterval, nextBlockAt } from '#settlement/chain/block-times.ts';
-import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { SENDER_ROLES, type SenderRole } from '#settlement/networks.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { takesWork } from '#settlement/relayer/machine/sender.ts';
@@ -30,7 +29,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   let waitsForSender = false;
   const follow = async (sender: HeldSender, payments: SentPayments, at: number) => {
     try {
-      await dropIfUncertain(sender, () => payments.sent);
+      await payments.sent;
       last = { ...last, tookMs: performance.now() - at };
     } catch (error) {
       onError(name, error);
@@ -51,7 +50,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
       const dueAt = unmined(sender.open) === 0 ? at : batchDueAt(last, relayer.blockTimes, at);
       const waitMs = Math.max(dueAt, last.at + settleEveryMs) - at;
       if (waitMs > 0) return waitMs;
-      const stored = await dropIfUncertain(sender, () => sendPayments(sender));
+      const stored = await sendPayments(sender);
       const { payments } = stored;
       last = { at, payments, delayMs: at - last.at, tookMs: last.tookMs };
       if (payments > 0) sending.set(sender, follow(sender, stored, at));
@@ -78,21 +77,15 @@ export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
     run: async () => {
       const waitMs = lookedAt + UNBATCHED_MS - performance.now();
       if (waitMs > 0) return waitMs;
-      const sent = await sendOthers(relayer);
+      let sent = 0;
+      for (const role of relayer.fees === null ? [] : SENDER_ROLES) {
+        const sender = pickSender(relayer, role);
+        if (sender !== null) sent += await sendUnbatched(sender);
+      }
       lookedAt = sent > 0 ? NEVER : performance.now();
       return sent > 0;
     },
   });
-}
-
-async function sendOthers(relayer: RelayerState): Promise<number> {
-  if (relayer.fees === null) return 0;
-  let count = 0;
-  for (const role of SENDER_ROLES) {
-    const sender = pickSender(relayer, role);
-    if (sender !== null) count += await dropIfUncertain(sender, () => sendUnbatched(sender));
-  }
-  return count;
 }
 
 /** Returns the sender with the fewest open transactions; `null` if none can take work. */
@@ -109,20 +102,6 @@ function pickSender(
       !except.has(sender),
   );
   return ready.sort((a, b) => unmined(a.open) - unmined(b.open) || a.sender - b.sender)[0] ?? null;
-}
-
-/**
- * Forgets the sender after a database fault, because it is unknown if the work was committed. It is
- * then read again from its rows.
- */
-async function dropIfUncertain<T>(sender: HeldSender, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const isCertain = error instanceof RpcUnavailable || error instanceof RpcRefusal;
-    if (!isCertain) sender.relayer.letGo(sender.sender);
-    throw error;
-  }
 }
 
 /** What the last batch shows about the load. Times in milliseconds, from any origin. */

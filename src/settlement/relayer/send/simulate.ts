@@ -83,6 +83,10 @@ export type Prepared =
   | { readonly status: 'stuck'; readonly alarm: Alarm }
   | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
 
+export function decided(result: Result, alarm: Alarm | null = null): Prepared {
+  return { status: 'decided', result, alarm };
+}
+
 /** behavior.md 7.7: how often the token is checked again, and after how long the refund fails. */
 const BLOCKED_RETRY_MS = 60_000;
 const BLOCKED_MAX_MS = DAY_MS;
@@ -98,9 +102,7 @@ async function holdBack(
 ): Promise<Prepared> {
   const now = relayer.clock.now();
   const waitedMs = now.getTime() - request.created.getTime();
-  if (!isForWallet && waitedMs >= BLOCKED_MAX_MS) {
-    return { status: 'decided', result: failed('transfer_blocked', null), alarm: null };
-  }
+  if (!isForWallet && waitedMs >= BLOCKED_MAX_MS) return decided(failed('transfer_blocked', null));
   await markBlocked(relayer.db, { id: request.id, by }, now);
   return { status: 'blocked', retryMs: isForWallet ? WALLET_RETRY_MS : BLOCKED_RETRY_MS };
 }
@@ -111,33 +113,28 @@ export async function refusedBy(
   request: OpenRequest,
   revertData: unknown,
 ): Promise<Prepared> {
+  const { kind, subjectId: subject, owed } = request;
+  const { anybodySends, triedOnce } = KINDS[kind];
+  if (anybodySends) return decided(await endOfTransfer(relayer.chain, request));
+  if (triedOnce) return decided(failed(failureOf(kind, null), null));
   const revert = readRevert(revertData);
-  if (KINDS[request.kind].anybodySends) {
-    const result = await endOfTransfer(relayer.chain, request);
-    return { status: 'decided', result, alarm: null };
-  }
-  if (KINDS[request.kind].triedOnce) {
-    const result = failed(failureOf(request.kind, null), null);
-    return { status: 'decided', result, alarm: null };
-  }
   if (revert.kind === 'passing') throw new RpcUnavailable(`not now: ${revert.error}`);
-  const waits = whyItWaits(revert, request.kind);
-  if (waits !== null && !request.owed) {
+  const waits = whyItWaits(revert, kind);
+  if (waits !== null && !owed) {
     return holdBack(relayer, request, waits, revert.kind === 'wallet_pending');
   }
   if (revert.kind !== 'done_before') {
-    const { kind, subjectId: subject, owed } = request;
     if (owed && kind !== 'payment') {
       throw new RpcUnavailable(`a job that must be resent is refused: ${revert.error}`);
     }
     const fields = { kind, subject, error: revert.error };
     relayer.log.warn('the contract would refuse a settlement job', fields);
     if (owed) return { status: 'postponed' };
-    return { status: 'decided', result: failed(failureOf(kind, revert.reason), null), alarm: null };
+    return decided(failed(failureOf(kind, revert.reason), null));
   }
   const { result, alarm } = await doneBefore(relayer.chain, request, null);
   if (!(await countsYet(relayer.chain, request, result))) {
     throw new RpcUnavailable('it is in a block, and waits for confirmations');
   }
-  return { status: 'decided', result, alarm };
+  return decided(result, alarm);
 }

@@ -134,19 +134,19 @@ describe('a sender whose key somebody else has', () => {
     await steal(world.network.config.relayerKeys[sender.sender], 0);
     await world.network.mine();
     const block = present(await world.network.chain.block('latest'), 'head');
-    worker.see({ kind: 'known', values: { head: block } });
+    worker.see({ head: block });
     // Only one address reports it, so it must not be believed at once.
     second.behavior = {
       answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),
     };
     await watchIdleNonces(worker, [sender]);
     assert.equal(await world.count(STOPPED), 0);
-    assert.deepEqual(createBalanceRound(worker).due(), [sender], 'it is looked at again soon');
+    assert.deepEqual(createBalanceRound(worker)(), [sender], 'it is looked at again soon');
     second.behavior = null;
     await watchIdleNonces(worker, [sender]);
     assert.deepEqual(await Promise.all([STOPPED, ALARMS, RECOVERIES].map(world.count)), [1, 1, 0]);
     assert.equal(sender.status, 'stopped');
-    assert.deepEqual(createBalanceRound(worker).due(), []);
+    assert.deepEqual(createBalanceRound(worker)(), []);
   });
 
   it('is not suspected because nodes show no receipts', async () => {

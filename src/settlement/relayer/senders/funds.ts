@@ -27,7 +27,7 @@ export async function readFees(relayer: RelayerState, head: Block): Promise<void
   const tips = await recentTips(chain, { blocks, maxAgeMs: isIdle ? IDLE_TIPS_MS : TIPS_MS });
   // Without tips, the base fee and the lowest tip are used until the next read.
   const known = tips ?? relayer.tips;
-  relayer.see({ kind: 'known', values: { tips: known, fees: feesAt(chain, head, known) } });
+  relayer.see({ tips: known, fees: feesAt(chain, head, known) });
 }
 
 /** In polls of an idle chain: intervals for senders without gas, and for the next idle sender. */
@@ -38,32 +38,30 @@ const ROUND_LOOKS = 8;
  * Selects the senders to check now: active ones, those without gas less often, and idle ones in
  * turn. A sender whose nonce is ahead is checked each time until the reason is known.
  */
-export function createBalanceRound(relayer: RelayerState): { due(): HeldSender[] } {
+export function createBalanceRound(relayer: RelayerState): () => HeldSender[] {
   const { idleHeadMs } = relayer.chain.config;
   let dryAt = performance.now();
   let roundAt = performance.now();
   let turn = 0;
-  return {
-    due: () => {
-      const now = performance.now();
-      const senders = [...relayer.senders.values()];
-      const withDry = now - dryAt > idleHeadMs * DRY_LOOKS;
-      if (withDry) dryAt = now;
-      const due = new Set(
-        senders.filter(
-          (sender) =>
-            sender.open.size > 0 ||
-            (sender.isStarved && withDry) ||
-            (!sender.isStopped && relayer.sightings.has(sender.sender)),
-        ),
-      );
-      if (now - roundAt > idleHeadMs * ROUND_LOOKS) {
-        roundAt = now;
-        const next = senders[turn++ % Math.max(1, senders.length)];
-        if (next !== undefined) due.add(next);
-      }
-      return [...due];
-    },
+  return () => {
+    const now = performance.now();
+    const senders = [...relayer.senders.values()];
+    const withDry = now - dryAt > idleHeadMs * DRY_LOOKS;
+    if (withDry) dryAt = now;
+    const due = new Set(
+      senders.filter(
+        (sender) =>
+          sender.open.size > 0 ||
+          (sender.isStarved && withDry) ||
+          (!sender.isStopped && relayer.sightings.has(sender.sender)),
+      ),
+    );
+    if (now - roundAt > idleHeadMs * ROUND_LOOKS) {
+      roundAt = now;
+      const next = senders[turn++ % Math.max(1, senders.length)];
+      if (next !== undefined) due.add(next);
+    }
+    return [...due];
   };
 }
 

@@ -35,7 +35,7 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
   let configured = false;
   let balancesDueAt = 0;
   let rereadDueAt = 0;
-  const balances = createBalanceRound(relayer);
+  const balancesDue = createBalanceRound(relayer);
   return startLoop({
     name: 'relayer senders',
     pollMs: relayer.leaseMs / RENEWALS_PER_LEASE,
@@ -50,7 +50,7 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
       if (grown) wake();
       if (grown || performance.now() > balancesDueAt) {
         balancesDueAt = performance.now() + BALANCES_MS;
-        const senders = grown ? [...relayer.senders.values()] : balances.due();
+        const senders = grown ? [...relayer.senders.values()] : balancesDue();
         await checkBalances(relayer, senders);
         // Senders that were just taken were already checked.
         if (!grown) await watchIdleNonces(relayer, senders);
