@@ -1,5 +1,5 @@
-import { assert, present } from '#core/assert.ts';
-import { cancellation, firstEffects, type step } from '#settlement/relayer/machine/step.ts';
+import { present } from '#core/assert.ts';
+import { firstEffects, type step } from '#settlement/relayer/machine/step.ts';
 import {
   type Effect,
   fromRows,
@@ -198,21 +198,13 @@ type Offer = Row['attempts'][number];
 
 /** Reads the rows of a sender that the worker does not know. */
 export function load(scene: Scene, machine: Machine, sender: number): Scene {
-  let { worker, rows } = scene;
-  const { chain } = scene;
+  const { rows, chain } = scene;
+  let { worker } = scene;
   machine.bounds.slots.forEach((place, slot) => {
     const row = rows.transactions[slot];
     if (place.sender !== sender || row?.status !== 'signed') return;
     if (openOf(worker, machine, slot) !== null) return;
-    let loaded = fromRow(row, rows, machine, { slot, height: worker.head?.height ?? null });
-    if (loaded.phase === 'stuck') {
-      const offer = cancellation(loaded, nowAt(null, machine.bounds));
-      const stored = storeOffer(rows, loaded, { slot, offer, requeue: true }, machine);
-      const next = machine.step(loaded, stored.observation, nowAt(null, machine.bounds));
-      assert(next.transaction.phase !== 'done', 'a loaded transaction is done');
-      rows = stored.rows;
-      loaded = next.transaction;
-    }
+    const loaded = fromRow(row, rows, machine, { slot, height: worker.head?.height ?? null });
     worker = withOpen(worker, machine, slot, loaded);
     worker = withTasks(worker, toTasks(slot, firstEffects(loaded)));
   });

@@ -21,7 +21,6 @@ import {
   selectAnswered,
   selectMinedBlocks,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import { loadOpen } from '#settlement/relayer/senders/nonces.ts';
 import { type Hex, NOT_IN_TIME } from '#settlement/requests.ts';
@@ -72,7 +71,7 @@ async function watchFinality(
     const blockHashes = done.map((row) => row.block_hash);
     await markFinalized(db, { livemode, blockHashes }, clock.now());
   }
-  if (gone.length > 0) await resend(relayer, head, gone);
+  if (gone.length > 0) await reopen(relayer, head, gone);
 }
 
 /** If our newest block still exists, so do older ones; each is asked for when it becomes final. */
@@ -117,7 +116,8 @@ async function findGone<Row extends { readonly block_number: bigint }>(
   return gone;
 }
 
-async function resend(
+/** Opens the transactions again. They are sent when the follower tends the senders. */
+async function reopen(
   relayer: RelayerState,
   head: Block,
   gone: readonly MinedBlockRow[],
@@ -137,8 +137,7 @@ async function resend(
   relayer.observeAll({ kind: 'ask_again' });
   for (const number of new Set(reopened.map((row) => row.sender))) {
     const sender = relayer.senders.get(number);
-    if (sender === undefined) continue;
-    await broadcast(sender, await loadOpen(sender));
+    if (sender !== undefined) await loadOpen(sender);
   }
 }
 

@@ -63,10 +63,9 @@ async function closeGap(
   gap: { readonly from: bigint; readonly to: bigint },
 ): Promise<Owing[]> {
   await fillGap(sender, gap);
-  const known = new Set(sender.open.keys());
-  const loaded = (await loadOpen(sender)).filter(({ nonce }) => !known.has(nonce));
   sender.relayer.observeAll({ kind: 'ask_again' });
-  return loaded.map((transaction) => ({ sender, transaction, effects: firstEffects(transaction) }));
+  const open = await loadOpen(sender);
+  return open.map((transaction) => ({ sender, transaction, effects: firstEffects(transaction) }));
 }
 
 /**

@@ -1,13 +1,10 @@
-import { assert } from '#core/assert.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import { compare } from '#settlement/relayer/machine/fees.ts';
 import {
   type HeldSender,
   inNonceOrder,
   type RelayerState,
 } from '#settlement/relayer/machine/memory.ts';
-import { cancellation, step } from '#settlement/relayer/machine/step.ts';
 import {
   fromRows,
   isExpired,
@@ -24,7 +21,7 @@ import {
   selectOpenNonces,
   selectOpenTransactions,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { storeCancellations, storeOffer } from '#settlement/relayer/send/sign.ts';
+import { storeCancellations } from '#settlement/relayer/send/sign.ts';
 import { stopIfShown } from '#settlement/relayer/senders/foreign-key.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -110,24 +107,9 @@ export async function loadOpen(sender: HeldSender): Promise<OpenTransaction[]> {
   const { relayer } = sender;
   const of = { livemode: relayer.livemode, sender: sender.sender };
   const rows = await selectOpenTransactions(relayer.db, of);
-  for (const row of rows) {
-    if (sender.open.has(row.nonce)) continue;
-    const loaded = toOpen(row, !maySendAgain(row, relayer.head));
-    if (loaded.phase !== 'stuck') sender.add([loaded]);
-    // The old bytes are barred first, so that a fault in between cannot leave them to be sent.
-    else sender.add([await barOldBytes(sender, loaded)]);
-  }
+  const unknown = rows.filter(({ nonce }) => !sender.open.has(nonce));
+  sender.add(unknown.map((row) => toOpen(row, !maySendAgain(row, relayer.head))));
   return inNonceOrder(sender);
-}
-
-/** Cancels bytes that must never be sent again, and queues their jobs again. */
-async function barOldBytes(sender: HeldSender, loaded: OpenTransaction): Promise<OpenTransaction> {
-  const { relayer } = sender;
-  const offer = cancellation(loaded, nowOf(relayer));
-  const stored = await storeOffer({ sender, transaction: loaded, offer }, true);
-  const { transaction } = step(loaded, stored, nowOf(relayer));
-  assert(transaction.phase !== 'done', 'a loaded transaction is done');
-  return transaction;
 }
 
 /**
