@@ -32,6 +32,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
   let relayer: Relayer;
   let payers: PrivateKeyAccount[];
   let crash: () => void = () => {};
+  let wake: () => void;
 
   before(async () => {
     temporary = await openTemporaryFolder('tapline-lost-commits');
@@ -44,6 +45,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     // Notifications stay within this process, because each one through the database is a commit.
     const wakeups = localWakeups();
     wakeups.on('chain-outcomes', 'payment', () => crash());
+    wake = () => wakeups.send('chain-requests', world.network.config.network);
     const { chain } = world.network;
     relayer = startRelayer({ chain, db, wakeups, clock: systemClock, log: silentLog });
   });
@@ -68,7 +70,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     const ids: string[] = [];
     for (const payer of payers) {
       ids.push(await world.pay({ payer }));
-      relayer.wake();
+      wake();
       while ((await count('submitted')) < ids.length) await sleep(10);
     }
     return ids;

@@ -23,8 +23,6 @@ import { readFees } from '#settlement/relayer/senders/funds.ts';
 import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 
 export interface Relayer {
-  /** Looks for waiting jobs. */
-  wake(): void;
   /** Finishes what is running, and returns the senders. Without this call, nothing is lost. */
   stop(): Promise<void>;
 }
@@ -53,7 +51,6 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   const reporter = settles(relayer) ? startReporter(relayer, onError) : null;
   const unlisten = deps.wakeups.on('chain-requests', network, wake);
   return {
-    wake,
     stop: async () => {
       unlisten();
       const loops = [payments, unbatched, watcher, keeper, reporter];

@@ -57,11 +57,10 @@ async function watchFinality(
 ): Promise<void> {
   const { chain, db, clock, livemode } = relayer;
   const senders = [...relayer.senders.keys()];
-  const wanted = { livemode, senders, limit: MAX_BLOCKS };
+  const rows = await selectMinedBlocks(db, { livemode, senders, limit: MAX_BLOCKS });
   // Usually nothing waits, so the final block is not needed.
-  if ((await selectMinedBlocks(db, { ...wanted, final: -1n })).length === 0) return;
+  if (rows.length === 0) return;
   const final = await look.askFinal();
-  const rows = await selectMinedBlocks(db, { ...wanted, final });
   const known = look.isReorganized ? rows : await worthAsking(chain, rows, final);
   const looked = { rows: known, head };
   const gone = await findGone(relayer, looked, (block, row) => block.hash === row.block_hash);

@@ -2,7 +2,6 @@ import { present } from '#core/assert.ts';
 import { type BlockTimes, blockInterval, NO_BLOCK_TIMES } from '#settlement/chain/block-times.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
-import { suggestFees } from '#settlement/relayer/machine/fees.ts';
 import type { Fees, Now } from '#settlement/relayer/machine/transaction.ts';
 
 /** A process's view of the chain. Only `see` (memory.ts) changes it. */
@@ -80,14 +79,6 @@ export function usualLag(relayer: Pick<NowSource, 'blockTimes' | 'chain'>): bigi
 }
 const USUAL_LAG = 3;
 
-/** Returns the fees to offer now; before the first block, as if there were no tips. */
-export function feesNow({ fees, head, chain }: Pick<NowSource, 'fees' | 'head' | 'chain'>): Fees {
-  const { maxFeePerGasCeiling: ceiling, profile } = chain.config;
-  const { highestTip } = profile;
-  const baseFeePerGas = head?.baseFeePerGas ?? 0n;
-  return fees ?? suggestFees({ baseFeePerGas, recentTips: [], ceiling, highestTip });
-}
-
 export interface NowSource extends ChainView {
   readonly chain: Pick<Chain, 'config'>;
 }
@@ -95,14 +86,16 @@ export interface NowSource extends ChainView {
 /** Returns what is known at this head, by default at the last one followed. */
 export function nowOf(relayer: NowSource, head: Block | null = relayer.head): Now {
   const { confirmations, confirmationsMs, maxFeePerGasCeiling } = relayer.chain.config;
+  // Getters, because most observations need neither fees nor time-outs.
   return {
     ms: performance.now(),
     head,
-    fees: feesNow(relayer),
+    get fees() {
+      return present(relayer.fees, 'fees: no block was seen yet');
+    },
     feeCeiling: maxFeePerGasCeiling,
     finality: relayer.finality,
     depth: { blocks: confirmationsMs > 0 ? 1n : BigInt(confirmations), ms: confirmationsMs },
-    // Computed lazily, because most observations do not need them.
     get timeouts() {
       return {
         // Adds the distance by which nodes were seen to differ.

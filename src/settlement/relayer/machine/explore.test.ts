@@ -12,6 +12,8 @@ const DEEPER = Number(process.env.EXPLORE_DEEPER ?? 0);
 const FEWEST_STATES = 1_000_000;
 /** Limit for planted faults, which show up much earlier. */
 const MOST_STATES_OF_A_FAULT = 150_000;
+/** Of their states more are continued, because a fault shows in few of those without progress. */
+const CALM_EACH_OF_A_FAULT = 101;
 
 describe('all that can happen to one transaction, and to two', () => {
   const met = nothingMet();
@@ -52,7 +54,8 @@ describe('all that can happen to one transaction, and to two', () => {
 describe('a mistake in the step', () => {
   for (const { name, breaks, bounds, step } of [...PLANTED, ...RELAPSES]) {
     it(`shows: ${name}`, (test) => {
-      const limits = { step, mostStates: MOST_STATES_OF_A_FAULT };
+      const calmEach = CALM_EACH_OF_A_FAULT;
+      const limits = { step, mostStates: MOST_STATES_OF_A_FAULT, calmEach };
       const { violation, states } = explore(boundsOf(bounds), limits);
       assert(violation !== null, `nothing was found in ${states} states`);
       test.diagnostic(`after ${states} states: ${violation.what}`);

@@ -299,23 +299,23 @@ export interface MinedBlockRow {
 }
 
 /**
- * Returns blocks with transactions of ours that are not marked final: the oldest up to `final`, to
- * be marked, and the newest, which a reorganization may have removed.
+ * Returns blocks with transactions of ours that are not marked final: the oldest, to be marked, and the
+ * newest, which a reorganization may have removed.
  */
 export async function selectMinedBlocks(
   sql: Sql,
-  wanted: OfSenders & { readonly final: bigint; readonly limit: number },
+  wanted: OfSenders & { readonly limit: number },
 ): Promise<MinedBlockRow[]> {
   return sql.query(
     `with mined as (
        select distinct block_number, block_hash from chain_transactions
        where status = 'mined' and ${checked('livemode = $1 and sender = any($2::int[])')}
      )
-     (select * from mined where block_number <= $3 order by block_number limit $4)
+     (select * from mined order by block_number limit $3)
      union
-     (select * from mined order by block_number desc limit $4)
+     (select * from mined order by block_number desc limit $3)
      order by block_number`,
-    [wanted.livemode, wanted.senders, wanted.final, wanted.limit],
+    [wanted.livemode, wanted.senders, wanted.limit],
   );
 }
 

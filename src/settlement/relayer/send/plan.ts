@@ -12,7 +12,7 @@ import {
 import { contractOf, contractVersionOf } from '#settlement/contract-versions.ts';
 import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
 import { compare } from '#settlement/relayer/machine/fees.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';
 import { authorizationOf, paymentOf, type TargetCall } from '#settlement/relayer/rows/kinds.ts';
@@ -29,12 +29,6 @@ export interface Planned {
   readonly validUntil?: Date;
   /** For a refund, which is ordered among the others of its payment just before it is signed. */
   readonly refund?: PreparedRefund;
-}
-
-export interface LockedSender {
-  readonly sender: HeldSender;
-  /** The sender's next nonce, read under its lock. */
-  readonly nonce: bigint;
 }
 
 export interface PreparedRefund {

@@ -41,21 +41,16 @@ import {
   refusedBy,
 } from '#settlement/relayer/send/simulate.ts';
 
-export interface SentPayments {
-  /** Payments that were signed and stored. */
-  readonly payments: number;
-  /** Resolves when a node has answered the broadcast, or when none could. */
-  readonly sent: Promise<void>;
-}
-
 /**
  * Sends the waiting payments, up to a full batch, as one transaction of this sender, or as several
  * if their deadlines differ much. One database transaction claims them, takes the nonce, signs and
  * stores; only then are they broadcast. The caller awaits the node's answer, so that the next
  * payment can go through another sender meanwhile.
+ * @returns how many were stored, and a promise that resolves when a node has answered the
+ * broadcast, or when none could.
  * @throws SenderLost if another worker has the sender.
  */
-export async function sendPayments(sender: HeldSender): Promise<SentPayments> {
+export async function sendPayments(sender: HeldSender) {
   const { relayer } = sender;
   const { chain, db, livemode } = relayer;
   const { stored, refused } = await db.transaction(async (tx) => {
@@ -74,7 +69,7 @@ export async function sendPayments(sender: HeldSender): Promise<SentPayments> {
         .flatMap(groupByContract),
       ...sendable(relayer, authorized, broken).map((request) => [request]),
     ].map((group) => planPayments(relayer, group));
-    const stored = await signAndStore(tx, { sender, nonce }, plans);
+    const stored = await signAndStore(tx, sender, nonce, plans);
     return { stored, refused };
   });
   if (refused.length > 0) relayer.wakeups.send('chain-outcomes', 'payment');
@@ -131,7 +126,7 @@ export async function sendUnbatched(sender: HeldSender): Promise<number> {
       ({ intent: subject, ...details }) => ({ kind: 'sale_not_settled', subject, details }),
     );
     await relayer.raise(tx, [...ended, ...ordered.alarms]);
-    const stored = await signAndStore(tx, { sender, nonce }, ordered.ready);
+    const stored = await signAndStore(tx, sender, nonce, ordered.ready);
     return { stored, decided: kindsDecided };
   });
   if (done.stored.length > 0) failpoint('settlement.signed_committed');

@@ -5,11 +5,7 @@ import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/mach
 import { takesWork } from '#settlement/relayer/machine/sender.ts';
 import { unmined } from '#settlement/relayer/machine/transaction.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
-import {
-  type SentPayments,
-  sendPayments,
-  sendUnbatched,
-} from '#settlement/relayer/send/send-jobs.ts';
+import { sendPayments, sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 
 /** How often rows are read without a wake-up. */
 const REQUEST_POLL_MS = 1_000;
@@ -27,9 +23,9 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   /** Senders whose last broadcast is not answered yet, because a second one could overtake it. */
   const sending = new Map<HeldSender, Promise<void>>();
   let waitsForSender = false;
-  const follow = async (sender: HeldSender, payments: SentPayments, at: number) => {
+  const follow = async (sender: HeldSender, sent: Promise<void>, at: number) => {
     try {
-      await payments.sent;
+      await sent;
       last = { ...last, tookMs: performance.now() - at };
     } catch (error) {
       onError(name, error);
@@ -50,10 +46,9 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
       const dueAt = unmined(sender.open) === 0 ? at : batchDueAt(last, relayer.blockTimes, at);
       const waitMs = Math.max(dueAt, last.at + settleEveryMs) - at;
       if (waitMs > 0) return waitMs;
-      const stored = await sendPayments(sender);
-      const { payments } = stored;
+      const { payments, sent } = await sendPayments(sender);
       last = { at, payments, delayMs: at - last.at, tookMs: last.tookMs };
-      if (payments > 0) sending.set(sender, follow(sender, stored, at));
+      if (payments > 0) sending.set(sender, follow(sender, sent, at));
       return payments === MAX_BATCH_PAYMENTS;
     },
   });

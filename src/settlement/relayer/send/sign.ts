@@ -3,7 +3,6 @@ import { assert, present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
-import { feesNow } from '#settlement/relayer/machine/chain-view.ts';
 import { bumpFees } from '#settlement/relayer/machine/fees.ts';
 import type { Held, HeldSender } from '#settlement/relayer/machine/memory.ts';
 import {
@@ -22,11 +21,7 @@ import {
   upsertUnsigned,
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
-import {
-  CANCELLATION_GAS_LIMIT,
-  type LockedSender,
-  type Planned,
-} from '#settlement/relayer/send/plan.ts';
+import { CANCELLATION_GAS_LIMIT, type Planned } from '#settlement/relayer/send/plan.ts';
 import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
 
 /**
@@ -36,37 +31,38 @@ import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement
  */
 export async function signAndStore(
   tx: Tx,
-  { sender, nonce }: LockedSender,
+  sender: HeldSender,
+  nonce: bigint,
   planned: readonly Planned[],
 ): Promise<OpenTransaction[]> {
   if (planned.length === 0) return [];
-  const fees = present(sender.relayer.fees, 'fees: no block was seen yet');
   const calls = planned.map((plan, index) => ({ ...plan, nonce: nonce + BigInt(index) }));
-  const nextNonce = nonce + BigInt(planned.length);
-  return storeCalls(tx, { sender, nextNonce }, calls, { cancels: false, fees });
+  return storeCalls(tx, { sender, nextNonce: nonce + BigInt(planned.length) }, calls, false);
 }
 
 /** Stores cancellations for earlier nonces of the sender at which nothing is stored. */
 export async function storeCancellations(
   tx: Tx,
-  { sender, nonce: nextNonce }: LockedSender,
+  sender: HeldSender,
+  nextNonce: bigint,
   nonces: readonly bigint[],
 ): Promise<void> {
   if (nonces.length === 0) return;
   const call = { to: sender.address, data: '0x' } as const;
   const same = { kind: 'cancellation', call, gasLimit: CANCELLATION_GAS_LIMIT, requests: [] };
   const calls = nonces.map((nonce) => ({ ...same, nonce }));
-  const offer = { cancels: true, fees: feesNow(sender.relayer) };
-  await storeCalls(tx, { sender, nextNonce }, calls, offer);
+  await storeCalls(tx, { sender, nextNonce }, calls, true);
 }
 
 async function storeCalls(
   tx: Tx,
   { sender, nextNonce }: { readonly sender: HeldSender; readonly nextNonce: bigint },
   calls: readonly (Planned & { readonly nonce: bigint })[],
-  offer: Offer,
+  cancels: boolean,
 ): Promise<OpenTransaction[]> {
   const { clock, livemode } = sender.relayer;
+  const fees = present(sender.relayer.fees, 'fees: no block was seen yet');
+  const offer = { cancels, fees };
   const transactions = await Promise.all(
     calls.map(async ({ kind, call, gasLimit, requests, nonce, validUntil = null }) => {
       const signed = { nonce, target: call.to, input: call.data, gasLimit };

@@ -53,7 +53,7 @@ export async function fillGap(
   await inSender(held, async (tx, nonce) => {
     const reopened = await reopenFromNonce(tx, gap);
     const missing = await selectMissingNonces(tx, gap);
-    await storeCancellations(tx, { sender: held, nonce }, missing);
+    await storeCancellations(tx, held, nonce, missing);
     if (reopened + missing.length === 0) return;
     const fields = { sender, from, reopened, filled: missing.length };
     relayer.log.warn('the chain lacks transactions of a sender: sending them again', fields);
