@@ -21,6 +21,7 @@ import {
   selectAnswered,
   selectMinedBlocks,
 } from '#settlement/relayer/rows/transaction-queries.ts';
+import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import { loadOpen } from '#settlement/relayer/senders/nonces.ts';
 import { type Hex, NOT_IN_TIME } from '#settlement/requests.ts';
@@ -70,7 +71,7 @@ async function watchFinality(
     const blockHashes = done.map((row) => row.block_hash);
     await markFinalized(db, { livemode, blockHashes }, clock.now());
   }
-  if (gone.length > 0) await reopen(relayer, head, gone);
+  if (gone.length > 0) await resend(relayer, head, gone);
 }
 
 /** If our newest block still exists, so do older ones; each is asked for when it becomes final. */
@@ -115,8 +116,7 @@ async function findGone<Row extends { readonly block_number: bigint }>(
   return gone;
 }
 
-/** Opens the transactions again. They are sent when the follower tends the senders. */
-async function reopen(
+async function resend(
   relayer: RelayerState,
   head: Block,
   gone: readonly MinedBlockRow[],
@@ -136,7 +136,7 @@ async function reopen(
   relayer.observeAll({ kind: 'ask_again' });
   for (const number of new Set(reopened.map((row) => row.sender))) {
     const sender = relayer.senders.get(number);
-    if (sender !== undefined) await loadOpen(sender);
+    if (sender !== undefined) await broadcast(sender, await loadOpen(sender));
   }
 }
 

@@ -27,7 +27,6 @@ export interface ChainView {
   readonly failedPolls: number;
   /** Milliseconds between the head's time and ours at that poll; `null` before it. */
   readonly headOffMs: number | null;
-  /** True if the contract is paused. */
   readonly paused: boolean;
   /** True if most of the hourly ceiling is used, so that it may soon be reached. */
   readonly nearCeiling: boolean;

@@ -73,6 +73,6 @@ function atLeast(value: bigint, floor: bigint): bigint {
   return value > floor ? value : floor;
 }
 
-function atMost(value: bigint, ceiling: bigint): bigint {
+export function atMost(value: bigint, ceiling: bigint): bigint {
   return value < ceiling ? value : ceiling;
 }

@@ -51,7 +51,6 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   readonly senders: ReadonlyMap<number, HeldSender>;
   /** Replaces what it knew of the chain. */
   see(change: Partial<ChainView>): void;
-  /** Adds a sender to those that this process holds. */
   hold(sender: HeldSender): void;
   /** Forgets senders. Those that this process still holds are read again from their rows. */
   letGo(...senders: readonly number[]): void;
@@ -119,7 +118,6 @@ export interface HeldSender extends ConfiguredSender, SenderFacts {
   see(change: SenderChange): void;
 }
 
-/** Returns all open transactions of this process. */
 export function openOf({ senders }: Pick<RelayerState, 'senders'>): Held[] {
   return [...senders.values()].flatMap((sender) =>
     [...sender.open.values()].map((transaction) => ({ sender, transaction })),
@@ -152,7 +150,6 @@ export interface Sighting {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Creates the state of a process that has just started. */
 export function createState(
   deps: RelayerDeps & Pick<RelayerState, 'owner' | 'configured'>,
 ): RelayerState {

@@ -35,7 +35,6 @@ import type {
 } from '#settlement/requests.ts';
 import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 
-/** A call of one of the contracts. */
 export interface TargetCall {
   readonly to: Hex;
   readonly data: Hex;
@@ -97,7 +96,6 @@ export function refundTarget(
 
 /** The rules for one kind of job, which all steps use. */
 interface KindRecord {
-  /** The role of the senders that send it. */
   readonly sender: SenderRole;
   /** Returns the contract to call: the merchant's, or the current one. */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;

@@ -105,7 +105,6 @@ function toBuffer(hex: Hex): Buffer {
   return Buffer.from(hex.slice(2), 'hex');
 }
 
-/** Stores another broadcast for the same nonce. */
 export async function insertAttempt(
   tx: Tx,
   transactionId: bigint,
@@ -299,8 +298,8 @@ export interface MinedBlockRow {
 }
 
 /**
- * Returns blocks with transactions of ours that are not marked final: the oldest, to be marked, and the
- * newest, which a reorganization may have removed.
+ * Returns blocks with transactions of ours that are not marked final: the oldest, to be marked, and
+ * the newest, which a reorganization may have removed.
  */
 export async function selectMinedBlocks(
   sql: Sql,

@@ -78,7 +78,6 @@ export function readBroadcastError(message: string): Refusal | 'waiting' {
   );
 }
 
-/** Records a refused broadcast of the bytes that were sent. */
 function noteRefusal(sender: HeldSender, transaction: OpenTransaction, message: string): void {
   const verdict = readBroadcastError(message);
   const hash = transaction.attempts.at(-1)?.hash;

@@ -11,7 +11,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { contractOf, contractVersionOf } from '#settlement/contract-versions.ts';
 import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
-import { compare } from '#settlement/relayer/machine/fees.ts';
+import { atMost, compare } from '#settlement/relayer/machine/fees.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';
@@ -73,7 +73,7 @@ function bySlot(a: PaymentCall, b: PaymentCall): number {
   );
 }
 
-/** Seconds assumed for payments from the previous release, which stored no deadline. */
+/** Seconds for payments that recovery has booked from the chain, whose deadline is unknown. */
 const LEFT_WITHOUT_DEADLINE_S = 60;
 
 type Timed = Pick<OpenRequest, 'deadline' | 'settleWithinS'>;
@@ -153,7 +153,8 @@ const GAS_PER_BYTE = 60n;
 
 /** Returns the limit for a payment whose authorization has a signature of this many bytes. */
 function authorizedGasLimit(signatureBytes: number): bigint {
-  return capped(batchGasLimit(1) + SIGNATURE_GAS + BigInt(signatureBytes) * GAS_PER_BYTE);
+  const limit = batchGasLimit(1) + SIGNATURE_GAS + BigInt(signatureBytes) * GAS_PER_BYTE;
+  return atMost(limit, TRANSACTION_GAS_CAP);
 }
 
 /** The token and the contract check up to two signatures of the payer and move USDC once. */
@@ -172,11 +173,7 @@ export function gasCapOf(kind: RequestKind, { data }: TargetCall): bigint | null
 
 /** Returns the limit for one call, with a reserve because state may change until it is mined. */
 export function singleGasLimit(estimate: bigint): bigint {
-  return capped((estimate * 3n) / 2n + 30_000n);
-}
-
-function capped(limit: bigint): bigint {
-  return limit < TRANSACTION_GAS_CAP ? limit : TRANSACTION_GAS_CAP;
+  return atMost((estimate * 3n) / 2n + 30_000n, TRANSACTION_GAS_CAP);
 }
 
 /** Gas of an empty transfer to oneself. */

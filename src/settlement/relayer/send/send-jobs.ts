@@ -136,7 +136,6 @@ export async function sendUnbatched(sender: HeldSender): Promise<number> {
   return done.stored.length + done.decided.length;
 }
 
-/** A job, and what to do with it. */
 interface Work {
   readonly request: OpenRequest;
   readonly next: Prepared;
