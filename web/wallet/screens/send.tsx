@@ -52,9 +52,12 @@ function SendForm(props: FormProps): ReactNode {
   const [said, setSaid] = useState(problem);
   const review = async (event: FormEvent) => {
     event.preventDefault();
-    if (busy) return;
+    // A refused amount already shows its reason, and while this loaded code to check the address,
+    // the click on the corrected amount would be ignored.
+    if (busy || sum.is === 'refused') return;
     setBusy(true);
     setSaid(null);
+    setWrong({});
     const atoms = sendable(sum, wallet);
     try {
       const planned = await planSending({ here, wallet, recipient, atoms });
