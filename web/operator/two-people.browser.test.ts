@@ -122,7 +122,7 @@ test('who has asked takes it back, and nobody can agree any more', async () => {
   const dialog = ben.page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill('It is over, yes.');
   await dialog.getByRole('button', { name: 'Approve' }).click();
-  await dialog.getByRole('alert').getByText('This is no longer open').waitFor();
+  await dialog.getByRole('alert').getByText('This proposal is no longer open').waitFor();
   assert.equal(await dialog.getByLabel('Reason').inputValue(), 'It is over, yes.');
   await dialog.getByRole('button', { name: 'Close' }).click();
 });
