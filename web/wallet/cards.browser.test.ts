@@ -43,7 +43,7 @@ test('where the operator makes pass files, the wallet offers them', async () => 
   await wallet.button(/^Add to Google Wallet/).waitFor();
   await wallet.checkAccessibility();
   await wallet.button(/^Add to Apple Wallet/).click();
-  await wallet.sees(/makes no passes for Apple Wallet/);
+  await wallet.sees(/does not issue passes for Apple Wallet/);
   await page.unrouteAll({ behavior: 'wait' });
   await wallet.close();
 });
