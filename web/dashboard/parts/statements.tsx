@@ -2,15 +2,20 @@ import { type ReactNode, useState } from 'react';
 import type { Account, ListAutomaticPayoutsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
+import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { formatTime } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { useAccount, useMerchant, useRead } from '../merchant.ts';
 import { StatementFile } from './statement-file.tsx';
 import { FormatChoice } from './statement-formats.tsx';
+
+/** The smallest balance that is paid out automatically (behavior.md 8.6). */
+const MIN_PAYOUT = 20_000_000n;
 
 /** Statements for the accountant, and the automatic actions at the end of a period. */
 
@@ -83,7 +88,9 @@ function PayoutChoice({ account }: { readonly account: Account }): ReactNode {
         label={t('dashboard.books.payout')}
         value={every}
         onChange={(event) => setEvery(event.target.value as typeof every)}
-        hint={t('dashboard.books.payout_hint')}
+        hint={rich('dashboard.books.payout_hint', {
+          sum: () => <Amount atoms={MIN_PAYOUT} still />,
+        })}
       >
         <option value="">{t('dashboard.books.never')}</option>
         <option value="daily">{t('dashboard.books.daily')}</option>
