@@ -28,8 +28,8 @@ export interface RequestPayloads {
     /** Returned unchanged if the chain settles the payment after it was declined. */
     attempt?: unknown;
   };
-  /** Subject: the refund. Jobs of an earlier release have neither reference nor payment number. */
-  refund: { paymentId: string; paymentNumber?: string; amount: string; reference?: Hex };
+  /** Subject: the refund. */
+  refund: { paymentId: string; paymentNumber: string; amount: string; reference: Hex };
   /** Subject: the withdrawal. */
   withdrawal: { merchantNumber: string; wallet: Hex; amount: string };
   /** Subject: `<account id>:<network>`, and `:<contract version>` on a later contract. */

@@ -5,7 +5,7 @@ import { createPaymentCheck } from '#settlement/chain/payment-check.ts';
 import type { TestDatabase } from '#testing/database.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { settledNumbers } from '#testing/relayer-scene.ts';
+import { askRefund, settledNumbers } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { StartNode } from '#testing/test-network.ts';
 
@@ -114,8 +114,7 @@ export async function runBehavior(
     paid.push(...ids.slice(0, 2));
   }
   const paymentId = await world.recordPayment(paid[0] ?? '');
-  const payload = { paymentId, amount: REFUND.toString() };
-  const refund = await world.ask({ kind: 'refund', payload });
+  const refund = await askRefund(world, paymentId, REFUND);
   const [refunded] = await world.outcomes([refund], waitMs);
   assert.equal(refunded?.succeeded, true, 'the refund');
   // Waits, because reads of the chain, including logs, use the same addresses.

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { applied, type Hex, takeOutcomes } from '#settlement/requests.ts';
+import { applied, type Hex, type RequestPayloads, takeOutcomes } from '#settlement/requests.ts';
 import type { TestDatabase } from '#testing/database.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { TestNetwork } from '#testing/test-network.ts';
@@ -91,8 +93,27 @@ export async function settleSale(
   return world.recordPayment(intent);
 }
 
-export function askRefund(world: RelayerWorld, paymentId: string, amount: bigint): Promise<string> {
-  return world.ask({ kind: 'refund', payload: { paymentId, amount: amount.toString() } });
+export async function askRefund(
+  world: RelayerWorld,
+  paymentId: string,
+  amount: bigint,
+): Promise<string> {
+  return world.ask({ kind: 'refund', payload: await refundPayload(world, paymentId, amount) });
+}
+
+/** Returns what a refund asks of the relayer, under a new reference. */
+export async function refundPayload(
+  { database }: Pick<RelayerWorld, 'database'>,
+  paymentId: string,
+  amount: bigint,
+): Promise<RequestPayloads['refund']> {
+  const [payment] = await database.db.query<{ number: bigint }>(
+    'select settlement_number as number from payments where id = $1',
+    [paymentId],
+  );
+  const paymentNumber = String(present(payment, 'payment').number);
+  const reference: Hex = `0x${randomBytes(16).toString('hex')}`;
+  return { paymentId, paymentNumber, amount: String(amount), reference };
 }
 
 /** Requests a withdrawal to the merchant's own wallet. */

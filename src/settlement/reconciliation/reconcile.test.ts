@@ -23,7 +23,7 @@ import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
-import { askRefund, askWithdrawal } from '#testing/relayer-scene.ts';
+import { askRefund, askWithdrawal, refundPayload } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -303,7 +303,7 @@ describe('reconciliation', () => {
     const refund = await world.ask({
       kind: 'refund',
       subjectId: 're_test',
-      payload: { paymentId, amount: '1000000' },
+      payload: await refundPayload(world, paymentId, 1_000_000n),
     });
     const withdrawal = await world.ask({
       kind: 'withdrawal',

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
 import { requeueAnswered, selectAnswered } from '#settlement/relayer/rows/transaction-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { mineUntil, settleSale, signApproval } from '#testing/relayer-scene.ts';
+import { askRefund, mineUntil, settleSale, signApproval } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const PAID = 1_000_000n;
@@ -63,8 +62,7 @@ describe('what was booked from the chain alone', () => {
   }
 
   async function refund(amount: bigint): Promise<string> {
-    const reference: `0x${string}` = `0x${randomBytes(16).toString('hex')}`;
-    return world.ask({ kind: 'refund', payload: { paymentId, amount: `${amount}`, reference } });
+    return askRefund(world, paymentId, amount);
   }
 
   const hasSucceeded = async (id: string) =>

@@ -7,6 +7,7 @@ import { endBlockedRefund, selectBlocked } from '#settlement/blocked-requests.ts
 import type { Relayer } from '#settlement/relayer/relayer.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import {
+  askRefund,
   askWithdrawal,
   type OddWorld,
   postSwitch,
@@ -52,12 +53,7 @@ describe('a refund that is refused for now', () => {
    */
   const isKnown = () => headFollowed(world.nodes[0] as ProviderProxy);
 
-  const refund = () => world.ask({ kind: 'refund', payload: refundOf('1000000') });
-  const refundOf = (amount: string) => ({
-    paymentId,
-    amount,
-    reference: `0x${'11'.repeat(16)}` as const,
-  });
+  const refund = () => askRefund(world, paymentId, 1_000_000n);
   const blockedRow = (id: string, kind: 'refund' | 'withdrawal' = 'refund') =>
     selectBlocked(world.database.db, kind, id);
 
@@ -112,8 +108,7 @@ describe('a refund that is refused for now', () => {
     const other = await settleSale(world, { payer, amount: 10_000_000n });
     await govern('lowerCeiling', 2);
     await isKnown();
-    const payload = { ...refundOf('4200001'), paymentId: other };
-    const large = await world.ask({ kind: 'refund', payload });
+    const large = await askRefund(world, other, 4_200_001n);
     assert.match(await untilBlocked(large), /one hour/);
     const withdrawal = await askWithdrawal(world, 2_000_001n);
     assert.equal((await world.outcomes([withdrawal]))[0]?.succeeded, true);

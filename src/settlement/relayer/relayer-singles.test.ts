@@ -13,7 +13,13 @@ import {
   walletConsent,
 } from '#settlement/contract/signed-messages.ts';
 import { NOT_IN_TIME, type RequestPayloads } from '#settlement/requests.ts';
-import { askRefund, askWithdrawal, settleSale, switchContract } from '#testing/relayer-scene.ts';
+import {
+  askRefund,
+  askWithdrawal,
+  refundPayload,
+  settleSale,
+  switchContract,
+} from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const DEADLINE = 4_000_000_000n;
@@ -305,8 +311,9 @@ describe('the relayer, for what is sent alone', () => {
   it('fails no refund for a fault of ours: it waits, and a person is told', async () => {
     const paymentId = await settle(3_000_000n);
     const { db } = world.database;
+    const payload = await refundPayload(world, paymentId, 1_000_000n);
     await db.query('alter table payments rename to payments_away');
-    const refunded = await refund(paymentId, 1_000_000n);
+    const refunded = await world.ask({ kind: 'refund', payload });
     const alarms = `select count(*) from chain_alarms where kind = 'request_stuck'`;
     while ((await world.count(alarms)) === 0) await sleep(20);
     assert.equal(await world.outcome(refunded), null);

@@ -8,6 +8,7 @@ import { Abandon } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { eventTopics } from '#settlement/contract/contract-events.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { askRefund } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
@@ -61,8 +62,7 @@ async function settle(amount: bigint): Promise<string> {
 
 /** Refunds on the chain only. */
 async function refund(paymentId: string, amount: bigint): Promise<void> {
-  const payload = { paymentId, amount: amount.toString() };
-  await ended(await world.ask({ kind: 'refund', payload }));
+  await ended(await askRefund(world, paymentId, amount));
 }
 
 /** Withdraws on the chain only. @returns the withdrawal's id. */

@@ -6,6 +6,7 @@ import { Abandon } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { eventTopics } from '#settlement/contract/contract-events.ts';
 import { checkCharges } from '#testing/invariants/invariants-charges.ts';
+import { askRefund } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
@@ -32,8 +33,7 @@ before(async () => {
   intents = [await settle('ORDER-1'), await settle('ORDER-2')];
   refunded = await world.recordPayment(intents[0] ?? '');
   await world.recordPayment(intents[1] ?? '');
-  const payload = { paymentId: refunded, amount: REFUNDED.toString() };
-  await ended(await world.ask({ kind: 'refund', payload }));
+  await ended(await askRefund(world, refunded, REFUNDED));
   await db.query('update payments set amount_reserved = $2, amount_refunded = $2 where id = $1', [
     refunded,
     REFUNDED,

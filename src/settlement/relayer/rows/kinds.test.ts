@@ -50,12 +50,6 @@ describe('a refund is answered', () => {
     ];
     for (const other of others) assert.equal(answers(other, request), false);
   });
-
-  it('of an earlier release, by an event without a reference only', () => {
-    const old = { ...request, payload: { paymentId: 'pay_1', amount: '500' } };
-    assert.equal(answers({ ...event, reference: `0x${'0'.repeat(32)}` }, old), true);
-    assert.equal(answers(event, old), false);
-  });
 });
 
 describe('a withdrawal is answered', () => {

@@ -79,18 +79,13 @@ export function authorizationOf(request: OpenRequest): PaymentAuthorization | nu
   return payloadOf(request, 'payment').authorization ?? null;
 }
 
-/** Returns the refund's identifier in its event; zero if an earlier release requested it. */
-function referenceOf(request: OpenRequest): Hex {
-  return payloadOf(request, 'refund').reference ?? `0x${'0'.repeat(32)}`;
-}
-
 export function refundTarget(
   request: OpenRequest,
   proven: RefundProof & { readonly refundedBefore: bigint },
   config: NetworkConfig,
 ): TargetCall {
-  const amount = BigInt(payloadOf(request, 'refund').amount);
-  const data = refundCall({ ...proven, amount, reference: referenceOf(request) });
+  const { amount, reference } = payloadOf(request, 'refund');
+  const data = refundCall({ ...proven, amount: BigInt(amount), reference });
   return { to: contractOf(config, proven.payment.merchantNumber), data };
 }
 
@@ -133,7 +128,7 @@ type AnyRequest = Pick<OpenRequest, 'kind' | 'payload'>;
 type Event<Name> = Extract<SettlementEvent, { readonly event: Name }>;
 type ExpectedEvent =
   | Pick<Event<'PaymentSettled'>, 'event' | keyof PaymentCall>
-  | (Pick<Event<'PaymentRefunded'>, 'event' | 'reference' | 'amount'> & { number?: bigint })
+  | Pick<Event<'PaymentRefunded'>, 'event' | 'reference' | 'amount' | 'number'>
   | Pick<Event<'Withdrawn'>, 'event' | 'number' | 'merchantNumber' | 'wallet' | 'amount'>
   | Pick<Event<'MerchantRegistered'>, 'event' | 'reference' | 'wallet'>;
 
@@ -178,13 +173,9 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     contract: newest,
     data: null,
     event: (request) => {
-      const { paymentNumber, amount } = payloadOf(request, 'refund');
-      return {
-        event: 'PaymentRefunded',
-        reference: referenceOf(request),
-        amount: BigInt(amount),
-        ...(paymentNumber === undefined ? {} : { number: BigInt(paymentNumber) }),
-      };
+      const { paymentNumber, amount, reference } = payloadOf(request, 'refund');
+      const number = BigInt(paymentNumber);
+      return { event: 'PaymentRefunded', reference, amount: BigInt(amount), number };
     },
     whenUndone: 'send_again',
     waits: true,

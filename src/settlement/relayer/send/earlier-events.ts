@@ -65,14 +65,13 @@ export interface SettledPayment {
 /**
  * Finds the event of a refund whose own transaction no longer carries its job. The contract does
  * not refuse a repeated reference; only the sums show that it was paid. `null` if, as far as a node
- * shows, it was not. Refunds of an earlier release have no reference to search for.
+ * shows, it was not.
  */
 export async function findRefund(
   chain: Chain,
   request: OpenRequest,
   { number, address }: SettledPayment,
 ): Promise<Result | null> {
-  if (payloadOf(request, 'refund').reference === undefined) return null;
   const topics = eventTopics({ event: 'PaymentRefunded', number });
   for await (const event of eventsBackwards(chain, { address, topics })) {
     if (answers(event, request)) return resultOf(chain, event);
