@@ -38,8 +38,9 @@ export const LEASE_MS = 6_000;
 
 /**
  * What one process knows about one network. It is a cache; the rows of chain_transactions and
- * chain_requests are authoritative. Only observations change it, and only this file applies them,
- * so what was read before an `await` may be outdated afterwards.
+ * chain_requests are authoritative. Only this file assigns its fields: observations of transactions
+ * through `step`, and what was read of the chain through `see`. So what was read before an `await`
+ * may be outdated afterwards.
  */
 export interface RelayerState extends Required<RelayerDeps>, ChainView {
   /** The name under which this process holds leases. */
