@@ -41,6 +41,8 @@ export interface CreateIntent {
   readonly tipping: readonly number[] | null;
   /** Name of the cashier, or `null` if the till has none. */
   readonly cashier: string | null;
+  /** A manager's code for a discount. */
+  readonly managerCode?: string | null;
 }
 
 export interface TapIntent {
@@ -75,7 +77,7 @@ export interface CreateRefund {
   readonly part: RefundPart;
   readonly cashier: string | null;
   /**
-   * A manager's PIN for a refund above the till's limit. Missing in jobs stored by an earlier
+   * A manager's code for a refund above the till's limit. Missing in jobs stored by an earlier
    * version.
    */
   readonly managerCode?: string | null;
@@ -189,6 +191,10 @@ function namedCashier(cashier: string | null | undefined) {
   return cashier == null ? {} : { cashier };
 }
 
+function allowed(managerCode: string | null | undefined) {
+  return managerCode == null ? {} : { manager_code: managerCode };
+}
+
 /** Returns the amount of a sale as the API takes it: in the shop's currency, or in atoms. */
 function pricedAt(amount: bigint, currency: string | null) {
   if (currency === null) return { amount: Number(amount) };
@@ -201,7 +207,7 @@ function tipped(tip: bigint | null) {
 
 function changesOf(api: Api): Changes {
   return {
-    create: ({ key, amount, currency, lines, splitGroup, tipping, cashier }) =>
+    create: ({ key, amount, currency, lines, splitGroup, tipping, cashier, managerCode }) =>
       api({
         method: 'POST',
         path: '/payment_intents',
@@ -213,6 +219,7 @@ function changesOf(api: Api): Changes {
           ...(splitGroup === null ? {} : { split_group: splitGroup }),
           ...(tipping === null ? {} : { tipping: { percentages: tipping } }),
           ...namedCashier(cashier),
+          ...allowed(managerCode),
         },
       }),
     tap: (id, { key, credential, tip }) =>
@@ -246,7 +253,7 @@ function changesOf(api: Api): Changes {
           payment,
           ...refundFields(part),
           ...namedCashier(cashier),
-          ...(managerCode == null ? {} : { manager_code: managerCode }),
+          ...allowed(managerCode),
         },
       }),
   };

@@ -1,4 +1,11 @@
-import { fullPrice, type LineItem, linePrice, type SaleLines, salePrice } from '#prices/lines.ts';
+import {
+  fullPrice,
+  hasDiscount,
+  type LineItem,
+  linePrice,
+  type SaleLines,
+  salePrice,
+} from '#prices/lines.ts';
 
 /** The fields of a catalog item that a cart keeps. */
 export interface Sellable {
@@ -94,6 +101,11 @@ export function discountSale(cart: Cart, discount: number): Cart {
 
 function saleOf({ lines, discount }: Cart): SaleLines {
   return { lineItems: lines, discount };
+}
+
+/** True if a line or the sale has a discount, which not everyone may give. */
+export function isDiscounted(cart: Cart): boolean {
+  return hasDiscount(saleOf(cart));
 }
 
 /** Returns the total of the sale, with the tax on top of prices that do not include it. */

@@ -217,6 +217,20 @@ test('events that open a payment, and events that do not', () => {
     ['not sent, but sent before', creating({ sends: 2 }), created(NOT_SENT), 'creating', false],
     ['refused', creating(), created(refused('account_not_live')), 'keypad, refused', false],
     [
+      'a discount needs a manager',
+      creating(),
+      created(refused('manager_required')),
+      'keypad, needs_manager',
+      false,
+    ],
+    [
+      'a wrong code of a manager',
+      creating({ create: { ...CREATE, managerCode: 'AAAA-AAAA' } }),
+      created(refused('manager_required')),
+      'keypad, code_invalid',
+      false,
+    ],
+    [
       'refused after a lost one',
       creating({ sends: 2 }),
       created(refused('account_not_live')),

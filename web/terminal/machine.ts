@@ -71,6 +71,7 @@ function knownUndone(answer: Exclude<Answer<Intent>, { is: 'done' }>): Remark | 
   if (answer.is === 'not_sent') return { kind: 'not_sent', message: null };
   const { code } = answer.error;
   if (STILL_OPEN.has(code)) return null;
+  if (code === 'manager_required') return { kind: 'needs_manager', message: null };
   const kind = code === 'service_unavailable' ? 'not_sent' : 'refused';
   return { kind, message: refusalText(answer.error) };
 }
@@ -134,8 +135,10 @@ function proposed(split: Split | null): string {
 
 function onCreated(till: Till, phase: Creating, answer: Answer<Intent>, now: number): Till {
   if (answer.is === 'done') return enter(till, phaseOf(answer.value, now));
-  const remark = knownUndone(answer);
-  if (remark === null) return till;
+  const undone = knownUndone(answer);
+  if (undone === null) return till;
+  const isWrongCode = undone.kind === 'needs_manager' && phase.create.managerCode != null;
+  const remark: Remark = isWrongCode ? { ...undone, kind: 'code_invalid' } : undone;
   // An earlier request without a response may still have opened a payment.
   const orphan = phase.sends > 1 ? phase.create : null;
   if (answer.is === 'not_sent' && orphan !== null) return till;

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { systemClock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { addMember } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { ownStage } from '../testing/stage.ts';
-import { addTestTerminal, openTill, paymentsOf, type TillWindow } from '../testing/till.ts';
+import {
+  addCatalogueItem,
+  addTestTerminal,
+  openTill,
+  paymentsOf,
+  type TillWindow,
+} from '../testing/till.ts';
 
 /** People at one till: who comes in, who hands over, and what takes a PIN. */
 
@@ -30,7 +37,11 @@ async function addPerson(name: string, pin: string): Promise<void> {
   people.set(name, { id, pin });
 }
 
-async function comeIn({ page }: TillWindow, name: string, button: string | RegExp): Promise<void> {
+async function comeIn(
+  { page }: Pick<TillWindow, 'page'>,
+  name: string,
+  button: string | RegExp,
+): Promise<void> {
   await page.getByRole('combobox', { name: 'Person' }).selectOption({ label: name });
   await page.getByRole('textbox', { name: 'PIN' }).fill(people.get(name)?.pin ?? '');
   await page.getByRole('button', { name: button }).last().click();
@@ -87,6 +98,46 @@ test('two people work at one till, and only a PIN opens settings and ends the sh
   await page.getByRole('dialog').getByRole('textbox', { name: 'PIN' }).fill('86420975');
   await page.keyboard.press('Enter');
   await page.getByRole('combobox', { name: 'Person' }).waitFor();
+  till.checkClean(/status of 403/);
+  await till.close();
+});
+
+test('a discount that a person may not give goes with a manager’s code', async () => {
+  const { sandbox, browser } = stage();
+  await addCatalogueItem(sandbox, { name: 'Flat white', unit_amount: 3_000_000, tax_rate: 0 });
+  for (const [name, pin] of [
+    ['Cleo', '5555'],
+    ['Dora', '6666'],
+  ] as const) {
+    await addPerson(name, pin);
+  }
+  const terminal = await addTestTerminal(sandbox);
+  const start = (page: Page) => comeIn({ page }, 'Cleo', /^Start shift/);
+  const till = await openTill(browser, sandbox, { terminal, start });
+  const { page } = till;
+  await page.getByRole('link', { name: /^Catalogue/ }).click();
+  await page.getByRole('button', { name: /^Flat white/ }).click();
+  const cart = page.getByRole('region', { name: 'Cart' });
+  await cart.getByRole('button', { name: 'Discount' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Discount' }).fill('1');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const code = page.getByRole('textbox', { name: 'Manager code' });
+  assert.equal(await code.count(), 0, 'nobody is asked for a code before it is needed');
+  await till.charge.click();
+  await page.getByText('This discount needs a manager’s code.').waitFor();
+  assert.ok(await till.charge.isDisabled());
+  await till.checkAccessibility();
+  await code.fill('AAAA-AAAA');
+  await till.charge.click();
+  await page.getByText('This code isn’t valid.').waitFor();
+  await code.fill(await terminal.managerCode());
+  await till.charge.click();
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  const [sold] = await paymentsOf(sandbox, terminal);
+  const { amount, discount, cashier } = sold as unknown as Record<string, unknown>;
+  assert.deepEqual([amount, discount, cashier], [2_000_000, 1_000_000, people.get('Cleo')?.id]);
   till.checkClean(/status of 403/);
   await till.close();
 });

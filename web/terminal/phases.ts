@@ -16,6 +16,8 @@ export interface Create {
   readonly tipping: readonly number[] | null;
   /** Name of the cashier, or `null` if none was entered. */
   readonly cashier: string | null;
+  /** A manager's code for a discount. Absent in tills stored by an earlier version. */
+  readonly managerCode?: string | null;
 }
 
 /** A presented pass, stored until its result is known. */
@@ -26,7 +28,7 @@ export type Tap = {
 
 /** A failure without a charge. */
 export interface Remark {
-  readonly kind: 'not_sent' | 'refused';
+  readonly kind: 'not_sent' | 'refused' | 'needs_manager' | 'code_invalid';
   /** The service's own message, if it sent one, or why the till sells nothing offline. */
   readonly message: string | null;
 }

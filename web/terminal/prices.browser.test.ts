@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { present } from '#core/assert.ts';
+import { PersonClient } from '#testing/person-client.ts';
 import { NARROW, PHONE } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 import { fits, newTill, quotedOf, shows, usdc } from '../testing/priced.ts';
 import { ownStage } from '../testing/stage.ts';
-import { addCatalogueItem, intentsOf, setShop } from '../testing/till.ts';
+import {
+  addCatalogueItem,
+  addTestTerminal,
+  intentsOf,
+  openTill,
+  paymentsOf,
+  setShop,
+} from '../testing/till.ts';
 
 /** Uses a private sandbox, because the currency applies to the whole account. */
 const stage = ownStage(({ sandbox }) => setShop(sandbox, { currency: 'eur' }));
@@ -173,6 +181,33 @@ test('items of the catalogue fill a cart, which is charged with its lines', asyn
   await till.result('Paid').waitFor();
   await till.newPayment.click();
   await cart.getByText('Tap an item to add it.').waitFor();
+  till.checkClean();
+  await till.close();
+});
+
+test('a till at a location charges in the location’s currency', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  await owner.post('/session', sandbox.dashboard);
+  const organization = String((await owner.post('/organizations', { name: 'Cafés' })).body.id);
+  const account = `/accounts/${sandbox.account}`;
+  await owner.send('PUT', `${account}/organization`, { organization });
+  const location = { account: sandbox.account, name: 'Tokyo', currency: 'jpy' };
+  const made = await owner.post(`/organizations/${organization}/locations`, location);
+  assert.equal(made.status, 201, made.text);
+  const terminals = `${account}/test/terminals/${terminal.id}`;
+  const { version } = (await owner.get(terminals)).body;
+  const moved = await owner.patch(terminals, { version, location: made.body.id });
+  assert.equal(moved.status, 200, moved.text);
+  const till = await openTill(browser, sandbox, { terminal });
+  await till.amount.fill('250');
+  await till.page.getByRole('button', { name: 'Charge ¥250', exact: true }).click();
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  const [sold] = await paymentsOf(sandbox, terminal);
+  assert.equal(quotedOf(sold).currency, 'jpy');
+  assert.equal(sold?.location, made.body.id);
   till.checkClean();
   await till.close();
 });

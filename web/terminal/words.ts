@@ -196,6 +196,12 @@ export function remarkWords({ kind, message }: Remark): { title: string; hint: s
   if (kind === 'not_sent') {
     return { title: t(WORDS.notSent), hint: message ?? t(WORDS.notSentHint) };
   }
+  if (kind === 'needs_manager') {
+    return { title: t('till.not_possible'), hint: t('till.cart.needs_manager') };
+  }
+  if (kind === 'code_invalid') {
+    return { title: t('till.not_possible'), hint: t('till.cart.code_invalid') };
+  }
   return { title: t('till.not_possible'), hint: message ?? t('till.nothing_charged') };
 }
 

@@ -118,12 +118,18 @@ export async function openTill(
   {
     options,
     terminal,
-  }: { readonly terminal: TestTerminal; readonly options?: BrowserContextOptions },
+    start = (page) => page.getByRole('button', { name: /^Start shift/ }).click(),
+  }: {
+    readonly terminal: TestTerminal;
+    readonly options?: BrowserContextOptions;
+    /** Starts the shift, where people have a PIN. */
+    readonly start?: (page: Page) => Promise<void>;
+  },
 ): Promise<TillWindow> {
   const window = await browser.open(options);
   const { page } = window;
   await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
-  await page.getByRole('button', { name: /^Start shift/ }).click();
+  await start(page);
   const till = tillOf(window);
   await till.amount.waitFor();
   return till;

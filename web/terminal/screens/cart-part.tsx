@@ -8,14 +8,17 @@ import {
   type CartLine,
   cartTotal,
   changeLine,
+  isDiscounted,
   linesTotal,
   lineTotal,
   plusOne,
 } from '../cart.ts';
 import { charge, chargeWords } from '../charge.ts';
 import { createOfCart } from '../charge-cart.ts';
+import type { Phase } from '../phases.ts';
 import { quantityText } from '../quantity-text.ts';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
+import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx';
 import type { TillContext } from './till-context.ts';
 import { TillIcon } from './till-icon.tsx';
 
@@ -164,6 +167,12 @@ function CartWays({ cart, onCart }: CartProps): ReactNode {
   );
 }
 
+/** True if the service asked for a manager's code for the discount of the cart. */
+function asksForCode(phase: Phase): boolean {
+  const kind = phase.at === 'keypad' ? phase.remark?.kind : undefined;
+  return kind === 'needs_manager' || kind === 'code_invalid';
+}
+
 export interface CartPartProps extends TillContext {
   readonly cart: Cart | null;
   /** True once the service has sent the currency of typed amounts. */
@@ -172,13 +181,17 @@ export interface CartPartProps extends TillContext {
 
 /** Shows the cart. The total and `Charge` are at the bottom, within reach of a thumb. */
 export function CartPart(props: CartPartProps): ReactNode {
-  const { cart, isKnown, runner } = props;
+  const { cart, isKnown, view, runner } = props;
   const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });
   const total = cart === null ? null : cartTotal(cart);
-  const isReady = isKnown && total !== null && total > 0n;
+  const [code, setCode] = useState('');
+  const needsCode = cart !== null && asksForCode(view.till.phase) && isDiscounted(cart);
+  const managerCode = needsCode ? code.trim() : null;
+  const hasCode = managerCode === null || managerCode.length >= MANAGER_CODE_LENGTH;
+  const isReady = isKnown && total !== null && total > 0n && hasCode;
   const click = () => {
     if (cart === null || !isReady) return;
-    void charge(props, createOfCart(cart, props));
+    void charge(props, createOfCart(cart, { ...props, managerCode }));
   };
   return (
     <section className="cart card" data-name="Cart" aria-label={t('till.cart.heading')}>
@@ -191,6 +204,7 @@ export function CartPart(props: CartPartProps): ReactNode {
           <CartWays cart={cart} onCart={put} />
         </>
       )}
+      {needsCode ? <ManagerCodeField code={code} onCode={setCode} /> : null}
       <Button data-name="Charge" kind="primary" large wide disabled={!isReady} onClick={click}>
         {chargeWords(isReady ? total : null, cart?.currency ?? null)}
       </Button>

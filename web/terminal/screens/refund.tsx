@@ -6,7 +6,6 @@ import { refusalText } from '../../data/refusal-text.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Money } from '../../ui/money-text.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatMoney, sumRules } from '../../ui/price.ts';
@@ -18,6 +17,7 @@ import { t, textLanguage } from '../../ui/text/t.ts';
 import { writeSum } from '../../ui/typed-sum.ts';
 import { keepRefund, keptRefund, type PendingRefund } from '../till-storage.ts';
 import { WORDS } from '../words.ts';
+import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx';
 import type { TillContext } from './till-context.ts';
 
 const RETRY_MS = 2_000;
@@ -152,7 +152,7 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
   const [wrote] = useState(left);
   const [typed, setTyped] = useState(writeSum(wrote, sumRules(currency)));
   const { sum, part, problem, crumb } = readRefund(typed, { ...all, wrote });
-  const isReady = part !== null && (!needsCode || code.trim().length >= 8);
+  const isReady = part !== null && (!needsCode || code.trim().length >= MANAGER_CODE_LENGTH);
   const most = formatMoney(left, currency);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -173,15 +173,7 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
         {crumb === null ? null : (
           <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
         )}
-        {needsCode ? (
-          <TextField
-            label={t('till.refund.manager_code')}
-            autoComplete="off"
-            value={code}
-            onChange={(event) => setCode(event.target.value)}
-            hint={t('till.refund.manager_code_hint')}
-          />
-        ) : null}
+        {needsCode ? <ManagerCodeField code={code} onCode={setCode} /> : null}
         <p>
           {payment.payer === undefined
             ? t('till.refund.text')
