@@ -81,7 +81,7 @@ export async function signOffline(
 
 /** Sets the limits of a terminal; default: the ground's own. */
 export async function setLimits(
-  ground: Pick<PayGround, 'store'>,
+  ground: { readonly store: Pick<PayGround['store'], 'db' | 'terminalId'> },
   limits: object | null = WIDE_LIMITS,
   terminalId = ground.store.terminalId,
 ): Promise<void> {

@@ -9,6 +9,7 @@ export const PAGES = {
   Refunds: 'refunds',
   Balance: 'balance',
   Terminals: 'terminals',
+  'Offline sales': 'offline_sales',
   Catalog: 'catalog',
   'API keys': 'keys',
   Webhooks: 'webhooks',
@@ -20,6 +21,12 @@ export const PAGES = {
   'Risk rules': 'risk',
   'Audit log': 'audit',
 } as const;
+
+/** The pages whose URL is not their name. */
+export const PATHS: { readonly [Name in PageName]?: string } = {
+  Overview: 'dashboard',
+  'Offline sales': 'dashboard/offline-payments',
+};
 
 export type PageName = keyof typeof PAGES;
 

@@ -1,7 +1,7 @@
 import type { DeskShellPage } from '../desk/page-icon.tsx';
 import { firstPartOf, type Part, partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
-import { OPENS_GROUP, PAGES, type PageKey, type PageName } from './page-names.ts';
+import { OPENS_GROUP, PAGES, PATHS, type PageKey, type PageName } from './page-names.ts';
 
 export interface DashboardPage extends DeskShellPage {
   readonly key: PageKey;
@@ -15,7 +15,7 @@ export function pages(): readonly DashboardPage[] {
       key,
       name: t(`dashboard.page.${key}`),
       icon: PAGES[name],
-      path: key === 'overview' ? 'dashboard' : `dashboard/${key.replace('_', '-')}`,
+      path: PATHS[name] ?? `dashboard/${key.replace('_', '-')}`,
       opensGroup: OPENS_GROUP.includes(name),
     };
   });
@@ -33,6 +33,12 @@ const Refunds = partOf(async () => (await import('./pages/refunds.tsx')).Refunds
 const RefundPage = partOf(async () => (await import('./pages/refund.tsx')).RefundPage);
 const Terminals = partOf(async () => (await import('./pages/terminals.tsx')).Terminals);
 const TerminalPage = partOf(async () => (await import('./pages/terminal.tsx')).TerminalPage);
+const OfflinePayments = partOf(
+  async () => (await import('./pages/offline-payments.tsx')).OfflinePayments,
+);
+const OfflinePaymentPage = partOf(
+  async () => (await import('./pages/offline-payments.tsx')).OfflinePaymentPage,
+);
 const Catalog = partOf(async () => (await import('./pages/catalog.tsx')).Catalog);
 const ApiKeys = partOf(async () => (await import('./pages/api-keys.tsx')).ApiKeys);
 const ApiKeyPage = partOf(async () => (await import('./pages/api-key.tsx')).ApiKeyPage);
@@ -62,6 +68,8 @@ export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/dashboard/refunds/:id', RefundPage],
   ['/dashboard/terminals', Terminals],
   ['/dashboard/terminals/:id', TerminalPage],
+  ['/dashboard/offline-payments', OfflinePayments],
+  ['/dashboard/offline-payments/:id', OfflinePaymentPage],
   ['/dashboard/catalog', Catalog],
   ['/dashboard/api-keys', ApiKeys],
   ['/dashboard/api-keys/:id', ApiKeyPage],

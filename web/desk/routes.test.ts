@@ -36,12 +36,6 @@ const DESKS: readonly Desk[] = [
       'GET /accounts': 'the session names the accounts',
       'GET /me': 'the session names the person',
       'GET /accounts/{account}/{mode}/test_helpers/clock': 'a server moves the test clock',
-      'GET /accounts/{account}/{mode}/totals':
-        'the till prints its own; the day report has the rest',
-      // The page of offline sales uses the next four.
-      'GET /accounts/{account}/{mode}/offline_payments': 'a server lists them',
-      'GET /accounts/{account}/{mode}/offline_payments/{id}': 'a server reads them',
-      'POST /accounts/{account}/{mode}/terminals/{id}/offline_payments': 'a file of a lost till',
       'GET /exports/{token}': 'the mail and the event of a scheduled export have the link',
     },
     asLinks: {

@@ -36,6 +36,7 @@ export const PAGE_ICONS = {
   refunds: 'undo-2',
   balance: 'wallet',
   terminals: 'smartphone-nfc',
+  offline_sales: 'cloud-off',
   catalog: 'shopping-basket',
   keys: 'key-round',
   webhooks: 'webhook',

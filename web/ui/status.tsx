@@ -40,6 +40,7 @@ const KNOWN = {
   refunded: 'plain',
   canceled: 'plain',
   failed: 'bad',
+  bounced: 'bad',
   active: 'good',
   inactive: 'plain',
   enabled: 'good',

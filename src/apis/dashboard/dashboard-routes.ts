@@ -17,6 +17,7 @@ import { managerCodeRoute } from '#apis/dashboard/manager-code-route.ts';
 import { meRoutes } from '#apis/dashboard/me-routes.ts';
 import { mountedRoutes } from '#apis/dashboard/merchant-mount.ts';
 import { moneyRoutes } from '#apis/dashboard/money-routes.ts';
+import { offlineSalesRoutes } from '#apis/dashboard/offline-sales-routes.ts';
 import { organizationExportRoutes } from '#apis/dashboard/organization-exports.ts';
 import { organizationListRoutes } from '#apis/dashboard/organization-lists.ts';
 import { organizationRoutes } from '#apis/dashboard/organization-routes.ts';
@@ -61,6 +62,7 @@ function accountRoutesOf(ctx: ApiContext, { merchantRoutes }: DashboardParts): P
     ...brandRoutes(ctx),
     ...apiKeyRoutes(ctx),
     ...managedTerminalRoutes(ctx),
+    ...offlineSalesRoutes(ctx),
     managerCodeRoute(ctx),
     ...catalogueRoutes(ctx),
     ...endpointRoutes(ctx),

@@ -14,19 +14,13 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { PersonName, Version } from '#apis/dashboard/person-schema.ts';
-import {
-  ForwardBody,
-  ForwardedList,
-  OfflineLimitsSchema,
-  recordsOf,
-} from '#apis/merchant/offline-schema.ts';
+import { OfflineLimitsSchema } from '#apis/merchant/offline-schema.ts';
 import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { idOf, nullable, objectType, text, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { forwardOffline } from '#payments/offline/forward.ts';
 import { hasRole } from '#people/roles.ts';
 import { editTerminal, rotateDeviceKey } from '#terminals/change-terminal.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
@@ -366,38 +360,6 @@ function pairingRoute({ db }: ApiContext) {
   });
 }
 
-/**
- * Returns the route by which an admin hands in what a till has saved to a file: one that is
- * deactivated, or whose device key has ended, cannot forward any more.
- */
-function handInRoute(ctx: ApiContext) {
-  return personRoute<undefined, typeof ForwardBody>({
-    method: 'POST',
-    path: `${MODE}/terminals/{id}/offline_payments`,
-    operationId: 'handInOfflinePayments',
-    moves: 'money',
-    // No factor is required, because each record can pay only this merchant, with its wallet’s yes.
-    asks: 'never',
-    tag: 'Terminals',
-    summary: 'Hand in the sales that a terminal accepted offline',
-    description:
-      'The same as the terminal’s own forwarding. Each record can pay only its own merchant, once.',
-    access: 'admin',
-    params: { id: 'terminal' },
-    body: ForwardBody,
-    response: ForwardedList,
-    errors: ['offline_not_allowed', 'kyb_required', 'account_not_live', 'service_unavailable'],
-    handle: async ({ caller, params, body, now }) => {
-      const records = recordsOf(body.payments);
-      if (isRefusal(records)) return records;
-      const terminal = await selectTerminal(ctx.db, caller.tenant, params.id ?? '');
-      if (terminal === null) return resourceMissing('terminal');
-      const { merchant } = caller;
-      return forwardOffline(ctx, { merchant, terminalId: terminal.id, records, now });
-    },
-  });
-}
-
 /** Returns the dashboard's routes for terminals. */
 export function managedTerminalRoutes(ctx: ApiContext): PersonRoute[] {
   return [
@@ -412,6 +374,5 @@ export function managedTerminalRoutes(ctx: ApiContext): PersonRoute[] {
     tagChipRoute(ctx),
     smartTapRoute(ctx),
     pairingRoute(ctx),
-    handInRoute(ctx),
   ];
 }

@@ -20,6 +20,7 @@ import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { useMerchant, useRead } from '../merchant.ts';
+import { AcceptedOffline } from '../parts/accepted-offline.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { PaymentTimeline } from '../parts/payment-timeline.tsx';
@@ -119,6 +120,7 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
             <Fact name={t('dashboard.field.payment')}>
               {intent.payment && <ObjectLink id={intent.payment} />}
             </Fact>
+            <AcceptedOffline offline={intent.offline} />
             <Fact name={t('dashboard.field.description')}>{given(intent.description)}</Fact>
             <Fact name={t('dashboard.field.order')}>
               <span className="id">{intent.order_id}</span>

@@ -37,7 +37,10 @@ after(async () => {
 
 const PDF = Buffer.from('%PDF-1.7\nthe register says so');
 
-const PAGES = ['Team', 'Settings', 'Verification', 'Risk rules', 'Audit log', 'Balance', 'Catalog'];
+const PAGES = [
+  ...['Team', 'Settings', 'Verification', 'Risk rules', 'Audit log', 'Balance', 'Catalog'],
+  'Offline sales',
+];
 const LOOKS = [
   { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
   { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
@@ -81,6 +84,7 @@ const ADDRESSES = [
     'webhooks',
     'events',
     'request-log',
+    'offline-payments',
   ],
 ];
 

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
 import { named } from '#core/isolates.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
-import type { Payment } from '../../data/types/dashboard.ts';
+import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
 import { List } from '../../desk/list.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
@@ -21,6 +21,7 @@ import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
+import { AcceptedOffline } from '../parts/accepted-offline.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { PaymentTimeline } from '../parts/payment-timeline.tsx';
@@ -72,7 +73,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
         <PaymentTimeline intent={intent} payment={payment} />
         <div className="stack">
           <Sums payment={payment} />
-          <Origin payment={payment} />
+          <Origin payment={payment} intent={intent} />
           <Proof payment={payment} />
         </div>
       </div>
@@ -126,7 +127,13 @@ const credentials = (): Readonly<Record<string, string>> => ({
   chip: t('dashboard.payment.credentials.chip'),
 });
 
-function Origin({ payment }: { readonly payment: Payment }): ReactNode {
+interface OriginProps {
+  readonly payment: Payment;
+  /** `undefined` while loading. */
+  readonly intent: PaymentIntent | undefined;
+}
+
+function Origin({ payment, intent }: OriginProps): ReactNode {
   const { credential } = payment.payment_method;
   const receipt = receiptPath(payment.receipt_url);
   return (
@@ -139,6 +146,7 @@ function Origin({ payment }: { readonly payment: Payment }): ReactNode {
         <Fact name={t('dashboard.field.terminal')}>
           <TerminalLink id={payment.terminal} />
         </Fact>
+        <AcceptedOffline offline={intent?.offline ?? null} />
         <Fact name={t('dashboard.payment.paid_by.name')}>
           {credentials()[credential] ?? t('dashboard.payment.unknown')}
         </Fact>

@@ -20,6 +20,7 @@ import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
+import { OfflineLimits } from '../parts/offline-limits.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { Pairing } from '../parts/pairing.tsx';
 import { SmartTap } from '../parts/smart-tap.tsx';
@@ -91,6 +92,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
           </section>
         ) : null}
         {mode === 'test' && may('member') && isActive ? <TestTap id={id} /> : null}
+        <OfflineLimits terminal={terminal} />
         <TerminalLocation terminal={terminal} />
         <SmartTap terminal={terminal} />
         <TerminalTag terminal={terminal} />

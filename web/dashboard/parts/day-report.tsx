@@ -30,6 +30,7 @@ export function DayReport(): ReactNode {
             <Fact name={t('dashboard.day_report.sales.name', { count: total.payments })}>
               <Amount atoms={BigInt(total.gross)} />
             </Fact>
+            <OfflinePart day={day} />
             <Fact name={t('dashboard.day_report.refunded.name', { count: refunds })}>
               <Amount atoms={-BigInt(refunded)} />
             </Fact>
@@ -43,5 +44,22 @@ export function DayReport(): ReactNode {
         )}
       </Loaded>
     </section>
+  );
+}
+
+/** The sales of the day that tills had accepted offline. A bounced one is in no other sum. */
+function OfflinePart({ day }: { readonly day: string }): ReactNode {
+  const query = useRead('GET /accounts/{account}/{mode}/totals', { query: { from: day, to: day } });
+  if (query.data === undefined) return null;
+  const { payments, sales, bounced, bounced_amount: lost } = query.data.offline;
+  return (
+    <>
+      <Fact name={t('dashboard.day_report.offline.name', { count: payments })}>
+        {payments === 0 ? null : <Amount atoms={BigInt(sales)} />}
+      </Fact>
+      <Fact name={t('dashboard.offline.bounced.name', { count: bounced })}>
+        {bounced === 0 ? null : <Amount atoms={BigInt(lost)} />}
+      </Fact>
+    </>
   );
 }

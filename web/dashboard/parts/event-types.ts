@@ -2,6 +2,7 @@
 export const FAMILIES = [
   'payment_intent',
   'payment',
+  'offline_payment',
   'refund',
   'terminal',
   'balance',
@@ -25,6 +26,8 @@ export const EVENT_TYPES: readonly string[] = [
   'payment.succeeded',
   'payment.refunded',
   'payment.cashback_paid',
+  'offline_payment.succeeded',
+  'offline_payment.bounced',
   'refund.created',
   'refund.succeeded',
   'refund.failed',

@@ -11,7 +11,13 @@ import { useTimeZone } from './time-zone.ts';
 import { useExport } from './use-export.ts';
 
 /** The kinds of data that can be exported. */
-const KINDS = ['payments', 'payment_intents', 'refunds', 'withdrawals'] as const;
+const KINDS = [
+  'payments',
+  'payment_intents',
+  'refunds',
+  'withdrawals',
+  'offline_payments',
+] as const;
 
 export type ExportKind = (typeof KINDS)[number];
 

@@ -7,6 +7,7 @@ const PLACES: Readonly<Record<string, string>> = {
   pi: 'intents',
   re: 'refunds',
   tml: 'terminals',
+  ofp: 'offline-payments',
   key: 'api-keys',
   we: 'webhooks',
   evt: 'events',

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import { systemClock } from '#core/clock.ts';
+import { setLimits } from '#testing/offline-sales.ts';
+import { addMember, PASSWORD } from '#testing/people.ts';
+import { eventually } from '#testing/webhooks.ts';
+import { DESKTOP, NARROW, PHONE, type TestWindow } from '../../testing/browser.ts';
+import { signInAt, textOf } from '../../testing/desk.ts';
+import { ownStage } from '../../testing/stage.ts';
+import { addTestTerminal, type TestTerminal } from '../../testing/till.ts';
+
+/** Offline sales: their limits on a terminal's page, their list, and a file of a lost till. */
+
+const stage = ownStage();
+
+const LIMITS = {
+  'Per payment': '50',
+  'Per card and day': '80',
+  Total: '500',
+  Count: '20',
+  Hours: '24',
+};
+
+async function fillIn(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: /^Offline sales/ }).click();
+  for (const [label, value] of Object.entries(fields)) {
+    await dialog.getByRole('textbox', { name: label, exact: true }).fill(value);
+  }
+}
+
+/** Confirms with a new second factor, because the demo owner has none yet. */
+async function setUpFactor(page: Page, password: string): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Password').fill(password);
+  await page.keyboard.press('Enter');
+  const secret = await dialog.getByLabel('Key', { exact: true }).inputValue();
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  await dialog.getByRole('textbox', { name: 'Authentication code' }).fill(code);
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'I’ve saved them' }).click();
+}
+
+async function send(url: string, key: string, body: object): Promise<Record<string, unknown>> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  assert.ok(response.status < 300, text);
+  return JSON.parse(text);
+}
+
+/** Lets the wallet of a demo pass sign, as at a till without a connection. */
+function signSale(terminal: TestTerminal, wish: { amount: number; pass?: string }) {
+  const { sandbox } = stage();
+  const url = `${sandbox.base_url}/v1/test_helpers/terminals/${terminal.id}/offline_payment`;
+  return send(url, sandbox.test.secret_key, wish);
+}
+
+interface Forwarded {
+  readonly id: string;
+  readonly status: string;
+  readonly payment: string | null;
+}
+
+async function forward(terminal: TestTerminal, payments: readonly object[]): Promise<Forwarded[]> {
+  const url = `${stage().sandbox.base_url}/device/v1/offline_payments`;
+  const { data } = await send(url, terminal.deviceKey, { payments });
+  return data as Forwarded[];
+}
+
+async function checkFits({ page }: TestWindow): Promise<void> {
+  const wide = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  assert.equal(wide, 0, 'scrolls sideways');
+}
+
+test('offline sales are listed with their result, filtered, exported and linked', async () => {
+  const { sandbox, browser, db } = stage();
+  const terminal = await addTestTerminal(sandbox, 'Ferry');
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await setLimits({ store: { db, terminalId: terminal.id } });
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  const records = [
+    await signSale(terminal, { amount: 4_200_000 }),
+    await signSale(terminal, { amount: 9_100_000, pass: 'insufficient_funds' }),
+  ];
+  const ended = await eventually('the chain decides', async () => {
+    const sales = await forward(terminal, records);
+    return sales.every(({ status }) => status !== 'processing') && sales;
+  });
+  assert.deepEqual(
+    ended.map(({ status }) => status),
+    ['succeeded', 'bounced'],
+  );
+  const [paid, bounced] = ended as [Forwarded, Forwarded];
+
+  await page.getByRole('navigation').getByRole('link', { name: 'Offline sales' }).first().click();
+  await page.getByRole('heading', { name: 'Offline sales', level: 1 }).waitFor();
+  await page
+    .getByRole('row', { name: new RegExp(`${paid.id}.*4\\.20.*${paid.payment}.*Ferry`) })
+    .waitFor();
+  await page.getByRole('row', { name: new RegExp(`${bounced.id}.*Bounced`) }).waitFor();
+  await page.getByText('Bounced offline sales (1)').waitFor();
+  await window.checkAccessibility();
+  await page.setViewportSize(PHONE.viewport);
+  await checkFits(window);
+  await page.setViewportSize(NARROW.viewport);
+  await checkFits(window);
+  await page.setViewportSize(DESKTOP.viewport);
+  await page.getByLabel('Status').selectOption('bounced');
+  await page.getByRole('row', { name: new RegExp(paid.id) }).waitFor({ state: 'hidden' });
+  await page.getByText('The wallet does not hold enough.').waitFor();
+
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('button', { name: 'Download' }).click();
+  const file = await textOf(await saved);
+  assert.ok(file.includes(paid.id) && file.includes('insufficient_funds'), file);
+  await page.getByRole('button', { name: 'Done' }).click();
+
+  await page.getByRole('link', { name: new RegExp(bounced.id) }).click();
+  await page.getByRole('heading', { name: 'Offline sale', level: 1 }).waitFor();
+  await page.getByText('A bounce is final.').waitFor();
+  await window.checkAccessibility();
+
+  await page.goto(`${sandbox.web_url}/dashboard/payments/${paid.payment}`);
+  await page.getByText('Accepted offline').waitFor();
+  await page.getByRole('link', { name: paid.id }).waitFor();
+  await page.getByRole('link', { name: 'Receipt' }).click();
+  await page.getByText('Accepted offline').waitFor();
+  await page.goto(`${sandbox.web_url}/dashboard/balance`);
+  await page.getByText('Accepted offline (1), included above').waitFor();
+  window.checkClean();
+  await window.close();
+});
+
+test('the file of a till that was turned off is handed in, and each sale is paid once', async () => {
+  const { sandbox, browser, db } = stage();
+  const terminal = await addTestTerminal(sandbox, 'Lost till');
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  const dialog = page.getByRole('dialog');
+  await signInAt(window, { sandbox, path: `dashboard/terminals/${terminal.id}` });
+  await setLimits({ store: { db, terminalId: terminal.id } });
+  const sale = await signSale(terminal, { amount: 1_300_000 });
+  const other = await signSale(terminal, { amount: 1_400_000 });
+  const forged = { ...sale, authorization: { ...(sale.authorization as object), value: 1 } };
+  await page.getByRole('button', { name: 'Turn off' }).click();
+  await dialog.getByRole('button', { name: 'Turn off' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+
+  await page.goto(`${sandbox.web_url}/dashboard/offline-payments`);
+  const handIn = async (text: string) => {
+    await page.getByRole('button', { name: 'Hand in a file' }).click();
+    await dialog.getByLabel('Terminal').selectOption('Lost till');
+    const buffer = Buffer.from(text);
+    const upload = { name: 'sales.json', mimeType: 'application/json', buffer };
+    await dialog.getByLabel('File', { exact: true }).setInputFiles(upload);
+    await dialog.getByRole('button', { name: 'Hand in a file' }).click();
+  };
+  await handIn('nothing of a till');
+  await dialog.getByText('This is not a file with offline sales.').waitFor();
+  await window.checkAccessibility();
+  await page.keyboard.press('Escape');
+  const file = JSON.stringify({ payments: [sale, other, forged] });
+  for (let time = 0; time < 2; time++) {
+    await handIn(file);
+    await dialog.getByText('2 sales were taken.').waitFor();
+    await dialog.getByText('1 record has a wrong signature').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+  }
+  await page.getByLabel('Terminal').selectOption('Lost till');
+  await page.getByRole('row', { name: /1\.30.*Succeeded/ }).waitFor();
+  assert.equal(await page.getByRole('row', { name: /ofp_/ }).count(), 2);
+  await page.goto(`${sandbox.web_url}/dashboard/audit-log`);
+  await page.getByText(/offline_payments_handed_in/).first().waitFor();
+  window.checkClean();
+  await window.close();
+});
+
+test('who is no admin reads the limits and the sales, and changes nothing', async () => {
+  const { sandbox, browser, db } = stage();
+  const email = 'member@offline.test';
+  const accountId = sandbox.account;
+  await addMember({ db, clock: systemClock }, { email, accountId, role: 'member' });
+  const { id } = await addTestTerminal(sandbox, 'Not mine');
+  const person = { ...sandbox.dashboard, email, password: PASSWORD };
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox: { ...sandbox, dashboard: person }, path: 'dashboard' });
+  await page.getByLabel('Account', { exact: true }).selectOption(accountId);
+  await page.goto(`${sandbox.web_url}/dashboard/terminals/${id}`);
+  await page.getByText('Without a connection, this till sells nothing.').waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Offline sales/ }).count(), 0);
+  await page.goto(`${sandbox.web_url}/dashboard/offline-payments`);
+  await page.getByRole('button', { name: 'Export' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Hand in a file' }).count(), 0);
+  window.checkClean();
+  await window.close();
+});
+
+test('an admin sets the limits, and reads what can be lost before saving', async () => {
+  const { sandbox, browser } = stage();
+  const { id } = await addTestTerminal(sandbox, 'Market stall');
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  const dialog = page.getByRole('dialog');
+  await signInAt(window, { sandbox, path: `dashboard/terminals/${id}` });
+  await page.getByText('Without a connection, this till sells nothing.').waitFor();
+  await fillIn(page, { Hours: '100' });
+  await dialog.getByText('as much as the sum in Total').waitFor();
+  await dialog.getByRole('button', { name: /^Offline sales/ }).click();
+  await dialog.getByText('Enter a sum.').waitFor();
+  for (const [label, value] of Object.entries(LIMITS)) {
+    if (label !== 'Hours')
+      await dialog.getByRole('textbox', { name: label, exact: true }).fill(value);
+  }
+  await dialog.getByText('up to 500.00 USDC at this till').waitFor();
+  await dialog.getByRole('button', { name: /^Offline sales/ }).click();
+  await dialog.getByText('Enter a whole number from 1 to 72.').waitFor();
+  await dialog.getByRole('textbox', { name: 'Hours' }).fill(LIMITS.Hours);
+  // The sandbox's contract lets rates change after a minute.
+  await dialog.getByText('notice of a change of fees (1 minute)').waitFor();
+  await window.checkAccessibility();
+  await page.setViewportSize(NARROW.viewport);
+  await checkFits(window);
+  await page.setViewportSize(DESKTOP.viewport);
+  await dialog.getByRole('button', { name: /^Offline sales/ }).click();
+  await setUpFactor(page, sandbox.dashboard.password);
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByText('80.00 USDC').waitFor();
+
+  await fillIn(page, {});
+  assert.equal(await dialog.getByRole('textbox', { name: 'Total' }).inputValue(), '500.00');
+  await dialog.getByRole('button', { name: 'Turn off' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByText('Without a connection, this till sells nothing.').waitFor();
+  window.checkClean(/status of 403/);
+  await window.close();
+});

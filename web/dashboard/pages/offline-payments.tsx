@@ -1,0 +1,219 @@
+import { type ReactNode, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import type { OfflinePayment } from '../../data/types/dashboard.ts';
+import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { LongList } from '../../desk/long-list.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import { Sum } from '../../ui/sum.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
+import { Time } from '../../ui/time.tsx';
+import { useMerchant, usePages, useRead } from '../merchant.ts';
+import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
+import { dayBefore } from '../parts/days.ts';
+import { ExportDialog } from '../parts/export-dialog.tsx';
+import { HandInDialog } from '../parts/hand-in-dialog.tsx';
+import { ObjectLink } from '../parts/object-link.tsx';
+import { bounceWords, offlineColumns } from '../parts/offline-columns.tsx';
+import { OtherMode } from '../parts/other-mode.tsx';
+import { TerminalLink, useTerminalOptions } from '../parts/terminal-names.tsx';
+import { useChosenDays, useDays, useTimeZone } from '../parts/time-zone.ts';
+import { useLive } from '../parts/use-live.ts';
+
+const PAGE = 50;
+
+type Filters = ReturnType<typeof useFilters>;
+
+function useSales(filters: Filters) {
+  const days = useChosenDays(filters);
+  const status = filters.get('status') as OfflinePayment['status'] | undefined;
+  const terminal = filters.get('terminal');
+  return usePages('GET /accounts/{account}/{mode}/offline_payments', (cursor) => ({
+    query: { limit: PAGE, cursor, ...days, status, terminal },
+  }));
+}
+
+/** The sales that tills accepted offline, by the time of their forwarding. */
+export function OfflinePayments(): ReactNode {
+  const filters = useFilters();
+  const pages = useSales(filters);
+  useLive('offline_payment.', pages.at(filters.cursor).queryKey);
+  const terminals = useTerminalOptions();
+  const days = useDays(filters);
+  const { may } = useMerchant();
+  const [open, setOpen] = useState<'export' | 'hand_in' | null>(null);
+  return (
+    <Page
+      title={t('dashboard.page.offline_sales')}
+      actions={
+        <>
+          {may('admin') ? (
+            <Button onClick={() => setOpen('hand_in')}>{t('dashboard.hand_in.button')}</Button>
+          ) : null}
+          <Button onClick={() => setOpen('export')}>{t('dashboard.button.export')}</Button>
+        </>
+      }
+    >
+      <Figures {...days} />
+      <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
+        <FilterSelect
+          filters={filters}
+          name="status"
+          label={t('dashboard.field.status')}
+          all={t('dashboard.filter.any')}
+          options={[
+            ['processing', t('status.processing')],
+            ['succeeded', t('status.succeeded')],
+            ['bounced', t('status.bounced')],
+          ]}
+        />
+        <FilterSelect
+          filters={filters}
+          name="terminal"
+          label={t('dashboard.field.terminal')}
+          all={t('dashboard.filter.all')}
+          options={terminals}
+        />
+        <DayFilters filters={filters} />
+      </FilterBar>
+      <LongList
+        label={t('dashboard.page.offline_sales')}
+        pages={pages}
+        columns={offlineColumns()}
+        inPairs
+        keyOf={({ id }) => id}
+        filters={filters}
+        empty={<NoSales />}
+      />
+      {open === 'export' ? (
+        <ExportDialog of="offline_payments" {...days} onClose={() => setOpen(null)} />
+      ) : null}
+      {open === 'hand_in' ? <HandInDialog onClose={() => setOpen(null)} /> : null}
+    </Page>
+  );
+}
+
+/** Days of the figures if the list is not filtered by days. */
+const USUAL_DAYS = 30;
+
+interface FiguresProps {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** What was settled and what bounced in the chosen days, at all tills. */
+function Figures(chosen: FiguresProps): ReactNode {
+  const timeZone = useTimeZone();
+  const to = chosen.to ?? dayBefore(0, timeZone);
+  const from = chosen.from ?? dayBefore(USUAL_DAYS - 1, timeZone);
+  const query = useRead(
+    'GET /accounts/{account}/{mode}/totals',
+    { query: { from: from < to ? from : to, to } },
+    { keepsBefore: true },
+  );
+  return (
+    <section className="card stack">
+      <h2>
+        {chosen.from === undefined && chosen.to === undefined
+          ? t('dashboard.offline.figures.usual', { count: USUAL_DAYS })
+          : t('dashboard.offline.figures.chosen')}
+      </h2>
+      <Loaded query={query}>
+        {({ offline: { payments, sales, bounced, bounced_amount: lost } }) => (
+          <FactList>
+            <Fact name={t('dashboard.offline.settled.name', { count: payments })}>
+              <Amount atoms={BigInt(sales)} />
+            </Fact>
+            <Fact name={t('dashboard.offline.bounced.name', { count: bounced })}>
+              <Amount atoms={BigInt(lost)} />
+            </Fact>
+          </FactList>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function NoSales(): ReactNode {
+  return (
+    <EmptyState
+      drawing={<EmptyDrawing name="sales" />}
+      title={t('dashboard.offline.empty.heading')}
+      action={
+        <Link href="/dashboard/terminals" className={buttonClass({})}>
+          {t('dashboard.offline.empty.link')}
+        </Link>
+      }
+    >
+      {t('dashboard.offline.empty')}
+    </EmptyState>
+  );
+}
+
+/** While the chain has not decided, the page looks again after this time. */
+const WATCH_MS = 3_000;
+
+export function OfflinePaymentPage(): ReactNode {
+  const { id = '' } = useParams();
+  const query = useRead(
+    'GET /accounts/{account}/{mode}/offline_payments/{id}',
+    { path: { id } },
+    { everyMs: WATCH_MS },
+  );
+  return (
+    <Page title={t('dashboard.offline.sale.page')}>
+      <Loaded query={query} missing={<OtherMode />}>
+        {(sale) => <SaleView sale={sale} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function SaleView({ sale }: { readonly sale: OfflinePayment }): ReactNode {
+  const { bounce_reason: reason, payment, payment_intent: intent } = sale;
+  return (
+    <>
+      <div className="headline">
+        <Sum atoms={BigInt(sale.amount)} />
+        <ObjectStatus status={sale.status} />
+        <CopyId id={sale.id} />
+      </div>
+      {reason === null ? null : (
+        <Notice tone="bad">
+          <strong>{bounceWords(reason)}</strong>
+          <p>{t('dashboard.offline.bounced.text')}</p>
+        </Notice>
+      )}
+      <section className="card">
+        <FactList>
+          <Fact name={t('dashboard.offline.accepted.column')}>
+            <Time at={sale.accepted_at} />
+          </Fact>
+          <Fact name={t('dashboard.offline.forwarded.name')}>
+            <Time at={sale.created} />
+          </Fact>
+          <Fact name={t('dashboard.field.terminal')}>
+            <TerminalLink id={sale.terminal} />
+          </Fact>
+          <Fact name={t('dashboard.field.payment')}>
+            {payment === null ? null : <ObjectLink id={payment} />}
+          </Fact>
+          <Fact name={t('dashboard.field.intent')}>
+            {intent === null ? null : <ObjectLink id={intent} />}
+          </Fact>
+          <Fact name={t('dashboard.offline.nonce.name')}>
+            <span className="id">{sale.nonce}</span>
+          </Fact>
+        </FactList>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+import { type ReactNode, useState } from 'react';
+import type { ForwardedList, HandInOfflinePaymentsBody } from '../../data/types/dashboard.ts';
+import { Form } from '../../desk/form.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { t } from '../../ui/text/t.ts';
+import { useMerchant } from '../merchant.ts';
+import { useTerminalOptions } from './terminal-names.tsx';
+
+type Records = HandInOfflinePaymentsBody['payments'];
+
+/** As many as one request takes. */
+const AT_ONCE = 100;
+/** A till keeps far fewer sales. */
+const MOST_BYTES = 5_000_000;
+
+/**
+ * Returns the records of a file that a till has saved: `{"payments": […]}`, or the list alone.
+ * @returns `null` if it holds none. The service checks each of them.
+ */
+export function readRecords(text: string): Records | null {
+  try {
+    const read: unknown = JSON.parse(text);
+    const list = Array.isArray(read) ? read : (read as { payments?: unknown } | null)?.payments;
+    return Array.isArray(list) && list.length > 0 ? (list as Records) : null;
+  } catch {
+    return null;
+  }
+}
+
+interface Counts {
+  readonly processing: number;
+  readonly succeeded: number;
+  readonly bounced: number;
+  /** Records whose signature or nonce is wrong. They can never be paid. */
+  readonly error: number;
+}
+
+const NOTHING: Counts = { processing: 0, succeeded: 0, bounced: 0, error: 0 };
+
+function addCounts(counts: Counts, answer: ForwardedList): Counts {
+  const all = { ...counts };
+  for (const one of answer.data) all[one.object === 'error' ? 'error' : one.status] += 1;
+  return all;
+}
+
+/** Takes what a till has saved to a file, because it cannot forward its sales any more. */
+export function HandInDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { call } = useMerchant();
+  const terminals = useTerminalOptions();
+  const [terminal, setTerminal] = useState('');
+  const [file, setFile] = useState<File | null>(null);
+  const [result, setResult] = useState<Counts | null>(null);
+  const sending = useSend(['terminal', 'file']);
+  const handIn = async () => {
+    if (terminal === '') return sending.refuse('terminal', t('dashboard.hand_in.terminal.missing'));
+    const isWrong = file === null || file.size > MOST_BYTES;
+    const records = isWrong ? null : readRecords(await file.text());
+    if (records === null) return sending.refuse('file', t('dashboard.hand_in.file.invalid'));
+    let counts = NOTHING;
+    for (let from = 0; from < records.length; from += AT_ONCE) {
+      const body = { payments: records.slice(from, from + AT_ONCE) };
+      const answer = await sending.send(() =>
+        call('POST /accounts/{account}/{mode}/terminals/{id}/offline_payments', {
+          path: { id: terminal },
+          body,
+        }),
+      );
+      // What was taken before is safe: the file can be handed in again as a whole.
+      if (answer === null) return;
+      counts = addCounts(counts, answer);
+    }
+    setResult(counts);
+  };
+  if (result !== null) return <Result counts={result} onClose={onClose} />;
+  return (
+    <Dialog title={t('dashboard.hand_in.heading')} onClose={onClose}>
+      <p>{t('dashboard.hand_in.text')}</p>
+      <Form
+        sending={sending}
+        onSend={handIn}
+        send={t('dashboard.hand_in.button')}
+        onCancel={onClose}
+      >
+        <Select
+          label={t('dashboard.field.terminal')}
+          value={terminal}
+          onChange={(event) => setTerminal(event.target.value)}
+          hint={t('dashboard.hand_in.terminal.hint')}
+          error={sending.problemAt('terminal')}
+        >
+          <option value="">{t('dashboard.hand_in.terminal.choose')}</option>
+          {terminals.map(([id, name]) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </Select>
+        <TextField
+          label={t('dashboard.hand_in.file')}
+          type="file"
+          accept="application/json,.json"
+          onChange={(event) => setFile(event.target.files?.[0] ?? null)}
+          error={sending.problemAt('file')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ResultProps {
+  readonly counts: Counts;
+  readonly onClose: () => void;
+}
+
+function Result({ counts, onClose }: ResultProps): ReactNode {
+  const { processing, succeeded, bounced, error } = counts;
+  return (
+    <Dialog title={t('dashboard.hand_in.heading')} onClose={onClose}>
+      <div role="status" className="stack">
+        <p>{t('dashboard.hand_in.done', { count: processing + succeeded + bounced })}</p>
+        {bounced === 0 ? null : <p>{t('dashboard.hand_in.bounced', { count: bounced })}</p>}
+        {error === 0 ? null : <p>{t('dashboard.hand_in.wrong', { count: error })}</p>}
+      </div>
+      <div>
+        <Button kind="primary" onClick={onClose}>
+          {t('desk.button.done')}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
