@@ -62,20 +62,9 @@ export const WORDS = {
   amountTooLarge: 'till.amount_too_large',
   displayAlone: 'till.display_alone',
   displayConfirm: 'till.display_confirm',
-  camera: {
-    refused: 'till.camera.refused',
-    no_decoder: 'till.camera.no_decoder',
-    stopped: 'till.camera.stopped',
-  },
   elsewhere: 'till.elsewhere',
   elsewhereHint: 'till.elsewhere_hint',
 } as const satisfies Words;
-
-/**
- * The reason why the camera reads no codes: no permission, no device, no decoder, or its track
- * ended.
- */
-export type CameraProblem = keyof typeof WORDS.camera;
 
 export const OUTCOME_LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | 'plain'>> = {
   paid: 'good',

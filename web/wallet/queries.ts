@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-query';
 import { type Answer, valueIn } from '../data/api.ts';
 import type { Payer, Wallet } from '../data/payer.ts';
+import { rememberBalance } from './offline-pay.ts';
 import { type Here, useHere } from './wallet-context.tsx';
 
 /** Polling interval of the visible page. A tap at a till changes this data without an event. */
@@ -20,7 +21,11 @@ export function useWallet(): UseQueryResult<Wallet> {
   const here = useHere();
   return useQuery({
     queryKey: keyOf(here, 'wallet'),
-    queryFn: async () => valueIn(await here.api.wallet()),
+    queryFn: async () => {
+      const wallet = valueIn(await here.api.wallet());
+      rememberBalance(here.network, here.vault.address, BigInt(wallet.balance));
+      return wallet;
+    },
     refetchInterval: WATCH_MS,
   });
 }

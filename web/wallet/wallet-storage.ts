@@ -45,6 +45,12 @@ interface Kept {
    * without the service.
    */
   readonly chains: { readonly [network in Network]?: ChainFacts };
+  /**
+   * The balances when the wallet was last online, in atoms, less what it has signed offline since.
+   */
+  readonly balances: {
+    readonly [network in Network]?: { readonly address: string; readonly atoms: string };
+  };
   /** USDC transfers whose result is not known yet. */
   readonly sending: { readonly [network in Network]?: Sending };
   /**
@@ -70,6 +76,7 @@ const EMPTY: Kept = {
   heardUntil: null,
   refusedUntil: null,
   chains: {},
+  balances: {},
   sending: {},
   otherContracts: {},
   formerContracts: {},

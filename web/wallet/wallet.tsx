@@ -13,6 +13,7 @@ import {
   ContractsPage,
   LimitsPage,
   PassesPage,
+  PayOfflinePage,
   SettingsPage,
   StaticPassToasts,
   TakeBackPage,
@@ -37,6 +38,8 @@ const PAGES_BY_PATH: Readonly<Record<string, ComponentType>> = {
 
 /** A page apart from the others, because it needs no session. */
 const TAKE_BACK = 'wallet/take-back';
+/** This one works without a connection, when no session can begin. */
+const PAY_OFFLINE = 'wallet/pay-offline';
 
 function Insecure(): ReactNode {
   return (
@@ -67,6 +70,7 @@ export function Wallet(): ReactNode {
   if (pin !== null && !unlocked) {
     return <WalletLock vault={vault} pin={pin} onUnlock={() => setUnlocked(true)} />;
   }
+  if (current === PAY_OFFLINE) return <PayOfflinePage vault={vault} />;
   if (current === TAKE_BACK) return <TakeBackPage vault={vault} />;
   if (session === null) return <SignInScreen key={vault.address} vault={vault} />;
   const Page = PAGES_BY_PATH[current] ?? HomePage;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { CameraProblem } from '../words.ts';
-import { type BarcodeDetector, readCodes } from './read-codes.ts';
+import { type BarcodeDetector, type CameraProblem, readCodes } from './read-codes.ts';
 
 /** Replaces a camera's track, because Node has neither a camera nor pictures. */
 class Track extends EventTarget {

@@ -1,4 +1,8 @@
-import type { CameraProblem } from '../words.ts';
+/**
+ * The reason why the camera reads no codes: no permission or device, no decoder, or its track
+ * ended.
+ */
+export type CameraProblem = 'refused' | 'no_decoder' | 'stopped';
 
 /** The part of the Barcode Detection API that we use. */
 export interface BarcodeDetector {

@@ -3,7 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { readCamera } from '../reader/camera.ts';
-import { type CameraProblem, WORDS } from '../words.ts';
+import type { CameraProblem } from '../reader/read-codes.ts';
 import './scan.css';
 import { t } from '../../ui/text/t.ts';
 
@@ -39,7 +39,7 @@ export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNo
         <video ref={video} className="scan-video" muted playsInline />
       ) : (
         <Notice tone="warn" role="alert">
-          <p>{t(WORDS.camera[problem])}</p>
+          <p>{t(`till.camera.${problem}`)}</p>
           <Button
             onClick={() => {
               setProblem(null);

@@ -19,6 +19,7 @@ import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
 import { AllowSheet, PassCodeSheet, ReceiveSheet, SendSheet } from './lazy-pages.ts';
 import { Problem, Waiting } from './loading.tsx';
+import { PayOfflineButton } from './pay-offline-button.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
@@ -169,6 +170,18 @@ function Newest(): ReactNode {
   );
 }
 
+/** Without a connection, a till can still be paid. */
+function Unreachable({ error }: { readonly error: Error }): ReactNode {
+  return (
+    <>
+      <Problem of={error} />
+      <div>
+        <PayOfflineButton />
+      </div>
+    </>
+  );
+}
+
 export function HomePage(): ReactNode {
   const { network } = useHere();
   const wallet = useWallet();
@@ -176,7 +189,7 @@ export function HomePage(): ReactNode {
   const [sending, setSending] = useState(false);
   const [back] = useState(wayBack);
   if (wallet.data === undefined) {
-    return wallet.isError ? <Problem of={wallet.error} /> : <Waiting />;
+    return wallet.isError ? <Unreachable error={wallet.error} /> : <Waiting />;
   }
   return (
     <>
@@ -190,6 +203,7 @@ export function HomePage(): ReactNode {
         <div className="row">
           <Button onClick={() => setReceiving(true)}>{t('wallet.receive.open_button')}</Button>
           <Button onClick={() => setSending(true)}>{t('wallet.send.open_button')}</Button>
+          <PayOfflineButton />
           {network === 'testnet' ? <Faucet /> : null}
         </div>
       </section>

@@ -17,6 +17,10 @@ export const PassCodeSheet = partOf(async () => (await import('./pass-code.tsx')
 export const AgentsPage = partOf(async () => (await import('./agents.tsx')).AgentsPage, waiting);
 export const PassesPage = partOf(async () => (await import('./passes.tsx')).PassesPage, waiting);
 export const CardsPage = partOf(async () => (await import('./cards.tsx')).CardsPage, waiting);
+export const PayOfflinePage = partOf(
+  async () => (await import('./pay-offline.tsx')).PayOfflinePage,
+  waiting,
+);
 export const TakeBackPage = partOf(
   async () => (await import('./revoke-approvals.tsx')).TakeBackPage,
   waiting,

@@ -1,0 +1,232 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { named } from '#core/isolates.ts';
+import {
+  answerTo,
+  type OfflineRequest,
+  offlineMessage,
+  writeAnswer,
+} from '../../data/offline-request.ts';
+import { hasCamera } from '../../terminal/reader/camera.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { partOf } from '../../ui/lazy-part.ts';
+import { formatUsdc } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { Qr } from '../../ui/qr.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Facts } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
+import { Time } from '../../ui/time.tsx';
+import type { Account } from '../account.ts';
+import { isOpen } from '../keyring.ts';
+import { balanceOf, checkRequest, type RequestProblem, rememberBalance } from '../offline-pay.ts';
+import { askOwner, asksEach } from '../passkey-per-payment.ts';
+import { pinOf } from '../pins.ts';
+import type { Vault } from '../vault.ts';
+import { kept, type Network, useKept } from '../wallet-storage.ts';
+import { PageLink } from './frame.tsx';
+import { ProblemNotice } from './problem-notice.tsx';
+import { OpenerField } from './unlock-method.tsx';
+import { useUnlocking } from './use-unlocking.ts';
+
+const ScanDialog = partOf(async () => (await import('../../terminal/screens/scan.tsx')).ScanDialog);
+
+/** Says why a request is not signed, and what to do. */
+function problemWords(problem: RequestProblem): string {
+  return t(`wallet.pay_offline.problem.${problem}`);
+}
+
+function checked(text: string, network: Network | null): OfflineRequest | RequestProblem {
+  if (network === null) return 'unknown_network';
+  const known = { pin: pinOf(network), former: kept('formerContracts')[network] ?? [] };
+  return checkRequest(text, known, Date.now());
+}
+
+interface Signed {
+  readonly request: OfflineRequest;
+  readonly answer: string;
+}
+
+async function sign(account: Account, request: OfflineRequest): Promise<Signed> {
+  const from = account.address;
+  const signature = await account.signTypedData(offlineMessage(request, from));
+  return { request, answer: writeAnswer(answerTo(request, { from, signature })) };
+}
+
+/** Later payments are compared with what is left. */
+function subtract(network: Network, address: string, { value }: OfflineRequest): void {
+  const held = balanceOf(network, address);
+  if (held !== null) rememberBalance(network, address, held - value);
+}
+
+/**
+ * Signs a payment to a till that has no connection. Needs neither a session nor the service: the key
+ * and the contracts are in this browser.
+ */
+export function PayOfflinePage({ vault }: { readonly vault: Vault }): ReactNode {
+  const network = useKept('network');
+  const [signed, setSigned] = useState<Signed | null>(null);
+  return (
+    <main className="sheet stack">
+      <title>{t('wallet.pay_offline.page')}</title>
+      <div className="row row-apart">
+        <PageLink path="wallet">{t('wallet.back_to_wallet')}</PageLink>
+        {network === 'testnet' ? <Status tone="warn">{t('wallet.test_money')}</Status> : null}
+      </div>
+      <h1>{t('wallet.pay_offline.heading')}</h1>
+      {signed === null ? (
+        <RequestForm vault={vault} network={network} onSigned={setSigned} />
+      ) : (
+        <Answer {...signed} onDone={() => setSigned(null)} />
+      )}
+    </main>
+  );
+}
+
+interface FormProps {
+  readonly vault: Vault;
+  readonly network: Network | null;
+  readonly onSigned: (signed: Signed) => void;
+}
+
+function RequestForm({ vault, network, onSigned }: FormProps): ReactNode {
+  const [text, setText] = useState('');
+  const [scanning, setScanning] = useState(false);
+  const [problem, setProblem] = useState<RequestProblem | null>(null);
+  const [refused, setRefused] = useState<string | null>(null);
+  const read = text.trim() === '' ? null : checked(text, network);
+  const shown = read === null || typeof read === 'string' ? null : read;
+  const opening = useUnlocking(vault, async (account) => {
+    const request = checked(text, network);
+    if (network === null || typeof request === 'string') return;
+    const answered = await sign(account, request);
+    subtract(network, vault.address, request);
+    onSigned(answered);
+  });
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    // Checked again: it may have expired while it was on the screen.
+    const request = checked(text, network);
+    if (typeof request === 'string') return setProblem(request);
+    const isAsking = asksEach(vault) && isOpen(vault);
+    const wrong = isAsking ? await askOwner(vault) : null;
+    setRefused(wrong);
+    if (wrong === null) opening.submit(event);
+  };
+  const take = (typed: string) => {
+    setText(typed);
+    setProblem(null);
+  };
+  // A text that was pasted or scanned is complete, so its problem shows at once.
+  const found = typeof read === 'string' && text.length >= WHOLE_TEXT ? read : problem;
+  return (
+    <form className="stack" onSubmit={(event) => void submit(event)} noValidate>
+      <p className="soft">{t('wallet.pay_offline.text')}</p>
+      {hasCamera() ? (
+        <Button large wide onClick={() => setScanning(true)}>
+          {t('wallet.pay_offline.scan_button')}
+        </Button>
+      ) : null}
+      <TextField
+        data-name="Request"
+        label={t('wallet.pay_offline.request')}
+        hint={t('wallet.pay_offline.request_hint')}
+        autoComplete="off"
+        autoCapitalize="characters"
+        spellCheck={false}
+        dir="ltr"
+        value={text}
+        error={found === null ? null : problemWords(found)}
+        onChange={(event) => take(event.target.value)}
+      />
+      {shown === null || network === null ? null : (
+        <Asked request={shown} balance={balanceOf(network, vault.address)} />
+      )}
+      <OpenerField
+        vault={vault}
+        password={opening.password}
+        error={opening.wrong}
+        onChange={opening.setPassword}
+      />
+      <ProblemNotice problem={refused ?? opening.problem} />
+      <Button data-name="Sign" type="submit" kind="primary" large wide busy={opening.busy}>
+        {shown === null
+          ? t('wallet.pay_offline.sign_button')
+          : t('wallet.pay_offline.sign_sum_button', { sum: formatUsdc(shown.value) })}
+      </Button>
+      {scanning ? (
+        <ScanDialog
+          title={t('wallet.pay_offline.scan_heading')}
+          onClose={() => setScanning(false)}
+          onCode={(code) => {
+            setScanning(false);
+            take(code);
+          }}
+        />
+      ) : null}
+    </form>
+  );
+}
+
+/** Shorter than any request. People who type one see a problem when they sign. */
+const WHOLE_TEXT = 150;
+
+interface AskedProps {
+  readonly request: OfflineRequest;
+  /** `null` if it is not known. */
+  readonly balance: bigint | null;
+}
+
+/** Shows what is signed: who gets it first; sum, fees and total apart. */
+function Asked({ request, balance }: AskedProps): ReactNode {
+  const { merchantName, amount, value, validBefore } = request;
+  return (
+    <section className="card stack" aria-label={t('wallet.pay_offline.asked')}>
+      <h2 translate="no">{named(merchantName)}</h2>
+      <Facts
+        facts={[
+          [t('wallet.pay_offline.sale'), <Amount exact key="sale" atoms={amount} />],
+          [
+            t('wallet.pay_offline.fees'),
+            value === amount ? null : <Amount exact key="fees" atoms={value - amount} />,
+          ],
+          [t('wallet.pay_offline.total'), <Amount exact key="total" atoms={value} />],
+          [
+            t('wallet.pay_offline.until'),
+            <Time key="until" at={new Date(validBefore * 1_000).toISOString()} />,
+          ],
+        ]}
+      />
+      <p className="soft small">{t('wallet.pay_offline.name_text')}</p>
+      {balance !== null && value > balance ? (
+        <Notice tone="warn" role="alert">
+          <p>
+            {t('wallet.pay_offline.above_balance', {
+              sum: formatUsdc(balance > 0n ? balance : 0n),
+            })}
+          </p>
+        </Notice>
+      ) : null}
+    </section>
+  );
+}
+
+interface AnswerProps extends Signed {
+  readonly onDone: () => void;
+}
+
+/** The code that the till reads. It is no receipt: the shop is paid when its till is online. */
+function Answer({ request, answer, onDone }: AnswerProps): ReactNode {
+  const values = { sum: formatUsdc(request.value), merchant: request.merchantName };
+  return (
+    <>
+      <p role="status">{t('wallet.pay_offline.signed', values)}</p>
+      <Qr value={answer} label={t('wallet.pay_offline.answer_picture')} />
+      <CopyField data-name="Answer" label={t('wallet.pay_offline.answer')} value={answer} />
+      <p className="soft">{t('wallet.pay_offline.answer_text')}</p>
+      <Button onClick={onDone}>{t('wallet.pay_offline.next_button')}</Button>
+    </>
+  );
+}
