@@ -55,8 +55,6 @@ const DESKS: readonly Desk[] = [
     atLeast: 40,
     withoutScreen: {
       'GET /me': 'the session names the person',
-      'GET /networks/{network}/offline': 'an operator reads it before a change',
-      'PUT /networks/{network}/offline': 'an operator sets it by command',
     },
     asLinks: { 'GET /accounts/{account}/kyb/documents/{id}': '/kyb/documents/$' },
   },

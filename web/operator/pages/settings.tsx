@@ -11,6 +11,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import { type Column, Facts } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
+import { OfflineRules } from '../parts/offline-rule.tsx';
 import { PolicyForms } from '../parts/policy-form.tsx';
 import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
@@ -50,6 +51,7 @@ export function Settings(): ReactNode {
         <h2>Staff</h2>
         <List label="Staff" query={staff} columns={COLUMNS} keyOf={({ id }) => id} empty={null} />
         <PolicyForms />
+        <OfflineRules />
         <SmartTapKeys />
         <h2>Configuration</h2>
         <p className="soft">

@@ -1,0 +1,148 @@
+import { type ReactNode, useState } from 'react';
+import type { ReadOfflineRuleResponse } from '../../data/types/operator.ts';
+import { Form } from '../../desk/form.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Choice } from '../../ui/choice.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Status } from '../../ui/status.tsx';
+import { SumField } from '../../ui/sum-field.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
+import { useOperator, useRead } from '../operator.ts';
+
+type Rule = ReadOfflineRuleResponse;
+type Network = Rule['network'];
+
+const NETWORKS: readonly Network[] = ['testnet', 'mainnet'];
+
+/** Whether tills may sell offline, per network, and the highest sum of one such sale. */
+export function OfflineRules(): ReactNode {
+  return (
+    <>
+      <h2>Offline sales</h2>
+      <p className="soft">
+        Tills may go on selling while they have no connection, if their merchant allows it and
+        carries the loss. You can forbid it or cap it; the merchants’ own limits stay as they are.
+      </p>
+      <div className="columns">
+        {NETWORKS.map((network) => (
+          <RuleCard key={network} network={network} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function RuleCard({ network }: { readonly network: Network }): ReactNode {
+  const { mayChange } = useOperator();
+  const query = useRead('GET /networks/{network}/offline', { path: { network } });
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <section className="card stack">
+      <h3>{network}</h3>
+      <Loaded query={query}>
+        {(rule) => (
+          <>
+            <FactList>
+              <Fact name="Offline sales">
+                <Status tone={rule.allowed ? 'good' : 'bad'}>
+                  {rule.allowed ? 'Allowed' : 'Forbidden'}
+                </Status>
+              </Fact>
+              <Fact name="Highest sum of a sale">
+                {rule.per_payment === null ? (
+                  'As each merchant sets it'
+                ) : (
+                  <Amount atoms={BigInt(rule.per_payment)} />
+                )}
+              </Fact>
+            </FactList>
+            {mayChange ? (
+              <div>
+                <Button onClick={() => setIsOpen(true)}>
+                  Change offline sales<span className="unseen"> of {network}</span>
+                </Button>
+              </div>
+            ) : null}
+            {isOpen ? <RuleDialog rule={rule} onClose={() => setIsOpen(false)} /> : null}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+interface RuleDialogProps {
+  readonly rule: Rule;
+  readonly onClose: () => void;
+}
+
+function RuleDialog({ rule, onClose }: RuleDialogProps): ReactNode {
+  const { network } = rule;
+  const { call } = useOperator();
+  const toast = useToast();
+  const [allowed, setAllowed] = useState(rule.allowed);
+  const [wrote] = useState(rule.per_payment === null ? null : BigInt(rule.per_payment));
+  const [typed, setTyped] = useState(wrote === null ? '' : writeSum(wrote));
+  const [reason, setReason] = useState('');
+  const sending = useSend(['per_payment', 'reason']);
+  const cap = readSum(typed, { wrote });
+  const save = async () => {
+    if (cap.is === 'refused') return;
+    if (reason.trim() === '') return sending.refuse('reason', 'Enter a reason.');
+    const atoms = sumIn(cap);
+    const body = {
+      allowed,
+      per_payment: atoms === null ? null : Number(atoms),
+      reason: reason.trim(),
+    };
+    const saved = await sending.send(() =>
+      call('PUT /networks/{network}/offline', { path: { network }, body }),
+    );
+    if (saved === null) return;
+    toast('Saved.');
+    onClose();
+  };
+  return (
+    <Dialog title={`Offline sales of ${network}`} onClose={onClose}>
+      <Form sending={sending} onSend={save} send="Change offline sales" onCancel={onClose}>
+        <Choice
+          type="checkbox"
+          name="allowed"
+          value="allowed"
+          label="Tills may sell offline"
+          checked={allowed}
+          onChange={setAllowed}
+        />
+        {allowed ? null : (
+          <p className="soft">
+            Tills stop at their next contact. Sales that they hold already are refused until you
+            allow them again.
+          </p>
+        )}
+        <SumField
+          label="Highest sum of a sale"
+          value={typed}
+          sum={cap}
+          shows
+          onText={setTyped}
+          hint="In USDC. Leave empty for no cap."
+          error={sending.problemAt('per_payment')}
+        />
+        <TextField
+          label="Reason"
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+          hint="For the audit log."
+          maxLength={500}
+          error={sending.problemAt('reason')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
