@@ -180,7 +180,10 @@ test('the file of a till that was turned off is handed in, and each sale is paid
   await page.getByRole('row', { name: /1\.30.*Succeeded/ }).waitFor();
   assert.equal(await page.getByRole('row', { name: /ofp_/ }).count(), 2);
   await page.goto(`${sandbox.web_url}/dashboard/audit-log`);
-  await page.getByText(/offline_payments_handed_in/).first().waitFor();
+  await page
+    .getByText(/offline_payments_handed_in/)
+    .first()
+    .waitFor();
   window.checkClean();
   await window.close();
 });
