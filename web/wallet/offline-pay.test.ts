@@ -68,7 +68,7 @@ test('sums that cannot be paid, and fees above the known ones, are refused', () 
   assert.equal(check({ amount: 10n ** 12n + 1n }), 'wrong_sum');
   assert.equal(check({ value: 2_512_501n }), 'higher_fees');
   const { feeRate: _, ...unknown } = PIN;
-  // A wallet that does not know the fees accepts as much as any contract may charge: 3 %.
+  // A wallet that does not know the fees accepts what a contract may charge at most: 3 %.
   const dearest = { ...REQUEST, value: 2_575_000n };
   assert.deepEqual(check(dearest, { pin: unknown, former: [] }), dearest);
   assert.equal(check({ value: 2_575_001n }, { pin: unknown, former: [] }), 'higher_fees');

@@ -130,7 +130,7 @@ async function checkFits({ page }: WalletWindow): Promise<void> {
   assert.equal(wide, 0, 'scrolls sideways');
 }
 
-test('a locked wallet without a connection signs what a till asks for, and it is paid', async () => {
+test('a locked offline wallet signs what a till asks for, and it is paid', async () => {
   const { sandbox, browser } = stage();
   const terminal = await offlineTerminal();
   const request = await requestOf(terminal, 2_500_000n);

@@ -141,7 +141,7 @@ test('offline sales are listed with their result, filtered, exported and linked'
   await window.close();
 });
 
-test('the file of a till that was turned off is handed in, and each sale is paid once', async () => {
+test('the file of a till that is off is handed in, and each sale is paid once', async () => {
   const { sandbox, browser, db } = stage();
   const terminal = await addTestTerminal(sandbox, 'Lost till');
   const window = await browser.open(DESKTOP);

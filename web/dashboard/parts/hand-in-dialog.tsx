@@ -46,10 +46,9 @@ function addCounts(counts: Counts, answer: ForwardedList): Counts {
   return all;
 }
 
-/** Takes what a till has saved to a file, because it cannot forward its sales any more. */
-export function HandInDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+/** Sends the file's records. `result` is `null` until all of them were taken. */
+function useHandIn() {
   const { call } = useMerchant();
-  const terminals = useTerminalOptions();
   const [terminal, setTerminal] = useState('');
   const [file, setFile] = useState<File | null>(null);
   const [result, setResult] = useState<Counts | null>(null);
@@ -74,6 +73,13 @@ export function HandInDialog({ onClose }: { readonly onClose: () => void }): Rea
     }
     setResult(counts);
   };
+  return { terminal, setTerminal, setFile, result, sending, handIn };
+}
+
+/** Takes what a till has saved to a file, because it cannot forward its sales any more. */
+export function HandInDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const terminals = useTerminalOptions();
+  const { terminal, setTerminal, setFile, result, sending, handIn } = useHandIn();
   if (result !== null) return <Result counts={result} onClose={onClose} />;
   return (
     <Dialog title={t('dashboard.hand_in.heading')} onClose={onClose}>

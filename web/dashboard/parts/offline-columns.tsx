@@ -31,7 +31,7 @@ export function bounceWords(reason: string): string {
 /** The payment that the sale became, or the reason why it became none. */
 function Result({ sale }: { readonly sale: OfflinePayment }): ReactNode {
   if (sale.payment !== null) return <ObjectLink id={sale.payment} />;
-  return sale.bounce_reason === null ? null : bounceWords(sale.bounce_reason);
+  return sale.bounce_reason === null ? null : <>{bounceWords(sale.bounce_reason)}</>;
 }
 
 export const offlineColumns = (): readonly Column<OfflinePayment>[] => [

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ChangeEvent, type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type {
   DashboardTerminal as Terminal,
@@ -164,28 +164,11 @@ interface DialogProps extends OfflineLimitsProps {
   readonly onClose: () => void;
 }
 
-function LimitsDialog({ terminal, onClose }: DialogProps): ReactNode {
+function LimitsDialog(props: DialogProps): ReactNode {
+  const { terminal, onClose } = props;
   const form = useLimits({ terminal }, onClose);
   const { sums, texts, sending } = form;
   const isOn = terminal.offline !== null;
-  const fieldOf = (field: Field) => ({
-    value: texts[field],
-    hint: form.storedAt(field) ?? t(`dashboard.offline.${field}.hint`),
-    error: sending.problemAt(field),
-  });
-  const sumField = (field: (typeof SUMS)[number]) => ({
-    ...fieldOf(field),
-    sum: sums[field],
-    shows: true,
-    onText: (text: string) => form.set(field, text),
-  });
-  const numberField = (field: 'count' | 'hours') => ({
-    ...fieldOf(field),
-    inputMode: 'numeric' as const,
-    autoComplete: 'off',
-    onChange: (event: { readonly target: { readonly value: string } }) =>
-      form.set(field, event.target.value),
-  });
   return (
     <Dialog title={t('dashboard.page.offline_sales')} onClose={onClose}>
       <p>{t('dashboard.offline.text')}</p>
@@ -198,31 +181,7 @@ function LimitsDialog({ terminal, onClose }: DialogProps): ReactNode {
       >
         <ChangedMeanwhile isStale={form.isStale} />
         <Loss total={sumIn(sums.total)} />
-        <SumField
-          data-name="Per payment"
-          label={t('dashboard.offline.per_payment.label')}
-          {...sumField('per_payment')}
-        />
-        <SumField
-          data-name="Per card and day"
-          label={t('dashboard.offline.per_card_per_day.label')}
-          {...sumField('per_card_per_day')}
-        />
-        <SumField
-          data-name="Total"
-          label={t('dashboard.offline.total.label')}
-          {...sumField('total')}
-        />
-        <TextField
-          data-name="Count"
-          label={t('dashboard.offline.count.label')}
-          {...numberField('count')}
-        />
-        <TextField
-          data-name="Hours"
-          label={t('dashboard.offline.hours.label')}
-          {...numberField('hours')}
-        />
+        <Fields form={form} />
         <Bounds hours={readWhole(texts.hours)} perPayment={sumIn(sums.per_payment)} />
         {isOn ? (
           <div>
@@ -233,6 +192,50 @@ function LimitsDialog({ terminal, onClose }: DialogProps): ReactNode {
         ) : null}
       </Form>
     </Dialog>
+  );
+}
+
+function Fields({ form }: { readonly form: ReturnType<typeof useLimits> }): ReactNode {
+  const { sums, texts, sending, set } = form;
+  const fieldOf = (field: Field) => ({
+    value: texts[field],
+    hint: form.storedAt(field) ?? t(`dashboard.offline.${field}.hint`),
+    error: sending.problemAt(field),
+  });
+  const sumOf = (field: (typeof SUMS)[number]) => ({
+    ...fieldOf(field),
+    ...{ sum: sums[field], shows: true, onText: (text: string) => set(field, text) },
+  });
+  const numberOf = (field: 'count' | 'hours') => ({
+    ...fieldOf(field),
+    inputMode: 'numeric' as const,
+    autoComplete: 'off',
+    onChange: ({ target }: ChangeEvent<HTMLInputElement>) => set(field, target.value),
+  });
+  return (
+    <>
+      <SumField
+        data-name="Per payment"
+        label={t('dashboard.offline.per_payment.label')}
+        {...sumOf('per_payment')}
+      />
+      <SumField
+        data-name="Per card and day"
+        label={t('dashboard.offline.per_card_per_day.label')}
+        {...sumOf('per_card_per_day')}
+      />
+      <SumField data-name="Total" label={t('dashboard.offline.total.label')} {...sumOf('total')} />
+      <TextField
+        data-name="Count"
+        label={t('dashboard.offline.count.label')}
+        {...numberOf('count')}
+      />
+      <TextField
+        data-name="Hours"
+        label={t('dashboard.offline.hours.label')}
+        {...numberOf('hours')}
+      />
+    </>
   );
 }
 

@@ -82,7 +82,7 @@ interface RuleDialogProps {
   readonly onClose: () => void;
 }
 
-function RuleDialog({ rule, onClose }: RuleDialogProps): ReactNode {
+function useRule({ rule, onClose }: RuleDialogProps) {
   const { network } = rule;
   const { call } = useOperator();
   const toast = useToast();
@@ -96,11 +96,8 @@ function RuleDialog({ rule, onClose }: RuleDialogProps): ReactNode {
     if (cap.is === 'refused') return;
     if (reason.trim() === '') return sending.refuse('reason', 'Enter a reason.');
     const atoms = sumIn(cap);
-    const body = {
-      allowed,
-      per_payment: atoms === null ? null : Number(atoms),
-      reason: reason.trim(),
-    };
+    const per_payment = atoms === null ? null : Number(atoms);
+    const body = { allowed, per_payment, reason: reason.trim() };
     const saved = await sending.send(() =>
       call('PUT /networks/{network}/offline', { path: { network }, body }),
     );
@@ -108,8 +105,14 @@ function RuleDialog({ rule, onClose }: RuleDialogProps): ReactNode {
     toast('Saved.');
     onClose();
   };
+  return { sending, save, allowed, setAllowed, cap, typed, setTyped, reason, setReason };
+}
+
+function RuleDialog(props: RuleDialogProps): ReactNode {
+  const { rule, onClose } = props;
+  const { sending, save, allowed, cap, reason, ...form } = useRule(props);
   return (
-    <Dialog title={`Offline sales of ${network}`} onClose={onClose}>
+    <Dialog title={`Offline sales of ${rule.network}`} onClose={onClose}>
       <Form sending={sending} onSend={save} send="Change offline sales" onCancel={onClose}>
         <Choice
           type="checkbox"
@@ -117,7 +120,7 @@ function RuleDialog({ rule, onClose }: RuleDialogProps): ReactNode {
           value="allowed"
           label="Tills may sell offline"
           checked={allowed}
-          onChange={setAllowed}
+          onChange={form.setAllowed}
         />
         {allowed ? null : (
           <p className="soft">
@@ -127,17 +130,17 @@ function RuleDialog({ rule, onClose }: RuleDialogProps): ReactNode {
         )}
         <SumField
           label="Highest sum of a sale"
-          value={typed}
+          value={form.typed}
           sum={cap}
           shows
-          onText={setTyped}
+          onText={form.setTyped}
           hint="In USDC. Leave empty for no cap."
           error={sending.problemAt('per_payment')}
         />
         <TextField
           label="Reason"
           value={reason}
-          onChange={(event) => setReason(event.target.value)}
+          onChange={(event) => form.setReason(event.target.value)}
           hint="For the audit log."
           maxLength={500}
           error={sending.problemAt('reason')}

@@ -62,8 +62,8 @@ function subtract(network: Network, address: string, { value }: OfflineRequest):
 }
 
 /**
- * Signs a payment to a till that has no connection. Needs neither a session nor the service: the key
- * and the contracts are in this browser.
+ * Signs a payment to a till that has no connection. Needs neither a session nor the service: the
+ * key and the contracts are in this browser.
  */
 export function PayOfflinePage({ vault }: { readonly vault: Vault }): ReactNode {
   const network = useKept('network');
@@ -91,13 +91,12 @@ interface FormProps {
   readonly onSigned: (signed: Signed) => void;
 }
 
-function RequestForm({ vault, network, onSigned }: FormProps): ReactNode {
+/** Holds the typed or scanned request, and signs it. */
+function useRequest({ vault, network, onSigned }: FormProps) {
   const [text, setText] = useState('');
-  const [scanning, setScanning] = useState(false);
   const [problem, setProblem] = useState<RequestProblem | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   const read = text.trim() === '' ? null : checked(text, network);
-  const shown = read === null || typeof read === 'string' ? null : read;
   const opening = useUnlocking(vault, async (account) => {
     const request = checked(text, network);
     if (network === null || typeof request === 'string') return;
@@ -115,20 +114,28 @@ function RequestForm({ vault, network, onSigned }: FormProps): ReactNode {
     setRefused(wrong);
     if (wrong === null) opening.submit(event);
   };
-  const take = (typed: string) => {
-    setText(typed);
-    setProblem(null);
-  };
   // A text that was pasted or scanned is complete, so its problem shows at once.
   const found = typeof read === 'string' && text.length >= WHOLE_TEXT ? read : problem;
+  return {
+    ...{ text, opening, submit },
+    take: (typed: string) => {
+      setText(typed);
+      setProblem(null);
+    },
+    /** What is signed; `null` until it is known. */
+    request: read === null || typeof read === 'string' ? null : read,
+    error: found === null ? null : problemWords(found),
+    problem: refused ?? opening.problem,
+  };
+}
+
+function RequestForm(props: FormProps): ReactNode {
+  const { vault, network } = props;
+  const { text, take, request, opening, ...form } = useRequest(props);
   return (
-    <form className="stack" onSubmit={(event) => void submit(event)} noValidate>
+    <form className="stack" onSubmit={(event) => void form.submit(event)} noValidate>
       <p className="soft">{t('wallet.pay_offline.text')}</p>
-      {hasCamera() ? (
-        <Button large wide onClick={() => setScanning(true)}>
-          {t('wallet.pay_offline.scan_button')}
-        </Button>
-      ) : null}
+      {hasCamera() ? <Scan onCode={take} /> : null}
       <TextField
         data-name="Request"
         label={t('wallet.pay_offline.request')}
@@ -138,11 +145,11 @@ function RequestForm({ vault, network, onSigned }: FormProps): ReactNode {
         spellCheck={false}
         dir="ltr"
         value={text}
-        error={found === null ? null : problemWords(found)}
+        error={form.error}
         onChange={(event) => take(event.target.value)}
       />
-      {shown === null || network === null ? null : (
-        <Asked request={shown} balance={balanceOf(network, vault.address)} />
+      {request === null || network === null ? null : (
+        <Asked request={request} balance={balanceOf(network, vault.address)} />
       )}
       <OpenerField
         vault={vault}
@@ -150,23 +157,34 @@ function RequestForm({ vault, network, onSigned }: FormProps): ReactNode {
         error={opening.wrong}
         onChange={opening.setPassword}
       />
-      <ProblemNotice problem={refused ?? opening.problem} />
+      <ProblemNotice problem={form.problem} />
       <Button data-name="Sign" type="submit" kind="primary" large wide busy={opening.busy}>
-        {shown === null
+        {request === null
           ? t('wallet.pay_offline.sign_button')
-          : t('wallet.pay_offline.sign_sum_button', { sum: formatUsdc(shown.value) })}
+          : t('wallet.pay_offline.sign_sum_button', { sum: formatUsdc(request.value) })}
       </Button>
-      {scanning ? (
+    </form>
+  );
+}
+
+function Scan({ onCode }: { readonly onCode: (text: string) => void }): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <Button large wide onClick={() => setIsOpen(true)}>
+        {t('wallet.pay_offline.scan_button')}
+      </Button>
+      {isOpen ? (
         <ScanDialog
           title={t('wallet.pay_offline.scan_heading')}
-          onClose={() => setScanning(false)}
+          onClose={() => setIsOpen(false)}
           onCode={(code) => {
-            setScanning(false);
-            take(code);
+            setIsOpen(false);
+            onCode(code);
           }}
         />
       ) : null}
-    </form>
+    </>
   );
 }
 
