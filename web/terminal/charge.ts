@@ -1,3 +1,4 @@
+import { isReachable } from '../data/api.ts';
 import { formatMoney } from '../ui/price.ts';
 import { t } from '../ui/text/t.ts';
 import type { Create, Till } from './phases.ts';
@@ -44,7 +45,8 @@ export async function charge(
   },
   create: Create,
 ): Promise<void> {
-  const till = view.reached ? null : await offline.till();
+  // A till that has just lost its connection may not have noticed.
+  const till = view.reached && (await isReachable()) ? null : await offline.till();
   const sale = (await till?.prepare(create)) ?? null;
   if (sale === null) return runner.dispatch({ type: 'charge', create });
   if (!('is' in sale)) return runner.dispatch({ type: 'charge_offline', sale });

@@ -5,6 +5,7 @@ import {
   cardProblem,
   chargedFor,
   type OfflineTerms,
+  requestProblem,
   type Standing,
   saleProblem,
   serviceTime,
@@ -116,6 +117,36 @@ test('a signature holds as long as the till may be offline, and never past new r
   assert.equal(validBeforeOf(standing({ limits: limits(72) })), at(71));
   const terms = { ...TERMS, rates_until: '2026-10-01T15:00:00Z' };
   assert.equal(validBeforeOf(standing({ terms })), at(3));
+});
+
+test('a request that was shown before the terms changed is not taken any more', () => {
+  const request = {
+    chainId: TERMS.chain_id,
+    usdc: CARD,
+    usdcName: TERMS.usdc_name,
+    usdcVersion: TERMS.usdc_version,
+    settlement: TERMS.settlement as typeof CARD,
+    merchantNumber: TERMS.merchant_number,
+    merchantName: 'Blue Door Café',
+    amount: 10n,
+    value: chargedFor(10n, TERMS),
+    validBefore: (NOW + 24 * HOUR) / 1000,
+    salt: CARD,
+  };
+  const at = (part: Partial<Standing>) => requestProblem(request, standing(part))?.is ?? null;
+  assert.equal(at({}), null);
+  assert.equal(at({ terms: { ...TERMS, merchant_number: 8 } }), 'outdated');
+  assert.equal(at({ terms: { ...TERMS, settlement: CARD } }), 'outdated');
+  assert.equal(
+    at({ terms: { ...TERMS, rates: { acquirer: 1_000, protocol: 0, cashback: 0 } } }),
+    'outdated',
+  );
+  assert.equal(at({ terms: { ...TERMS, rates_until: '2026-10-02T11:59:59Z' } }), 'outdated');
+  assert.equal(at({ terms: { ...TERMS, rates_until: '2026-10-02T12:00:00Z' } }), null);
+  const later = NOW + 23 * HOUR;
+  assert.equal(at({ now: later, contactAt: later }), null);
+  assert.equal(at({ now: later + 1, contactAt: later }), 'outdated');
+  assert.equal(at({ sales: [held(10), held(10), held(10)] }), 'count');
 });
 
 test('the fees are rounded down one by one', () => {

@@ -1,6 +1,7 @@
 import { atoms, basisPoints } from '#core/money.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device.ts';
+import type { OfflineRequest } from '../../data/offline-request.ts';
 import { type HeldSale, isFinal } from './held-sales.ts';
 
 export type OfflineLimits = NonNullable<Device['offline']>;
@@ -25,7 +26,15 @@ export type OfflineProblem =
       readonly is: 'per_payment' | 'per_card_per_day' | 'total' | 'count' | 'hours';
       readonly most: number;
     }
-  | { readonly is: 'no_terms' | 'rates_change' | 'unsafe' | 'blocked' | 'other_currency' };
+  | {
+      readonly is:
+        | 'no_terms'
+        | 'rates_change'
+        | 'unsafe'
+        | 'blocked'
+        | 'other_currency'
+        | 'outdated';
+    };
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -63,6 +72,24 @@ export function saleProblem(amount: bigint, standing: Standing): OfflineProblem 
   if (open.length + 1 > limits.count) return { is: 'count', most: limits.count };
   const total = open.reduce((sum, sale) => sum + BigInt(sale.amount), amount);
   return total > BigInt(limits.total) ? { is: 'total', most: limits.total } : null;
+}
+
+/**
+ * Returns why a request that is shown may not be signed any more: the till has learned of other
+ * terms since, or little of its time is left.
+ */
+export function requestProblem(request: OfflineRequest, standing: Standing): OfflineProblem | null {
+  const { terms, now } = standing;
+  const { amount, value, validBefore, settlement, merchantNumber } = request;
+  const problem = saleProblem(amount, standing);
+  if (problem !== null || terms === null) return problem;
+  const end = validBefore * 1000;
+  const isPast = terms.rates_until !== null && end > Date.parse(terms.rates_until);
+  const isOther =
+    value !== chargedFor(amount, terms) ||
+    merchantNumber !== terms.merchant_number ||
+    !isSame(settlement, terms.settlement);
+  return isOther || isPast || end < now + SHORTEST_MS ? { is: 'outdated' } : null;
 }
 
 function isSame(one: string, other: string): boolean {

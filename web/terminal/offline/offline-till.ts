@@ -7,6 +7,7 @@ import {
   offlineNonce,
 } from '../../data/offline-request.ts';
 import type { WrongAnswer } from '../../data/offline-signature.ts';
+import { refusalText } from '../../data/refusal-text.ts';
 import type { Asking, Create, Slip } from '../phases.ts';
 import { keepSoldOffline } from '../till-storage.ts';
 import {
@@ -24,6 +25,7 @@ import {
   type OfflineLimits,
   type OfflineProblem,
   type OfflineTerms,
+  requestProblem,
   type Standing,
   saleProblem,
   serviceTime,
@@ -233,7 +235,7 @@ export class OfflineTill {
     const standing = await this.#standing();
     if (standing === null) return null;
     const { amount } = request;
-    return saleProblem(amount, standing) ?? cardProblem({ from, amount }, standing);
+    return requestProblem(request, standing) ?? cardProblem({ from, amount }, standing);
   }
 
   /** Returns the slip of a sale that is stored already: the page was closed right after that. */
@@ -349,7 +351,9 @@ export class OfflineTill {
       await changeSales([{ ...broken, state: { is: 'unread', code, message } }]);
       return true;
     }
-    if (answer.status === 401 || answer.status === 403) this.#show({ refusal: message });
+    if (answer.status === 401 || answer.status === 403) {
+      this.#show({ refusal: refusalText(answer.error) });
+    }
     return false;
   }
 }

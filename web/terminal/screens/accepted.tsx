@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { formatUsdc } from '../../ui/money.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Sum } from '../../ui/sum.tsx';
-import { Facts } from '../../ui/table.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { formatTime, Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -97,20 +97,21 @@ export function AcceptedScreen({
         <Sum atoms={slip.amount} />
         <p>{t('till.offline_sale.accepted_text')}</p>
       </section>
-      <section className="card stack slip">
+      <section className="card stack result-facts">
         <h2>{t('till.offline_sale.slip')}</h2>
-        <Facts
-          facts={[
-            [t('till.offline_sale.slip_merchant'), merchant === '' ? null : named(merchant)],
-            [
-              t('till.offline_sale.slip_code'),
-              <bdi key="code" className="slip-code" translate="no">
-                {slip.code}
-              </bdi>,
-            ],
-            [t('till.offline_sale.slip_time'), <Time key="time" at={slip.acceptedAt} />],
-          ]}
-        />
+        <FactList>
+          <Fact name={t('till.offline_sale.slip_merchant')}>
+            {merchant === '' ? null : named(merchant)}
+          </Fact>
+          <Fact name={t('till.offline_sale.slip_time')}>
+            <Time at={slip.acceptedAt} />
+          </Fact>
+          <Fact name={t('till.offline_sale.slip_code')}>
+            <bdi className="slip-code" translate="no">
+              {slip.code}
+            </bdi>
+          </Fact>
+        </FactList>
         <p className="soft small">{t('till.offline_sale.slip_note')}</p>
       </section>
       <PrintSlip slip={slip} merchant={merchant} />

@@ -37,6 +37,11 @@ function AnswerForm({ onAnswer }: { readonly onAnswer: (text: string) => Promise
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
+      {hasCamera() ? (
+        <Button kind="primary" wide large onClick={() => setScanning(true)}>
+          {t('till.offline_sale.scan_button')}
+        </Button>
+      ) : null}
       <TextField
         data-name="Answer"
         label={t('till.offline_sale.answer')}
@@ -51,11 +56,6 @@ function AnswerForm({ onAnswer }: { readonly onAnswer: (text: string) => Promise
       <Button type="submit" wide busy={busy}>
         {t('till.offline_sale.accept_button')}
       </Button>
-      {hasCamera() ? (
-        <Button kind="primary" wide large onClick={() => setScanning(true)}>
-          {t('till.offline_sale.scan_button')}
-        </Button>
-      ) : null}
       {scanning ? (
         <ScanDialog
           title={t('till.offline_sale.scan_heading')}

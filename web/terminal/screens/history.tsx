@@ -123,6 +123,7 @@ export function HistoryScreen(
         </div>
       </div>
       <ZoneNote />
+      {context.offline.view.sales.length === 0 ? null : <OfflineSales {...context} />}
       {failed ? (
         <Notice tone="warn" role="alert">
           <p>{t('till.history.problem')}</p>
@@ -140,7 +141,6 @@ export function HistoryScreen(
           {t('till.history.empty.text')}
         </EmptyState>
       ) : null}
-      {context.offline.view.sales.length === 0 ? null : <OfflineSales {...context} />}
       <ul className="entries">
         {payments?.map((payment) => (
           <Row key={payment.id} payment={payment} />

@@ -55,7 +55,10 @@ export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
         <Notice tone={refusal === null ? 'info' : 'bad'} icon="wait" role="status">
           <strong>{t('till.offline_sale.waits', { count: waits })}</strong>
           {refusal === null ? (
-            <p>{t('till.offline_sale.waits_text')}</p>
+            // The result of a sale says the same.
+            at === 'accepted' ? null : (
+              <p>{t('till.offline_sale.waits_text')}</p>
+            )
           ) : (
             <>
               <p>{t('till.offline_sale.refused_by_service', { message: refusal })}</p>

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { answerTo, offlineMessage, readRequest, writeAnswer } from '../data/offline-request.ts';
+import { NARROW } from '../testing/browser.ts';
+import { addHeldChip } from '../testing/halo.ts';
+import {
+  type OfflineWindow,
+  openOfflineTill,
+  setOfflineLimits,
+  signRequest,
+  WIDE_LIMITS,
+} from '../testing/offline.ts';
+import { fundedAccount } from '../testing/payer.ts';
+import { fits } from '../testing/priced.ts';
+import { ownStage } from '../testing/stage.ts';
+import { intentsOf, paymentsOf } from '../testing/till.ts';
+import { haloChip } from './counter/halo-chip.ts';
+
+/** What a till takes offline, and what it refuses. */
+
+const stage = ownStage();
+
+const stranger = () => privateKeyToAccount(generatePrivateKey());
+
+async function sees(till: OfflineWindow, words: RegExp): Promise<void> {
+  await till.page.getByRole('alert').filter({ hasText: words }).waitFor();
+}
+
+test('above a limit nothing is asked for, and the words name the limit', async () => {
+  const limits = { per_payment: 5_000_000, per_card_per_day: 6_000_000, total: 9_000_000 };
+  const till = await openOfflineTill(stage(), {
+    limits: { ...limits, count: 2, hours: 1 },
+    options: NARROW,
+  });
+  const { page } = till;
+  const wallet = stranger();
+  await till.cut();
+  await till.amount.fill('5.01');
+  await till.charge.click();
+  await sees(till, /limit per payment is 5\.00 USDC/);
+  await till.answer(await signRequest(wallet, await till.request('4.00')));
+  await till.result('Accepted offline').waitFor();
+  await fits(page);
+  await till.newPayment.click();
+
+  // The same wallet again, above its limit of the day: the till waits for another one.
+  const second = await till.request('3.00');
+  await fits(page);
+  await till.answer(await signRequest(wallet, second));
+  await sees(till, /limit per card and day is 6\.00 USDC/);
+  await till.answer(await signRequest(stranger(), second));
+  await till.result('Accepted offline').waitFor();
+  await till.newPayment.click();
+  await page.getByText('2 sales wait', { exact: true }).waitFor();
+
+  await till.amount.fill('1.00');
+  await till.charge.click();
+  await sees(till, /count of sales that wait is 2 sales/);
+  // After an hour the till must have been connected.
+  await page.evaluate(() => {
+    const { now } = Date;
+    Date.now = () => now() + 3_700_000;
+  });
+  await till.charge.click();
+  await sees(till, /limit of 1 hour offline is over/);
+  await till.close();
+});
+
+test('what only the service can check is refused, and so is every wrong answer', async () => {
+  const till = await openOfflineTill(stage());
+  const { page } = till;
+  const wallet = stranger();
+  await till.cut();
+  const first = await till.request('1.00');
+  await till.cancel.click();
+  const request = await till.request('2.00');
+  assert.notEqual(request, first);
+  const answer = await signRequest(wallet, request);
+  await till.answer(await signRequest(wallet, first));
+  await sees(till, /for another sale/);
+  await till.answer(`${answer.slice(0, -1)}`);
+  await sees(till, /incomplete or has a typing error/);
+  await till.answer('pass_0000000000000000000000.12345678');
+  await sees(till, /isn’t the wallet’s answer/);
+  const read = readRequest(request);
+  assert.ok(typeof read !== 'string');
+  const forged = await stranger().signTypedData(offlineMessage(read, wallet.address));
+  await till.answer(writeAnswer(answerTo(read, { from: wallet.address, signature: forged })));
+  await sees(till, /signature doesn’t match/);
+  // A reader that types a pass, wherever the focus is.
+  await page.keyboard.type('nfc_00000000000000000000000000000000000000');
+  await page.keyboard.press('Enter');
+  await sees(till, /passes, codes and cards that don’t sign can’t be checked/);
+  // A reader that types the answer.
+  await page.keyboard.type(answer);
+  await page.keyboard.press('Enter');
+  await till.result('Accepted offline').waitFor();
+  await till.close();
+});
+
+test('a card with a chip signs at a till that is offline', async () => {
+  const { sandbox } = stage();
+  const account = await fundedAccount(sandbox, 10_000_000n);
+  const till = await openOfflineTill(stage(), {
+    prepare: ({ page }) => addHeldChip(page, haloChip(account, 'https://example.com/', null)),
+  });
+  const { page } = till;
+  await till.cut();
+  await till.request('3.00');
+  await page.getByRole('button', { name: /^Hold a card/ }).click();
+  await till.result('Accepted offline').waitFor();
+  await till.context.setOffline(false);
+  await page.getByText('1 sale waits', { exact: true }).waitFor({ state: 'hidden' });
+  const [paid] = await paymentsOf(sandbox, till.terminal);
+  assert.equal(paid?.amount, 3_000_000);
+  assert.equal(
+    String((paid?.payer as { address?: string })?.address ?? account.address),
+    account.address,
+  );
+  await till.close();
+});
+
+test('a sale that bounces is shown with its reason, and its wallet is refused offline', async () => {
+  const till = await openOfflineTill(stage());
+  const { page } = till;
+  const empty = stranger();
+  await till.cut();
+  await till.answer(await signRequest(empty, await till.request('4.00')));
+  await till.result('Accepted offline').waitFor();
+  await till.context.setOffline(false);
+  await page.getByText('1 sale bounced', { exact: true }).waitFor();
+  await till.newPayment.click();
+  await page.getByRole('button', { name: 'View offline sales' }).click();
+  await page.getByRole('heading', { name: 'Offline sales' }).waitFor();
+  await page.getByText('The wallet doesn’t hold enough.').waitFor();
+  await till.checkAccessibility();
+  await page.getByText('1 sale bounced', { exact: true }).waitFor({ state: 'hidden' });
+  await page.getByRole('link', { name: 'Till' }).click();
+  await till.amount.waitFor();
+  await till.cut();
+  await till.answer(await signRequest(empty, await till.request('1.00')));
+  await sees(till, /has bounced or is blocked/);
+  await till.close();
+});
+
+test('a browser that may delete what it stores sells nothing offline', async () => {
+  const till = await openOfflineTill(stage(), { persists: false });
+  await till.cut();
+  await till.amount.fill('1.00');
+  await till.charge.click();
+  await sees(till, /does not promise to keep stored data/);
+  await till.close();
+});
+
+test('a till whose limits are taken away sells nothing offline', async () => {
+  const { db } = stage();
+  const till = await openOfflineTill(stage(), { limits: WIDE_LIMITS });
+  const { page } = till;
+  await setOfflineLimits(db, till.terminal.id, null);
+  const told = page.waitForResponse((response) => response.url().endsWith('/v1/terminal'));
+  await page.reload();
+  await till.amount.waitFor();
+  await (await told).finished();
+  await till.cut();
+  await page.getByText('The amount is kept; nothing is charged').waitFor();
+  await till.close();
+});
+
+test('a payment that was open when the connection ended holds no till up', async () => {
+  const { sandbox } = stage();
+  const till = await openOfflineTill(stage());
+  const { page } = till;
+  await till.ask('2.00');
+  await till.cut();
+  await till.cancel.click();
+  await page.getByRole('button', { name: 'Sell offline instead' }).click();
+  await till.request('2.00');
+  await till.cancel.click();
+  await till.context.setOffline(false);
+  for (let tries = 0; ; tries++) {
+    const [left] = await intentsOf(sandbox, till.terminal);
+    if (left?.status === 'canceled') break;
+    assert.ok(tries < 100, `${left?.status}`);
+    await page.waitForTimeout(200);
+  }
+  await till.close();
+});

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { randomBytes, toHex } from '../data/bytes.ts';
+import { offlineMessage, offlineNonce, readRequest } from '../data/offline-request.ts';
+import { setClock } from '../testing/clock.ts';
+import {
+  type OfflineWindow,
+  offlineControls,
+  openOfflineTill,
+  signRequest,
+} from '../testing/offline.ts';
+import { fundedAccount } from '../testing/payer.ts';
+import { ownStage } from '../testing/stage.ts';
+import { paymentsOf } from '../testing/till.ts';
+import type { HeldSale } from './offline/held-sales.ts';
+
+/** What a till keeps of its offline sales, and how it forwards them. */
+
+const stage = ownStage();
+
+async function acceptOne(till: OfflineWindow, wallet: PrivateKeyAccount): Promise<string> {
+  const answer = await signRequest(wallet, await till.request('2.00'));
+  await till.answer(answer);
+  await till.result('Accepted offline').waitFor();
+  await till.newPayment.click();
+  return answer;
+}
+
+async function nothingWaits(page: Page): Promise<void> {
+  await page.getByText(/^\d+ sales? waits?$/).waitFor({ state: 'hidden', timeout: 60_000 });
+}
+
+/** Returns everything that this origin stores, as text and as the hex of its bytes. */
+function stored(page: Page): Promise<string> {
+  return page.evaluate(async () => {
+    const seen: string[] = [JSON.stringify(localStorage), JSON.stringify(sessionStorage)];
+    const write = (value: unknown): string => {
+      if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
+        const bytes = new Uint8Array(ArrayBuffer.isView(value) ? value.buffer : value);
+        const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+        return `${hex} ${new TextDecoder('latin1').decode(bytes)}`;
+      }
+      if (value instanceof CryptoKey) return `key, extractable: ${value.extractable}`;
+      if (typeof value === 'object' && value !== null) {
+        return Object.entries(value)
+          .map(([name, one]) => `${name}: ${write(one)}`)
+          .join('\n');
+      }
+      return String(value);
+    };
+    for (const { name = '' } of await indexedDB.databases()) {
+      const database = await new Promise<IDBDatabase>((resolve) => {
+        const opening = indexedDB.open(name);
+        opening.onsuccess = () => resolve(opening.result);
+      });
+      for (const store of database.objectStoreNames) {
+        const all = database.transaction(store).objectStore(store).getAll();
+        await new Promise((resolve) => {
+          all.onsuccess = resolve;
+        });
+        seen.push(store, ...all.result.map(write));
+      }
+      database.close();
+    }
+    return seen.join('\n');
+  });
+}
+
+test('what a till stores shows neither its device key nor what a customer has signed', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 10_000_000n);
+  const till = await openOfflineTill(stage());
+  const { page } = till;
+  await till.cut();
+  const answer = await acceptOne(till, wallet);
+  const all = (await stored(page)).toLowerCase();
+  const { deviceKey } = till.terminal;
+  const hexOf = (text: string) => Buffer.from(text).toString('hex');
+  for (const secret of [deviceKey, answer, wallet.address.slice(2)]) {
+    assert.ok(!all.includes(secret.toLowerCase()), secret);
+    assert.ok(!all.includes(hexOf(secret)), secret);
+  }
+  assert.match(all, /key, extractable: false/);
+  assert.match(all, /sales/, 'the sale is there');
+  await till.close();
+});
+
+test('a till that is paired again, or whose shift has ended, forwards what it holds', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 10_000_000n);
+  const till = await openOfflineTill(stage());
+  const { page } = till;
+  await till.cut();
+  await acceptOne(till, wallet);
+  await page.getByRole('link', { name: 'Totals' }).click();
+  await page.getByRole('button', { name: 'End shift' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('1 sale waits', { exact: true }).waitFor();
+  assert.equal(await page.getByText('1 sale waits', { exact: true }).count(), 1);
+  await till.checkAccessibility();
+  await dialog.getByRole('button', { name: 'End shift' }).click();
+  await page.getByText('1 sale waits', { exact: true }).waitFor();
+  // The key ends with a new pairing code that is used.
+  const code = await till.terminal.pairingCode();
+  await fetch(`${sandbox.base_url}/device/v1/pair`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  await till.context.setOffline(false);
+  await page.getByText('This device is no longer paired').waitFor();
+  await page.getByText('1 sale waits', { exact: true }).waitFor();
+  assert.equal((await paymentsOf(sandbox, till.terminal)).length, 0);
+  await page.goto(`${sandbox.web_url}/terminal#pair=${await till.terminal.pairingCode()}`);
+  await page.getByRole('button', { name: /^Pair/ }).click();
+  await nothingWaits(page);
+  assert.equal((await paymentsOf(sandbox, till.terminal)).length, 1);
+  await till.close();
+});
+
+test('a clock that is wrong by a day changes nothing', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 10_000_000n);
+  const day = 24 * 3_600_000;
+  for (const offsetMs of [day, -day]) {
+    const prepare = ({ page }: { readonly page: Page }) => setClock(page, offsetMs);
+    const till = await openOfflineTill(stage(), { prepare });
+    await till.cut();
+    await till.page.reload();
+    await till.amount.waitFor();
+    await till.page.getByText('Offline', { exact: true }).waitFor();
+    await acceptOne(till, wallet);
+    await till.context.setOffline(false);
+    await nothingWaits(till.page);
+    const [paid] = await paymentsOf(sandbox, till.terminal);
+    assert.equal(paid?.status, 'succeeded', `${offsetMs}`);
+    await till.close();
+  }
+});
+
+test('a full disk accepts nothing, and loses nothing', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 10_000_000n);
+  const till = await openOfflineTill(stage());
+  const { page, context } = till;
+  await till.cut();
+  await acceptOne(till, wallet);
+  const request = await till.request('3.00');
+  const session = await context.newCDPSession(page);
+  const { origin } = new URL(page.url());
+  await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
+  await till.answer(await signRequest(wallet, request));
+  await page
+    .getByRole('alert')
+    .filter({ hasText: /short of space|could not be stored/ })
+    .waitFor();
+  assert.equal(await till.result('Accepted offline').count(), 0);
+  await page.getByText('1 sale waits', { exact: true }).waitFor();
+  await session.send('Storage.overrideQuotaForOrigin', { origin });
+  await page.keyboard.press('Enter');
+  await till.result('Accepted offline').waitFor();
+  await context.setOffline(false);
+  await nothingWaits(page);
+  const paid = await paymentsOf(sandbox, till.terminal);
+  assert.deepEqual(paid.map(({ amount }) => amount).toSorted(), [2_000_000, 3_000_000]);
+  await till.close();
+});
+
+test('a page that ends while it stores a sale has accepted it, or asks again', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 10_000_000n);
+  const first = await openOfflineTill(stage());
+  const { terminal, context } = first;
+  await first.cut();
+  let till: OfflineWindow = first;
+  for (const ms of [0, 15, 60]) {
+    const answer = await signRequest(wallet, await till.request('1.00'));
+    const field = till.page.getByRole('textbox', { name: 'Answer' });
+    await field.fill(answer);
+    const session = await context.newCDPSession(till.page);
+    void field.press('Enter').catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    await session.send('Page.crash').catch(() => {});
+    await till.page.close();
+    const page = await context.newPage();
+    await page.goto(`${sandbox.web_url}/terminal`);
+    till = offlineControls({ ...first, page }, terminal);
+    const asks = page.getByRole('textbox', { name: 'Answer' });
+    await till.result('Accepted offline').or(asks).first().waitFor();
+    if (await asks.isVisible()) await till.answer(answer);
+    await till.result('Accepted offline').waitFor();
+    await till.newPayment.click();
+  }
+  await till.page.getByText('3 sales wait', { exact: true }).waitFor();
+  await context.setOffline(false);
+  await nothingWaits(till.page);
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 3);
+  await first.close();
+});
+
+/** Signs sales as wallets do, and writes them as the till stores them. */
+async function signSales(
+  sample: string,
+  { wallets, count }: { readonly wallets: readonly PrivateKeyAccount[]; readonly count: number },
+): Promise<readonly HeldSale[]> {
+  const read = readRequest(sample);
+  assert.ok(typeof read !== 'string');
+  return Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const wallet = present(wallets[at % wallets.length], 'a wallet');
+      const request = { ...read, salt: toHex(randomBytes(32)) };
+      const message = offlineMessage(request, wallet.address);
+      return {
+        nonce: offlineNonce(request),
+        from: wallet.address,
+        amount: Number(request.amount),
+        value: Number(request.value),
+        validBefore: request.validBefore,
+        salt: request.salt,
+        signature: await wallet.signTypedData(message),
+        acceptedAt: new Date(Date.now() + at).toISOString(),
+        lineItems: null,
+        state: { is: 'waits' },
+      } as const;
+    }),
+  );
+}
+
+/** Stores sales as if the till had accepted them, with its own key. */
+function putSales(page: Page, sales: readonly HeldSale[]): Promise<void> {
+  return page.evaluate(async (all) => {
+    const done = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const database = await done(indexedDB.open('tapline.terminal'));
+    const key = await done(database.transaction('keys').objectStore('keys').get('seal'));
+    const sealed = await Promise.all(
+      all.map(async (sale) => {
+        const iv = crypto.getRandomValues(new Uint8Array(12));
+        const bytes = new TextEncoder().encode(JSON.stringify(sale));
+        const data = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, bytes);
+        return { nonce: sale.nonce, iv, data };
+      }),
+    );
+    const store = database.transaction('sales', 'readwrite').objectStore('sales');
+    await Promise.all(sealed.map((one) => done(store.add(one))));
+    database.close();
+  }, sales);
+}
+
+test('50 sales, cut off every 100 ms, and 10 more, from two tabs: 60 payments', async () => {
+  const { sandbox, db } = stage();
+  const wallets = await Promise.all(
+    Array.from({ length: 6 }, () => fundedAccount(sandbox, 50_000_000n)),
+  );
+  const till = await openOfflineTill(stage());
+  const { page, context } = till;
+  await till.cut();
+  const sample = await till.request('1.00');
+  await till.cancel.click();
+  const sales = await signSales(sample, { wallets, count: 60 });
+  await putSales(page, sales.slice(0, 50));
+  await page.reload();
+  await page.getByText('50 sales wait', { exact: true }).waitFor();
+  let isOver = false;
+  const cutting = (async () => {
+    for (let isOffline = false; !isOver; isOffline = !isOffline) {
+      await context.setOffline(isOffline);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await context.setOffline(false);
+  })();
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await putSales(page, sales.slice(50));
+  const other = await context.newPage();
+  await other.goto(`${sandbox.web_url}/terminal`).catch(() => other.reload());
+  await other.getByRole('button', { name: /^Use it here/ }).click();
+  await page.getByText('The till is open in another window').waitFor();
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  isOver = true;
+  await cutting;
+  await nothingWaits(other);
+  const settled = await db.query<{ objects: string; settled: string }>(
+    `select count(*) objects, count(distinct payment_id) settled from offline_payments
+     where terminal_id = $1 and status = 'succeeded'`,
+    [till.terminal.id],
+  );
+  assert.deepEqual(settled, [{ objects: '60', settled: '60' }]);
+  const all = await db.query<{ total: string }>(
+    'select count(*) total from offline_payments where terminal_id = $1',
+    [till.terminal.id],
+  );
+  assert.deepEqual(all, [{ total: '60' }]);
+  await till.close();
+});
