@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { encode } from 'uqr';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addFilmingCamera } from '../testing/filming-camera.ts';
 import {
   addTestTerminal,
   intentsOf,
@@ -82,40 +82,6 @@ async function addCamera(page: Page, code = ''): Promise<void> {
     Object.assign(window, { BarcodeDetector, camera });
     Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
   }, code);
-}
-
-/**
- * Adds a camera that films a real code, to a browser without a decoder, such as Safari and Firefox.
- */
-async function addPlainCamera(page: Page, text: string): Promise<void> {
-  const { data } = encode(text, { ecc: 'M', border: 4 });
-  await page.addInitScript((rows) => {
-    Reflect.deleteProperty(window, 'BarcodeDetector');
-    const getUserMedia = async () => {
-      const canvas = document.createElement('canvas');
-      [canvas.width, canvas.height] = [1280, 720];
-      const context = canvas.getContext('2d');
-      const side = 600 / rows.length;
-      const draw = () => {
-        if (context === null) return;
-        context.fillStyle = '#ddd';
-        context.fillRect(0, 0, 1280, 720);
-        context.fillStyle = '#111';
-        // Draws it slightly askew, as if held by hand.
-        context.setTransform(0.98, 0.1, -0.1, 0.98, 380, 20);
-        for (const [y, row] of rows.entries()) {
-          for (const [x, dark] of row.entries()) {
-            if (dark) context.fillRect(x * side, y * side, side + 0.5, side + 0.5);
-          }
-        }
-        context.setTransform(1, 0, 0, 1, 0, 0);
-      };
-      draw();
-      setInterval(draw, 100);
-      return canvas.captureStream(10);
-    };
-    Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
-  }, data);
 }
 
 function cameraOf(page: Page): Promise<Camera> {
@@ -319,7 +285,7 @@ test('a decoder that does not load is not blamed on the camera', async () => {
   const { sandbox } = shared;
   const window = await browser.open({ ...PHONE, serviceWorkers: 'block' });
   const { page } = window;
-  await addPlainCamera(page, 'any code');
+  await addFilmingCamera(page, 'any code');
   await page.route(/qr-decoder/, (route) => route.abort());
   await page.goto(`${sandbox.web_url}/terminal`);
   const scan = page.getByRole('button', { name: 'Scan the code' });
@@ -349,7 +315,7 @@ test('a browser that reads no codes gets a decoder of ours, and only then', asyn
     };
   });
   const link = `${sandbox.web_url}/terminal#pair=${await terminal.pairingCode()}`;
-  await addPlainCamera(page, link);
+  await addFilmingCamera(page, link);
   await page.goto(`${sandbox.web_url}/terminal`);
   const scan = page.getByRole('button', { name: 'Scan the code' });
   await scan.waitFor();

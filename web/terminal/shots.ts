@@ -1,3 +1,12 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import {
+  grantStorage,
+  hasTerms,
+  type OfflineWindow,
+  offlineControls,
+  signRequest,
+  WIDE_LIMITS,
+} from '../testing/offline.ts';
 import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Scene, type Shot } from '../testing/shots.ts';
 import {
   addTestTerminal,
@@ -357,6 +366,40 @@ const SELDOM: readonly Shot[] = [
   }),
 ];
 
+/** Lets the till sell offline, as the service would say, and cuts its connection. */
+async function sellOffline({ till, terminal, sandbox }: Stage): Promise<OfflineWindow> {
+  const { page } = till;
+  await grantStorage(till);
+  await page.route('**/api/device/v1/terminal', async (route) => {
+    const response = await route.fetch();
+    const { chain_id, usdc, settlement } = sandbox.test;
+    const offline_terms = {
+      ...{ chain_id, usdc, usdc_name: 'USD Coin', usdc_version: '2', settlement },
+      ...{ merchant_number: 1, rates: { acquirer: 90, protocol: 10, cashback: 0 } },
+      ...{ rates_until: null, issued_at: new Date().toISOString(), blocked: [] },
+    };
+    const json = { ...(await response.json()), offline: WIDE_LIMITS, offline_terms };
+    await route.fulfill({ response, json });
+  });
+  await page.reload();
+  const own = offlineControls(till, terminal);
+  await page.waitForFunction(hasTerms);
+  await own.cut();
+  return own;
+}
+
+const OFFLINE: readonly Shot[] = [
+  tillShot('offline-request', async (stage) => {
+    await (await sellOffline(stage)).request('2.50');
+  }),
+  tillShot('offline-accepted', async (stage) => {
+    const till = await sellOffline(stage);
+    const wallet = privateKeyToAccount(generatePrivateKey());
+    await till.answer(await signRequest(wallet, await till.request('2.50')));
+    await till.result('Accepted offline').waitFor();
+  }),
+];
+
 export const SHOTS: readonly Shot[] = [
   ...SELDOM,
   tillShot('find', async (stage) => {
@@ -380,5 +423,6 @@ export const SHOTS: readonly Shot[] = [
   ...SELLING,
   ...CAMERA,
   ...RESULTS,
+  ...OFFLINE,
   ...PAGES,
 ];

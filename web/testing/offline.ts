@@ -79,7 +79,7 @@ export async function openOfflineTill(
 }
 
 /** True if the till has kept what the service told it. */
-function hasTerms(): Promise<boolean> {
+export function hasTerms(): Promise<boolean> {
   return new Promise((resolve) => {
     const opening = indexedDB.open('tapline.terminal');
     opening.onsuccess = () => {

@@ -1,0 +1,50 @@
+import type { Page } from 'playwright-core';
+import { encode } from 'uqr';
+
+function rowsOf(text: string | null): boolean[][] {
+  return text === null ? [] : encode(text, { ecc: 'M', border: 4 }).data;
+}
+
+/**
+ * Adds a camera that films real codes, to a browser without a decoder, such as Safari and Firefox.
+ */
+export async function addFilmingCamera(page: Page, text: string | null = null): Promise<void> {
+  await page.addInitScript((first) => {
+    Reflect.deleteProperty(window, 'BarcodeDetector');
+    const filmed = { rows: first };
+    const getUserMedia = async () => {
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [1280, 720];
+      const context = canvas.getContext('2d');
+      const draw = () => {
+        if (context === null) return;
+        const { rows } = filmed;
+        const side = 600 / rows.length;
+        context.resetTransform();
+        context.fillStyle = '#ddd';
+        context.fillRect(0, 0, 1280, 720);
+        context.fillStyle = '#111';
+        // Draws it slightly askew, as if held by hand.
+        context.setTransform(0.98, 0.1, -0.1, 0.98, 380, 20);
+        for (const [y, row] of rows.entries()) {
+          for (const [x, dark] of row.entries()) {
+            if (dark) context.fillRect(x * side, y * side, side + 0.5, side + 0.5);
+          }
+        }
+      };
+      draw();
+      setInterval(draw, 100);
+      return canvas.captureStream(10);
+    };
+    Object.assign(window, { filmed });
+    Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
+  }, rowsOf(text));
+}
+
+/** Holds a QR code of this text before the camera. */
+export async function film(page: Page, text: string): Promise<void> {
+  await page.evaluate((rows) => {
+    const { filmed } = window as unknown as { filmed: { rows: boolean[][] } };
+    filmed.rows = rows;
+  }, rowsOf(text));
+}
