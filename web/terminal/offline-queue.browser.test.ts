@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import { eventually } from '#testing/webhooks.ts';
 import { randomBytes, toHex } from '../data/bytes.ts';
 import { offlineMessage, offlineNonce, readRequest } from '../data/offline-request.ts';
 import { setClock } from '../testing/clock.ts';
@@ -29,8 +30,18 @@ async function acceptOne(till: OfflineWindow, wallet: PrivateKeyAccount): Promis
   return answer;
 }
 
-async function nothingWaits(page: Page): Promise<void> {
-  await page.getByText(/^\d+ sales? waits?$/).waitFor({ state: 'hidden', timeout: 60_000 });
+/** Waits until the till has forwarded everything, and this many sales are paid. */
+async function forwards(till: Pick<OfflineWindow, 'page' | 'terminal'>, count: number) {
+  const { sandbox } = stage();
+  const ask = async () => {
+    await till.page.waitForTimeout(250);
+    const paid = await paymentsOf(sandbox, till.terminal);
+    return paid.length >= count && paid;
+  };
+  const sales = await eventually(`${count} sales are paid`, ask, 60_000);
+  await till.page.getByText(/^\d+ sales? waits?$/).waitFor({ state: 'hidden' });
+  assert.equal(sales.length, count);
+  return sales;
 }
 
 /** Returns everything that this origin stores, as text and as the hex of its bytes. */
@@ -115,9 +126,10 @@ test('a till that is paired again, or whose shift has ended, forwards what it ho
   await page.getByText('1 sale waits', { exact: true }).waitFor();
   assert.equal((await paymentsOf(sandbox, till.terminal)).length, 0);
   await page.goto(`${sandbox.web_url}/terminal#pair=${await till.terminal.pairingCode()}`);
+  await page.reload();
   await page.getByRole('button', { name: /^Pair/ }).click();
-  await nothingWaits(page);
-  assert.equal((await paymentsOf(sandbox, till.terminal)).length, 1);
+  await page.getByRole('button', { name: /^Start shift/ }).waitFor();
+  await forwards(till, 1);
   await till.close();
 });
 
@@ -134,8 +146,7 @@ test('a clock that is wrong by a day changes nothing', async () => {
     await till.page.getByText('Offline', { exact: true }).waitFor();
     await acceptOne(till, wallet);
     await till.context.setOffline(false);
-    await nothingWaits(till.page);
-    const [paid] = await paymentsOf(sandbox, till.terminal);
+    const [paid] = await forwards(till, 1);
     assert.equal(paid?.status, 'succeeded', `${offsetMs}`);
     await till.close();
   }
@@ -163,8 +174,7 @@ test('a full disk accepts nothing, and loses nothing', async () => {
   await page.keyboard.press('Enter');
   await till.result('Accepted offline').waitFor();
   await context.setOffline(false);
-  await nothingWaits(page);
-  const paid = await paymentsOf(sandbox, till.terminal);
+  const paid = await forwards(till, 2);
   assert.deepEqual(paid.map(({ amount }) => amount).toSorted(), [2_000_000, 3_000_000]);
   await till.close();
 });
@@ -183,7 +193,10 @@ test('a page that ends while it stores a sale has accepted it, or asks again', a
     const session = await context.newCDPSession(till.page);
     void field.press('Enter').catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, ms));
-    await session.send('Page.crash').catch(() => {});
+    const crashed = till.page.waitForEvent('crash');
+    // A page that has crashed answers nothing.
+    void session.send('Page.crash').catch(() => {});
+    await crashed;
     await till.page.close();
     const page = await context.newPage();
     await page.goto(`${sandbox.web_url}/terminal`);
@@ -196,8 +209,7 @@ test('a page that ends while it stores a sale has accepted it, or asks again', a
   }
   await till.page.getByText('3 sales wait', { exact: true }).waitFor();
   await context.setOffline(false);
-  await nothingWaits(till.page);
-  assert.equal((await paymentsOf(sandbox, terminal)).length, 3);
+  await forwards(till, 3);
   await first.close();
 });
 
@@ -284,7 +296,7 @@ test('50 sales, cut off every 100 ms, and 10 more, from two tabs: 60 payments', 
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   isOver = true;
   await cutting;
-  await nothingWaits(other);
+  await forwards({ page: other, terminal: till.terminal }, 60);
   const settled = await db.query<{ objects: string; settled: string }>(
     `select count(*) objects, count(distinct payment_id) settled from offline_payments
      where terminal_id = $1 and status = 'succeeded'`,
