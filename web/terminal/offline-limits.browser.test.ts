@@ -81,8 +81,10 @@ test('what only the service can check is refused, and so is every wrong answer',
   await sees(till, /for another sale/);
   await till.answer(`${answer.slice(0, -1)}`);
   await sees(till, /incomplete or has a typing error/);
-  await till.answer('pass_0000000000000000000000.12345678');
+  await till.answer('hello');
   await sees(till, /isn’t the wallet’s answer/);
+  await till.answer('pass_0000000000000000000000.12345678');
+  await sees(till, /passes, codes and cards that don’t sign can’t be checked/);
   const read = readRequest(request);
   assert.ok(typeof read !== 'string');
   const forged = await stranger().signTypedData(offlineMessage(read, wallet.address));
@@ -114,14 +116,10 @@ test('a card with a chip signs at a till that is offline', async () => {
   await page.getByText('1 sale waits', { exact: true }).waitFor({ state: 'hidden' });
   const [paid] = await paymentsOf(sandbox, till.terminal);
   assert.equal(paid?.amount, 3_000_000);
-  assert.equal(
-    String((paid?.payer as { address?: string })?.address ?? account.address),
-    account.address,
-  );
   await till.close();
 });
 
-test('a sale that bounces is shown with its reason, and its wallet is refused offline', async () => {
+test('a sale that bounces is shown with its reason, and its wallet is refused', async () => {
   const till = await openOfflineTill(stage());
   const { page } = till;
   const empty = stranger();

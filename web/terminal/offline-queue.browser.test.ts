@@ -8,6 +8,7 @@ import { randomBytes, toHex } from '../data/bytes.ts';
 import { offlineMessage, offlineNonce, readRequest } from '../data/offline-request.ts';
 import { setClock } from '../testing/clock.ts';
 import {
+  grantStorage,
   type OfflineWindow,
   offlineControls,
   openOfflineTill,
@@ -199,6 +200,8 @@ test('a page that ends while it stores a sale has accepted it, or asks again', a
     await crashed;
     await till.page.close();
     const page = await context.newPage();
+    // The browser's promise ended with the page for which the test obtained it.
+    await grantStorage({ context, page });
     await page.goto(`${sandbox.web_url}/terminal`);
     till = offlineControls({ ...first, page }, terminal);
     const asks = page.getByRole('textbox', { name: 'Answer' });
@@ -297,16 +300,16 @@ test('50 sales, cut off every 100 ms, and 10 more, from two tabs: 60 payments', 
   isOver = true;
   await cutting;
   await forwards({ page: other, terminal: till.terminal }, 60);
-  const settled = await db.query<{ objects: string; settled: string }>(
+  const settled = await db.query<{ objects: bigint; settled: bigint }>(
     `select count(*) objects, count(distinct payment_id) settled from offline_payments
      where terminal_id = $1 and status = 'succeeded'`,
     [till.terminal.id],
   );
-  assert.deepEqual(settled, [{ objects: '60', settled: '60' }]);
-  const all = await db.query<{ total: string }>(
+  assert.deepEqual(settled, [{ objects: 60n, settled: 60n }]);
+  const all = await db.query<{ total: bigint }>(
     'select count(*) total from offline_payments where terminal_id = $1',
     [till.terminal.id],
   );
-  assert.deepEqual(all, [{ total: '60' }]);
+  assert.deepEqual(all, [{ total: 60n }]);
   await till.close();
 });

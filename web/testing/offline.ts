@@ -28,7 +28,10 @@ export async function setOfflineLimits(
 }
 
 /** Has the browser promise to keep what this window's pages store, as it does for known sites. */
-export async function grantStorage({ context, page }: TestWindow): Promise<void> {
+export async function grantStorage({
+  context,
+  page,
+}: Pick<TestWindow, 'context' | 'page'>): Promise<void> {
   const session = await context.newCDPSession(page);
   const { targetInfo } = await session.send('Target.getTargetInfo');
   const { browserContextId } = targetInfo;

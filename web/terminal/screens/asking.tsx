@@ -12,6 +12,7 @@ import { t } from '../../ui/text/t.ts';
 import { problemWords } from '../offline/words.ts';
 import type { Asking } from '../phases.ts';
 import { hasCamera } from '../reader/camera.ts';
+import { readText } from '../reader/credential.ts';
 import { ChipAsksPart } from './chip-prompts.tsx';
 import { Qr, ScanDialog } from './lazy-parts.ts';
 import type { TillContext } from './till-context.ts';
@@ -111,7 +112,9 @@ export function AskingScreen(props: AskingProps): ReactNode {
       const till = await offlineTill();
       const accepted = (await till?.accept(phase, text)) ?? 'full';
       if (typeof accepted === 'string' || 'is' in accepted) {
-        return setProblem(problemWords(accepted));
+        // A pass or a code that was typed: only the service could check it.
+        const isPass = accepted === 'other_text' && readText(text).is === 'pass';
+        return setProblem(isPass ? t('till.offline_sale.problem.pass') : problemWords(accepted));
       }
       runner.dispatch({ type: 'accepted', slip: accepted });
     },
