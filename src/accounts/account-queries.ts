@@ -10,7 +10,7 @@ export type KybStatus = 'none' | 'pending' | 'approved' | 'rejected';
 export interface ExportSchedule {
   readonly every: 'day' | 'week' | 'month';
   readonly format: string;
-  /** Gets the link, too; absent for none. */
+  /** Receives the link by mail; absent if no mail is sent. */
   readonly email?: string;
 }
 
@@ -40,7 +40,7 @@ export const accounts = table('accounts', {
 
 export type AccountRow = Row<typeof accounts>;
 
-/** Columns of the account (`a`) that belongs to another object. */
+/** Columns of an object's account, joined as `a`. */
 export const NAMED_ACCOUNT = accounts.pick(
   { account_name: 'name', account_status: 'status', kyb_status: 'kyb_status' },
   'a',

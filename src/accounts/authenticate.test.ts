@@ -43,7 +43,7 @@ function authenticator() {
   return { ask, count: (begin: string) => sent.filter((text) => text.startsWith(begin)).length };
 }
 
-test('keys that arrive together share statements, and each gets its own result', async () => {
+test('concurrent keys share statements, and each gets its own result', async () => {
   const keys = await Promise.all(Array.from({ length: 20 }, addKey));
   const { ask, count } = authenticator();
   const secrets = [...keys.map(({ secret }) => secret), newSecret('apiKeyTest')];
@@ -59,7 +59,7 @@ test('keys that arrive together share statements, and each gets its own result',
   assert.deepEqual([count('select'), count('update')], [1, 1]);
 });
 
-test('a key whose row is locked does not stop the use of others from being recorded', async () => {
+test('a locked key row does not keep the use of other keys from being recorded', async () => {
   const [held, free] = [await addKey(), await addKey()];
   const other = await underWay(store.db, (tx) =>
     tx.query('select from api_keys where id = $1 for update', [held.id]),

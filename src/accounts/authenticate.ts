@@ -16,7 +16,7 @@ import type { Database } from '#db/database.ts';
  * (`Credentials.mustStand`, or in their transaction).
  */
 const CACHE_MS = 750;
-/** The most cached keys; others are simply read again. */
+/** Maximum number of cached keys. Others are read from the database again. */
 const CACHE_SIZE = 10_000;
 /** The precision of `last_used_at`; recording each request would cost a write. */
 const LAST_USED_EVERY_MS = 10_000;

@@ -13,7 +13,9 @@ import type { Tx } from '#db/database.ts';
 
 /** Small enough to load unnoticed; the table checks it as well. */
 export const MAX_LOGO_BYTES = 100 * 1024;
-/** The least and most pixels per side. A browser never decodes more than four megabytes. */
+/**
+ * Minimum and maximum pixels per side, so that a browser never decodes more than four megabytes.
+ */
 const SIDE = { least: 16, most: 1024 } as const;
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** The first chunk of a PNG always begins with width and height. */

@@ -18,7 +18,10 @@ import { staleVersion } from '#core/stale-version.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { basisPointsOf, rateAt, unknownTaxRate } from '#prices/asked-lines.ts';
 
-/** The most items: a till shows them as buttons; a shop with more goods scans codes instead. */
+/**
+ * Maximum number of items: a till shows them as buttons; a shop with more goods scans codes
+ * instead.
+ */
 const MAX_ITEMS = 500;
 
 /** The fields of an item that a request may set. Named as in the API. */

@@ -17,7 +17,7 @@ import { readName } from '#core/names.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 
-/** The longest overlap: enough to roll out a new key over a weekend. */
+/** Maximum overlap: enough to roll out a new key over a weekend. */
 export const MAX_OVERLAP_SECONDS = 7 * 24 * 3600;
 
 interface KeyRef {

@@ -97,7 +97,7 @@ test('a revoked key stops working', async () => {
   assert.ok(isRefusal(refused) && refused.code === 'api_key_revoked');
 });
 
-test("another account's key cannot be changed, and a stale edit loses nothing", async () => {
+test("another account's key cannot be changed, and a stale edit is refused", async () => {
   const { row } = done(await create());
   const ref = { tenant: input.tenant, id: row.id, actor, now: NOW };
   const foreign = { ...ref, tenant: { accountId: 'acct_other', livemode: false } };

@@ -14,8 +14,8 @@ import type { Tx } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
 
 /**
- * The most usable keys. One per system is recommended; this allows for many systems and bounds
- * mistakes.
+ * Maximum number of usable keys. One per system is recommended; this allows for many systems and
+ * limits the effect of mistakes.
  */
 export const MAX_USABLE_KEYS = 100;
 
