@@ -14,7 +14,7 @@ function part(terminal: string, sums: Partial<PartRow>): PartRow {
   return { ...NOTHING, ...NO_ATOMS, ...rest, terminal_id: terminal, ...sums };
 }
 
-test('counts, sums and declines of the hours add up, each terminal for itself', () => {
+test('counts, sums and declines of the hours add up per terminal', () => {
   const rows = sumParts('2026-10-01', [
     part('tml_1', { payments: 2, volume: 30n, tips: 2n, declines: { pass_unknown: 1 } }),
     part('tml_1', { payments: 1, volume: 12n, declines: { pass_unknown: 2, risk_blocked: 1 } }),
@@ -32,7 +32,7 @@ test('counts, sums and declines of the hours add up, each terminal for itself', 
   assert.equal(rows[1]?.settle_ms_median, null, 'no payments');
 });
 
-test('the median and the 95th of a hundred of a day are those of all its payments', () => {
+test('a day’s median and 95th percentile are those of all its payments', () => {
   const hours = fc.array(fc.array(fc.integer({ min: 0, max: 900 })), { maxLength: 24 });
   fc.assert(
     fc.property(hours, (times) => {

@@ -86,7 +86,7 @@ test('a new item is the last one, unless it has a position', async () => {
   assert.equal(new Set(positions).size, positions.length);
 });
 
-test('items can stand behind the highest position that a request can name', async () => {
+test('items can move past the highest position that a request can name', async () => {
   await clear();
   const { position } = await add({ name: 'A', unit_amount: 1, position: 1_000_000 });
   await add({ name: 'B', unit_amount: 1 });
@@ -121,7 +121,7 @@ test('of two edits of one version, one succeeds and the other is a conflict', as
   assert.deepEqual(statuses.sort(), [200, 409]);
 });
 
-test('a deleted item is gone, and the audit log has its last values', async () => {
+test('a deleted item disappears, and the audit log has its last values', async () => {
   await clear();
   const { id } = await add({ name: 'A', unit_amount: 1 });
   const gone = await owner.delete(`${path}/${id}`);

@@ -22,7 +22,10 @@ export interface Asked {
   readonly isSandbox: boolean;
 }
 
-/** Returns the refusal of a change of access or names. Money needs a factor in a sandbox, too. */
+/**
+ * Returns the refusal of a change of access or names. (Moving money requires a factor even in a
+ * sandbox.)
+ */
 export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null {
   const { session, now, isSandbox } = asked;
   const hasJustSignedIn = isFactorFresh(session.created, now);

@@ -200,7 +200,7 @@ test('a change that the merchant’s own wallet announced is shown and mailed', 
   assert.deepEqual(await subjects(), ['Your settlement wallet has announced another wallet']);
 });
 
-test('once in force, it is the wallet that the dashboard names and withdrawals pay', async () => {
+test('once in effect, it is the wallet that the dashboard shows and withdrawals pay', async () => {
   const next = await announceOutside();
   await reconcile();
   await applyOutside();
@@ -211,7 +211,7 @@ test('once in force, it is the wallet that the dashboard names and withdrawals p
   assert.equal((await withdraw()).body.error?.code, 'amount_too_large', 'no change is pending');
 });
 
-test('a wallet that came into force unseen is adopted, and owners are mailed', async () => {
+test('a wallet that took effect unnoticed is adopted, and owners are mailed', async () => {
   const next = await announceOutside();
   await applyOutside();
   await reconcile();
@@ -219,7 +219,7 @@ test('a wallet that came into force unseen is adopted, and owners are mailed', a
   assert.deepEqual(await subjects(), ['The settlement wallet of your account has changed']);
 });
 
-test('DELETE cancels a change that was announced outside, and payouts go on', async () => {
+test('DELETE cancels a change that was announced outside, and payouts continue', async () => {
   await announceOutside();
   const answer = await owner.delete(path('settlement_wallet'));
   assert.equal(answer.status, 202, answer.text);
@@ -251,7 +251,7 @@ test('a change announced by the dashboard and lost from the database is found ag
   assert.deepEqual(await inRows(), [wallet.address, 'canceled']);
 });
 
-test('an announcement ends only in a later block: a lagging node is no evidence', async () => {
+test('an announcement ends only in a later block, because a node may lag', async () => {
   const [before] = await readMerchantWallets(network.chain, [merchantNumber]);
   assert.ok(before?.announced === null);
   await announceOutside();

@@ -30,7 +30,7 @@ const COMMENT_EVERY_MS = 15_000;
  */
 const MAX_MS = 5 * 60_000;
 const BATCH = 100;
-/** The most open tabs of one person, across all processes. */
+/** Maximum number of open tabs of one person, across all processes. */
 const MAX_STREAMS = 10;
 
 const FeedQuery = Type.Object({ last_event_id: Type.Optional(idOf('evt_', 'event')) });

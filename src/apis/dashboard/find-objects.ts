@@ -23,7 +23,7 @@ import { renderRefund } from '#refunds/render.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
-/** The highest number of payments found by one wallet, transaction or amount: one screen. */
+/** Maximum number of payments found by one wallet, transaction or amount: one screen. */
 const SHOWN = 20;
 
 const NOTHING: PaymentSearch = {

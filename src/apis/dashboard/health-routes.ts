@@ -7,7 +7,7 @@ import { checkDays, daysBetween } from '#core/days.ts';
 import { Day } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** The most days: requests, events and deliveries are stored for this long. */
+/** Maximum number of days: requests, events and deliveries are stored for this long. */
 const MAX_DAYS = 31;
 
 const HealthSchema = Type.Object({

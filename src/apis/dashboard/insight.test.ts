@@ -139,7 +139,7 @@ test('the list behind the chart has the failed deliveries, page by page', async 
   assert.equal(second.body.has_more, false);
 });
 
-test('a month is the longest span, since the log is kept as long', async () => {
+test('a month is the longest period, because the log is kept no longer', async () => {
   assert.equal((await client.get(path(`health?from=${day(31)}&to=${day(0)}`))).status, 400);
   assert.equal((await client.get(path(`health?from=${day(30)}&to=${day(0)}`))).status, 200);
 });

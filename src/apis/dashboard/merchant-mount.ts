@@ -67,7 +67,8 @@ function inTestOnly(work: Work): Work {
 }
 
 /**
- * Writes a person's change to the audit log before it is made, so that a failed one is there, too.
+ * Writes a person's change to the audit log before it is made, so that failed changes are logged as
+ * well.
  */
 function audited(ctx: ApiContext, route: AnyRoute<MerchantCaller>, work: Work): Work {
   return async (request: PersonRequest<never, never>) => {

@@ -77,7 +77,7 @@ test('a response works once, for its own challenge, from its own site, and unloc
   assert.equal(await refused(key.use(await challenge(other))), 401, 'a copy of the key');
 });
 
-test('a passkey of another site, or an unknown one, opens nothing', async () => {
+test('a passkey of another site, or an unknown one, does not sign in', async () => {
   const phished = new Authenticator({ rpId: 'localhost', origin: 'https://evil.example' });
   const options = await client.post('/me/passkeys/options', { current_password: PASSWORD });
   const response = phished.register(String(options.body.challenge));
@@ -87,7 +87,7 @@ test('a passkey of another site, or an unknown one, opens nothing', async () => 
   assert.equal((await other.post('/session/passkey', unknown)).status, 401);
 });
 
-test('with a passkey the password alone opens nothing, and the passkey completes it', async () => {
+test('an account with a passkey requires it in addition to the password', async () => {
   await addPasskey(client, key);
   const other = browser();
   const half = await other.post('/session', { email, password: PASSWORD });

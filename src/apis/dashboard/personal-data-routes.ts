@@ -163,7 +163,7 @@ function eraseRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Export and erasure of a person's data. */
+/** Declares the routes that export and erase a person's data. */
 export function personalDataRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [exportRoute(settings), eraseRoute(settings)];
 }

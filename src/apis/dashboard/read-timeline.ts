@@ -15,8 +15,8 @@ import { finalityOf } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 /**
- * The most events read: an intent has a handful; repeated taps by a merchant's server may add a few
- * more.
+ * Maximum number of events read: an intent has a handful; repeated taps by a merchant's server may
+ * add a few more.
  */
 const MOST_EVENTS = 100;
 /** All events of an ended intent follow within moments of its end. */

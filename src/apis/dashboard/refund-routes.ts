@@ -116,7 +116,10 @@ function endRoute({ db, wakeups, pages: receipts }: ApiContext) {
  */
 const FREE_REFUNDS = 500_000_000n;
 
-/** Counts the refund in the transaction of its entry, so that concurrent refunds count, too. */
+/**
+ * Counts the refund in the transaction of its entry, so that concurrent refunds are counted as
+ * well.
+ */
 async function refundRefusal(
   tx: Tx,
   request: Pick<PersonRequest, 'caller' | 'now'>,

@@ -58,7 +58,7 @@ async function block(subjectId: string): Promise<void> {
   await markBlocked(server.db, { id: request.id, by: SAYS }, server.clock.now());
 }
 
-test('above 500 USDC a day a session alone refunds no real money', async () => {
+test('above 500 USDC a day, a session alone cannot refund real money', async () => {
   const live = base.replace('/test', '/live');
   const tenant = { accountId: base.split('/')[2] ?? '', livemode: true };
   const mode = { tenant, key: '', keyId: '', terminal: newId('terminal', new Date()) };
@@ -90,7 +90,7 @@ test('a reason that the database did not write is not taken for one', async () =
   await assert.rejects(markBlocked(gone.db, { id: 1n, by: SAYS }, new Date()));
 });
 
-test('a withdrawal shows why it waits, to its own account alone', async () => {
+test('a withdrawal shows why it waits, only to its own account', async () => {
   const now = server.clock.now();
   const tenant = { accountId: base.split('/')[2] ?? '', livemode: false };
   const id = newId('withdrawal', now);

@@ -82,7 +82,7 @@ for (const url of ['https://10.0.0.1/', 'https://user@example.com/', 'ftp://exam
   });
 }
 
-test('tills may call a signer in their own network, and each setting says who calls', async () => {
+test('tills may call a signer in their own network, and the setting says who calls', async () => {
   const signer = async () => ((await shown()) as typeof SHOP).fiscal_signer;
   for (const url of [
     'https://10.0.0.1/',

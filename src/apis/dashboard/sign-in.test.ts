@@ -83,7 +83,7 @@ test('cookies are HttpOnly, SameSite=Strict, and for https bound to the host', a
   }
 });
 
-test('a wrong password cannot be told from an unknown address', async () => {
+test('a wrong password and an unknown address get the same response', async () => {
   const wrong = await browser().post('/session', { email, password: `${PASSWORD}!` });
   const nobody = await browser().post('/session', {
     email: `nobody-${count}@demo.test`,
@@ -141,7 +141,7 @@ test('twenty parallel guesses count as twenty', async () => {
   assert.equal(statuses.filter((status) => status === 429).length, 10);
 });
 
-test('with an authenticator app the password alone opens nothing', async () => {
+test('with an authenticator app, the password alone gives no access', async () => {
   const first = await signedIn();
   const { code, recoveryCodes } = await withTotp(first);
   assert.equal(recoveryCodes.length, 10);

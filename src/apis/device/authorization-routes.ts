@@ -158,7 +158,7 @@ function handInRoute(ctx: ApiContext) {
   });
 }
 
-/** Chips that sign payments at the till (behavior.md 19.9). */
+/** Declares the routes for chips that sign payments at the till (behavior.md 19.9). */
 export function chipAuthorizationRoutes(ctx: ApiContext) {
   return [toSignRoute(ctx), handInRoute(ctx)];
 }

@@ -178,7 +178,7 @@ describe('a terminal that asks for work', () => {
 });
 
 describe('a terminal that watches an intent', () => {
-  test('learns of a payment as soon as the status differs from the one it shows', async () => {
+  test('gets a payment as soon as its status differs from the one it shows', async () => {
     const intentId = await addIntent(store);
     const path = `/payment_intents/${intentId}?wait=20&status=requires_payment_method`;
     const watching = device.get(path);
@@ -232,7 +232,7 @@ describe('a cashier', () => {
     assert.equal(errorCodeOf(without.body), 'idempotency_key_required');
   });
 
-  test('splits a bill: every part is a payment of its own and carries the group', async () => {
+  test('splits a bill: every part is a separate payment and carries the group', async () => {
     const { pass: one } = await addPayer(store);
     const { pass: two } = await addPayer(store);
     const parts: string[] = [];

@@ -133,7 +133,7 @@ for (const [because, body] of [
   });
 }
 
-test('no worker sends the receipts of a till, and no till those of a worker', async () => {
+test('workers do not send a till’s receipts, and tills do not send a worker’s', async () => {
   const payment = await addPayment(store);
   const [row] = await store.db.query<{ due_at: Date | null }>(
     'select due_at from fiscal_receipts where subject_id = $1',

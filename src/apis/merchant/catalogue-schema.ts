@@ -8,8 +8,8 @@ import {
 import { idOf, nullable, objectType, text } from '#http/schema.ts';
 
 /**
- * The highest position that a request can ask for: far more than the items of a catalog, so that
- * positions can be numbered in steps. Items that move back can be behind it.
+ * Highest position that a request can name, far more than a catalog's number of items, so that
+ * positions can be numbered in steps. Making room can move items past it.
  */
 const MAX_POSITION = 1_000_000;
 
@@ -76,7 +76,7 @@ export const CATALOGUE_ITEM_EXAMPLE = {
   version: 1,
 } as const;
 
-/** Every item of the account and mode, at most 500. */
+/** Returned at once: every item of the account and mode, at most 500. */
 export const CatalogueList = Type.Object(
   {
     object: objectType('list'),

@@ -68,7 +68,7 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/** Events on the merchant API. */
+/** Declares the event routes of the merchant API. */
 export function eventRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [listRoute(ctx), retrieveRoute(ctx)];
 }

@@ -44,7 +44,7 @@ export const TaxRateOut = Type.Integer({
   examples: [700],
 });
 
-/** The longest name of a tax rate. */
+/** Maximum length of a tax rate's name. */
 export const MAX_TAX_NAME = 100;
 
 export const TaxRateInput = Type.Unsafe<number | string>({

@@ -124,7 +124,7 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/** Refunds of the merchant API. */
+/** Declares the refund routes of the merchant API. */
 export function refundRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [createRoute(ctx), listRoute(ctx), retrieveRoute(ctx)];
 }

@@ -58,7 +58,7 @@ function retrieveTerminalRoute(ctx: ApiContext) {
   });
 }
 
-/** Terminals on the merchant API. */
+/** Declares the terminal routes of the merchant API. */
 export function terminalRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [listTerminalsRoute(ctx), retrieveTerminalRoute(ctx)];
 }

@@ -115,7 +115,7 @@ describe('the webhook routes', () => {
     });
   }
 
-  test('a live endpoint needs https, and belongs to live mode alone', async () => {
+  test('a live endpoint needs https, and exists in live mode only', async () => {
     const merchant = await api.addMerchant({ live: true });
     const { secret: key } = await api.addKey({ accountId: merchant.accountId, livemode: true });
     const create = (url: string) =>

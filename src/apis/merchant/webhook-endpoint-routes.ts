@@ -200,7 +200,7 @@ function rotateRoute(ctx: ApiContext) {
   });
 }
 
-/** Webhook endpoints and deliveries on the merchant API. */
+/** Declares the merchant API's routes for webhook endpoints and deliveries. */
 export function webhookRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [
     listRoute(ctx),

@@ -161,7 +161,7 @@ test('with a colleague, one person cannot verify, stop or rename a business', as
   assert.deepEqual(await statusOf(account), done);
 });
 
-test('one person alone cannot give another the right to change things', async () => {
+test('one operator alone cannot give another the right to make changes', async () => {
   const tim = await staff('tim', 'support');
   const role = { ...REASON, role: 'operator' };
   const asked = await anna.client.post(`/operators/${tim.id}/role`, role);

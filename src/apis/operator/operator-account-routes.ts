@@ -139,7 +139,7 @@ function statusRoute(
   });
 }
 
-/** Accounts, as the network's staff reads and changes them. */
+/** Declares the routes with which the network's staff read and change accounts. */
 export function operatorAccountRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     searchRoute(ctx),

@@ -73,7 +73,7 @@ function differenceRoute(ctx: ApiContext) {
   });
 }
 
-/** Alarms and differences that staff have reviewed. */
+/** Declares the routes that mark alarms and differences as reviewed. */
 export function reviewedRoutes(ctx: ApiContext): PersonRoute[] {
   return [alarmRoute(ctx), differenceRoute(ctx)];
 }

@@ -118,7 +118,10 @@ function readRoute(ctx: ApiContext) {
   });
 }
 
-/** Support staff read a merchant's payment, for example during a support call. */
+/**
+ * Declares the routes with which support staff read a merchant's payment, for example during a
+ * call.
+ */
 export function supportAccessRoutes(ctx: ApiContext): PersonRoute[] {
   return [lookRoute(ctx), readRoute(ctx)];
 }

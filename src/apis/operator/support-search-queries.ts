@@ -2,7 +2,7 @@ import { accounts } from '#accounts/account-queries.ts';
 import type { Sql } from '#db/database.ts';
 import type { Row } from '#db/table.ts';
 
-/** The most results of each kind. Staff narrow the search if they need others. */
+/** Maximum number of results of each kind. Staff refine the search to find others. */
 export const SHOWN = 20;
 
 async function idsOf(sql: Sql, statement: string, value: unknown): Promise<string[]> {

@@ -101,7 +101,7 @@ export const SupportViewSchema = Type.Object(
   { description: 'A merchant’s payment as support sees it.' },
 );
 
-/** The most entries of a kind: more than any payment has, unless a client malfunctions. */
+/** Maximum number of entries of a kind: more than any payment has, unless a client malfunctions. */
 const MOST = 50;
 const FIRST = { limit: MOST, after: null };
 

@@ -231,7 +231,7 @@ test('merchants’ people and strangers can neither search nor read', async () =
   assert.equal((await owner.get(`/payment_intents/${id}`)).body.error?.code, 'session_missing');
 });
 
-test('a network of one cell lists it, with the work that waits in it', async () => {
+test('a network of one cell lists itself, with its pending work', async () => {
   const before = await support.get('/cells');
   assert.equal(before.status, 200, before.text);
   const [own, ...others] = before.body.data as { readonly waiting: { readonly alarms: number } }[];

@@ -6,8 +6,8 @@ export const TEXT_WIDTHS = [32, 48] as const;
 export type TextWidth = (typeof TEXT_WIDTHS)[number];
 
 /**
- * Characters that printers interpret as commands (a merchant writes its own name), and those
- * without a width of their own. Without them an emoji is one glyph, or several of known width.
+ * Characters that printers interpret as commands (a merchant writes its own name), and those that
+ * take no cell. Without them, an emoji is one glyph, or several of known width.
  */
 const NOT_PRINTED =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;
@@ -31,11 +31,9 @@ const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1f200, 0x1f265],
   [0x20000, 0x3fffd],
 ];
-/**
- * Emoji are two cells wide, too. Below U+2600 there are symbols such as ™ and arrows, of one cell.
- */
+/** Emoji also take two cells. Symbols below U+2600, such as ™ and arrows, take one. */
 const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictographic}/u;
-/** Combining marks, which take no cell of their own. */
+/** Combining marks, which take no cell. */
 const COMBINING = /[\p{Mn}\p{Me}]/u;
 
 /** Splits text into graphemes: a letter with all its marks. */

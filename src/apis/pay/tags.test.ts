@@ -114,7 +114,7 @@ describe('a tag on the counter', () => {
     assert.equal(await ground.world.network.usdcOf(account.address), PULLED);
   });
 
-  test('gives it also to a request that reads the chain after the first has paid', async () => {
+  test('gives that response to a request that reads the chain after the payment', async () => {
     const counter = await newCounter();
     await charge(counter);
     const account = await ground.bare();
@@ -133,7 +133,7 @@ describe('a tag on the counter', () => {
     assert.deepEqual((await late).body, paid.body);
   });
 
-  test('takes one wallet at a time, and tells the others to wait', async () => {
+  test('accepts one wallet at a time, and refuses the others meanwhile', async () => {
     const counter = await newCounter();
     await charge(counter);
     const wallets = [await ground.bare(), await ground.bare(), await ground.bare()];
@@ -173,7 +173,7 @@ describe('a tag on the counter', () => {
     assert.equal(shown(await read(counter.tag)).amount, AMOUNT - 1);
   });
 
-  test('shows the payments of its own terminal only, and no pay link', async () => {
+  test('shows only the payments of its own terminal, and no pay link', async () => {
     const [mine, other] = [await newCounter(), await newCounter()];
     const intentId = await charge(other);
     const { reference } = shown(await read(other.tag));
@@ -196,7 +196,7 @@ describe('a tag on the counter', () => {
     }
   });
 
-  test('a signature for the tag does not pay the link, nor the other way round', async () => {
+  test('a signature for the tag does not pay the link, or vice versa', async () => {
     const intentId = await addIntent(ground.store, { amount: AMOUNT });
     const tag = await tokenOfTerminal(ground.store.terminalId);
     const account = await ground.bare();

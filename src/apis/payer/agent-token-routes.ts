@@ -108,7 +108,7 @@ function revokeRoute(ctx: ApiContext) {
   });
 }
 
-/** Tokens for AI agents. */
+/** Declares the routes for tokens of AI agents. */
 export function agentTokenRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [createRoute(ctx), listRoute(ctx), revokeRoute(ctx)];
 }

@@ -23,11 +23,11 @@ import type { ReceiptPages } from '#payments/receipt-url.ts';
 export const PKPASS = 'application/vnd.apple.pkpass';
 const ROOT = '/api/apple-wallet';
 
-/** Many phones may share an address, and each sends two requests per change. */
+/** Many phones may share an IP address, and each sends two requests per change. */
 const ASKED: RateLimit = { requests: 600, seconds: 60 };
 /** Phones report errors to this log. */
 const LOGS: RateLimit = { requests: 10, seconds: 60 };
-/** The most devices that may hold one pass: phones, watches and tablets. */
+/** Maximum number of devices that may hold one pass: phones, watches and tablets. */
 const MAX_DEVICES = 32;
 const DEVICE = /^[A-Za-z0-9._-]{1,128}$/;
 const PUSH_TOKEN = /^[0-9A-Fa-f]{16,200}$/;
@@ -76,7 +76,7 @@ async function register(ctx: ApiContext, request: Asked): Promise<number> {
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
     return 400;
   }
-  // More than one person has. It keeps a stolen pass token from filling the table.
+  // More than one person has, so that a stolen pass token cannot fill the table.
   if ((await countOtherDevices(ctx.db, { device, passId })) >= MAX_DEVICES) return 429;
   const now = ctx.clock.now();
   return (await upsertAppleDevice(ctx.db, { device, passId, pushToken, now })) ? 201 : 200;

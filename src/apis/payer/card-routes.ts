@@ -25,7 +25,7 @@ import { lockPayer } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';
-/** The most active cards: as many as a payer's passes. */
+/** Maximum number of active cards: as many as a payer's passes. */
 const MAX_ACTIVE_CARDS = 16;
 
 function listRoute(ctx: ApiContext) {
@@ -172,7 +172,10 @@ function deleteRoute(ctx: ApiContext) {
   });
 }
 
-/** Cards whose chip adds a new message to each tap (behavior.md 12.6 to 12.10). */
+/**
+ * Declares the routes for cards whose chip adds a new message to each tap (behavior.md 12.6 to
+ * 12.10).
+ */
 export function cardRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [listRoute(ctx), createRoute(ctx), changeRoute(ctx), deleteRoute(ctx)];
 }

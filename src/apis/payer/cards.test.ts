@@ -195,7 +195,7 @@ describe('a SUN card', () => {
     assert.equal(await outcome(chip.tap()), 'pass_unknown');
   });
 
-  test('has a limit of its own, which its owner may change', async () => {
+  test('has its own limit, which its owner may change', async () => {
     const { me, card, chip } = await newCard({ per_payment_limit: 3_000_000 });
     const sale = async (amount: number) =>
       outcome(chip.tap(), { intentId: await addIntent(store, { amount }) });

@@ -142,8 +142,8 @@ function answerRoute(ctx: ApiContext, approve: boolean) {
     path: `/confirmations/{intent}/${verb}`,
     operationId: `${verb}Confirmation`,
     moves: 'money',
-    // No fresh signature is required: the limits already bound this one payment, and the payer
-    // stands at a till.
+    // No fresh signature is required: the limits already bound this one payment, and the payer is
+    // at a till.
     asks: 'never',
     tag: TAG,
     summary: approve ? 'Confirm a payment' : 'Reject a payment',

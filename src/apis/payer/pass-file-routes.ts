@@ -140,7 +140,7 @@ function googleRoute(ctx: ApiContext) {
   });
 }
 
-/** Pass files for phone wallets (behavior.md 12.11). */
+/** Declares the routes for the pass files of phone wallets (behavior.md 12.11). */
 export function passFileRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [appleRoute(ctx), googleRoute(ctx)];
 }

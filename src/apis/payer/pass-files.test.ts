@@ -140,7 +140,7 @@ test('the link for Google Wallet is signed, and has the value for readers', asyn
   await settling.stop();
 });
 
-test('an old session adds no pass that pays to a phone, but still gets the picture', async () => {
+test('an old session cannot add a pass that pays to a phone, but gets the picture', async () => {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const nfcPublicKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
   const apple = { ...locations.apple, nfcPublicKey };

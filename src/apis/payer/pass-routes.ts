@@ -28,7 +28,7 @@ import { renderPass, renderPayer } from '#payers/render.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';
-/** The most active passes: enough for a card, a phone, a watch, a ring, and spares. */
+/** Maximum number of active passes: enough for a card, a phone, a watch, a ring, and spares. */
 const MAX_ACTIVE_PASSES = 16;
 
 function listRoute(ctx: ApiContext) {
@@ -185,7 +185,7 @@ function limitsRoute(ctx: ApiContext) {
   });
 }
 
-/** Passes, and the limits that their owner sets. */
+/** Declares the routes for passes, and for the limits that their owner sets. */
 export function passRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [listRoute(ctx), createRoute(ctx), revokeRoute(ctx), limitsRoute(ctx)];
 }

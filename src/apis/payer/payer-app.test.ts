@@ -100,7 +100,7 @@ describe('a pass', () => {
 });
 
 describe('limits', () => {
-  test('are set, kept when omitted, and removed with null', async () => {
+  test('are set, kept if omitted, and removed with null', async () => {
     const { me } = await newPayer();
     await patch(me, '/limits', { per_payment: 1_000_000, per_day: 5_000_000 });
     const changed = await patch(me, '/limits', { per_day: null, confirm_first_payment: true });

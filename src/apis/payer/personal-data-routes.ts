@@ -34,7 +34,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 
-/** Rows of one kind in one export: years of daily use in a single document. */
+/** Maximum number of rows of one kind in an export: years of daily use in one document. */
 const MAX_ROWS = 10_000;
 
 const TAG = 'Payer app';
@@ -118,7 +118,7 @@ function eraseRoute(ctx: ApiContext) {
   });
 }
 
-/** Export and erasure of a payer's data. */
+/** Declares the routes that export and erase a payer's data. */
 export function personalDataRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [exportRoute(ctx), eraseRoute(ctx)];
 }

@@ -174,7 +174,7 @@ test('an Apple tap is valid for a minute of real time, before and after', async 
   assert.equal(await outcome({ kind, value: early }), 'pass_replayed', 'swept no earlier');
 });
 
-test("after a loss, no tap of the lost time pays without its payer's approval", async () => {
+test("after a loss, no tap of the lost period pays without its payer's approval", async () => {
   const wallet = newWallet();
   const { passId } = await newPass(wallet);
   const [smart, vas] = [await tapOf(passId, 'smart_tap'), await tapOf(passId, 'apple_vas')];

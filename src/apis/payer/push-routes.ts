@@ -108,7 +108,7 @@ function endRoute(ctx: ApiContext) {
   });
 }
 
-/** Web Push for the wallet app (behavior.md 14.6). */
+/** Declares the Web Push routes of the wallet app (behavior.md 14.6). */
 export function pushRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [readRoute(ctx), saveRoute(ctx), endRoute(ctx)];
 }

@@ -21,7 +21,7 @@ function paid(env: Readonly<Record<string, string>>): boolean[] {
   return [false, true].map((livemode) => paysGas(config, livemode));
 }
 
-test('a sandbox by default pays the gas of transfers on its own chains alone', () => {
+test('by default a sandbox pays the gas of transfers on its own chains only', () => {
   assert.deepEqual(paid({}), [true, true]);
   assert.deepEqual(paid(EXTERNAL), [true, false]);
   assert.deepEqual(paid({ ...EXTERNAL, GASLESS_TRANSFERS: 'mainnet' }), [false, true]);
