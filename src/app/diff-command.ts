@@ -13,9 +13,7 @@ import { merchantDocument } from '#app/merchant-document.ts';
  */
 const PAGE = path.join(import.meta.dirname, '../../docs/guides/api-changes.md');
 const RELEASED = path.join(import.meta.dirname, '../../docs/released/merchant-api.json');
-/**
- * The fewest lines of a valid file: one that was wrongly parsed as empty would pass every check.
- */
+/** Minimum number of lines of a valid file: one wrongly parsed as empty would pass every check. */
 const LEAST_LINES = 500;
 
 async function readReleased() {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** The least acceptable linter score: it measures how well programs can navigate a document. */
+/** Minimum score of the linter, which measures how well programs can navigate a document. */
 const WANTED = 90;
 const ROOT = path.join(import.meta.dirname, '../..');
 const REDOCLY = path.join(ROOT, 'node_modules/.bin/redocly');

@@ -70,7 +70,7 @@ function literal(value: unknown): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : JSON.stringify(value);
 }
 
-/** The longest type that is written on one line. */
+/** Maximum length of a type that is written on one line. */
 const LINE = 80;
 
 function union(members: readonly string[], indent: string): string {
