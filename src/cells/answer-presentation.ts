@@ -38,10 +38,10 @@ const SWEEP = 20;
 
 /**
  * Identifies the payer of one of this cell's credentials that was tapped in another cell, and
- * whether it is valid. A one-time credential is consumed by the answer, for that one intent: asked
- * again for it, the answer is the same.
- * @returns `null` for anything that no reader reads, or that belongs to another cell; or if this
- * cell's ledger may have lost used taps, so that it cannot decide.
+ * whether it is valid. A one-time credential is consumed by the answer, for that one intent; a
+ * repeated request for it gets the same answer.
+ * @returns `null` for a credential that no reader reads, or that belongs to another cell; or if
+ * this cell's ledger may have lost used taps, so that it cannot decide.
  */
 export async function answerPresentation(
   ctx: ApiContext,

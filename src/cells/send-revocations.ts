@@ -9,8 +9,8 @@ const POLL_MS = 500;
 const PORTION = 500;
 
 /**
- * Notifies the other cells of cached answers that have ended: passes that were revoked, and payers
- * that were blocked. A cached answer that no notification reaches expires by itself after a minute.
+ * Notifies the other cells when an answer that they have cached is no longer valid: a pass was
+ * revoked, or a payer blocked. An answer for which no notification arrives expires after a minute.
  */
 export function startSendingEnds(ctx: ProcessContext, cells: CellSettings): Loop {
   return startLoop({

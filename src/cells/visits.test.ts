@@ -120,7 +120,7 @@ test('a pass pays as its wallet, within its home’s limit, and becomes a payer'
   assert.deepEqual(holder?.credential, { type: 'nfc_id', passId, home: 0 });
 });
 
-test('credentials of this cell, or of no known one, are not asked for elsewhere', async () => {
+test('other cells are not asked about credentials of this cell, or of no known one', async () => {
   const askHome = createAskHome(abroad.db, clock, settings(1));
   const { merchant } = home;
   const at = (presented: Presented) => askHome({ presented, merchant, intentId: 'pi_1' });
@@ -141,7 +141,7 @@ test('a made-up or revoked pass, or one of another mode, is declined', async () 
   assert.equal((await ask(passOf(live.pass))).refusal?.decline, 'pass_unknown');
 });
 
-test('a pass works for a minute without its home cell, all else is declined in words', async () => {
+test('a pass works for a minute without its home cell; other credentials do not', async () => {
   const { payer, pass, passId } = await addPayer(home);
   const code = await codeOf(payer.id, passId);
   await ask(passOf(pass));
@@ -181,7 +181,7 @@ test('cells with a cached pass are notified of its end', async (t) => {
   });
 });
 
-test('a code is valid for one intent in one cell, and the same answer comes again', async () => {
+test('a code is valid for one intent in one cell, and a repeat gets the same answer', async () => {
   const { payer, passId } = await addPayer(home);
   const code = await codeOf(payer.id, passId);
   const first = await ask(code, { intent: 'pi_1' });
@@ -202,7 +202,7 @@ test('a code that is shown in two cells at once pays in one of them', async () =
   }
 });
 
-test('a tap of a card is consumed at its home cell, whose limit comes with it', async () => {
+test('a card’s tap is consumed at its home cell, which also returns its limit', async () => {
   const { payer } = await addPayer(home);
   const chip = await chipOf(payer.id, 500n);
   const tap = tapOf(chip);
