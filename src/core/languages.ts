@@ -21,7 +21,7 @@ export function localeOf(language: string): string {
 
 /**
  * Returns the value of the `lang` attribute: the pseudo-language is a private variant of English,
- * because screen readers would not know a tag of its own.
+ * because screen readers would not recognize a separate tag.
  */
 export function languageTag(language: string): string {
   return language === PSEUDO_LANGUAGE ? `en-x-${PSEUDO_LANGUAGE}` : language;

@@ -100,8 +100,8 @@ interface Repeats {
  */
 const SAME_EVERY_MS = 10_000;
 /**
- * The most kinds that are tracked. Entries of further kinds are written at once, so that no line is
- * lost.
+ * Maximum number of kinds that are tracked. Entries of further kinds are written at once, so that
+ * no line is lost.
  */
 const MAX_KINDS = 1_000;
 

@@ -3,7 +3,7 @@ import { NETWORKS } from '#core/mode.ts';
 
 /**
  * The metrics of this process, for `/metrics`. There is one registry per process, and the code that
- * does the work updates it directly, so that no counter has to be passed around.
+ * does the work updates it directly, so that counters are not passed as parameters.
  */
 export const meters = new Registry();
 

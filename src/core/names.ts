@@ -1,6 +1,8 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 
-/** The longest name: longer ones break screens and receipts, and no real name needs more. */
+/**
+ * Maximum length of a name: longer ones break screens and receipts, and no real name needs more.
+ */
 export const MAX_NAME_LENGTH = 100;
 
 /**
@@ -35,7 +37,7 @@ function mixesScripts(word: string): boolean {
 
 /**
  * True if a joiner only hides text. Emoji and many scripts need joiners between two characters;
- * anywhere else they are idle.
+ * anywhere else they have no effect.
  */
 function hasIdleJoiner(name: string): boolean {
   const characters = [...name];
@@ -80,7 +82,7 @@ export function checkDirections(text: string, param: string): Refusal | null {
   return invalid(param, 'must not contain characters that change the direction of writing');
 }
 
-/** The longest address in SMTP (RFC 5321). */
+/** Maximum length of an address in SMTP (RFC 5321). */
 const MAX_EMAIL_LENGTH = 254;
 const MAILBOX = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
