@@ -66,7 +66,7 @@ test('no more than the allowed batches run at once', async () => {
   assert.equal((await Promise.all(outcomes)).length, 5);
 });
 
-test('one bad item fails alone: its neighbors run again and succeed', async () => {
+test('one bad item fails alone; the rest of its batch runs again and succeeds', async () => {
   const batches: number[][] = [];
   const batcher = createBatcher<number, number>({
     maxInFlight: 1,

@@ -7,7 +7,7 @@ import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
  * connection from 1,879 to 337 creates per second.
  */
 interface Limits {
-  /** The most batches that run at once. */
+  /** Maximum number of batches that run at once. */
   readonly maxInFlight: number;
   readonly maxItems: number;
   /**

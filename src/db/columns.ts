@@ -83,7 +83,7 @@ const TYPE_IDS: Readonly<Record<ColumnType, number>> = {
 
 /** The initial size of the buffer; it grows. */
 const BYTES = 4 * 1024;
-/** The most bytes of UTF-8 per UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3;
 const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;

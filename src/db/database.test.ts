@@ -202,7 +202,7 @@ async function killOwn(tx: Sql): Promise<void> {
   await database.db.query('select pg_terminate_backend($1, 1000)', [row?.pid]);
 }
 
-test('a connection that ends before the commit: nothing was done, the next one works', async () => {
+test('if a connection ends before the commit, nothing was done; the next one works', async () => {
   const id = ++ids;
   const cut = database.db.transaction(async (tx) => {
     await writeNote(tx, id);
@@ -300,7 +300,7 @@ test('a commit that got lost is unknown: it was not done', () =>
     assert.equal(await readNote(id), 'first');
   }));
 
-test('a connection cut before the commit: nothing was done, and that is known', () =>
+test('if the connection is cut before the commit, it is known that nothing was done', () =>
   withWire(async (db, wire) => {
     const id = ++ids;
     wire.onClientBytes = (text) => (text.includes('insert into notes') ? 'cut' : 'pass');

@@ -99,7 +99,7 @@ export { CommitUnknown, codeOf, DatabaseUnavailable } from '#db/faults.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** The most connections of this process. Group commit keeps only a few of them busy. */
+  /** Maximum number of connections of this process. Group commit keeps only a few of them busy. */
   readonly maxConnections: number;
   /** The address of a standby; null or undefined if there is none to read from. */
   readonly readUrl?: string | null;
@@ -111,8 +111,7 @@ export interface DatabaseOptions {
 
 const MAX_TRIES = 4;
 /**
- * The longest random pause before a retry, so that two conflicting transactions do not collide
- * again.
+ * Maximum random pause before a retry, so that two conflicting transactions do not collide again.
  */
 const MAX_RETRY_PAUSE_MS = 20;
 /** After this long a caller gets a 503 instead of waiting for a connection. */
@@ -290,7 +289,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   // An idle connection that breaks is replaced at the next use; without a listener its error would
   // end the process.
   pool.on('error', () => {});
-  // An error of a checked-out connection would end the process, too; its statements already fail.
+  // An error on a checked-out connection would also end the process. Its statements fail anyway.
   pool.on('connect', (client) => {
     client.on('error', () => watch.broke());
     hearWarnings(client);

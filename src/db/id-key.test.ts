@@ -36,7 +36,7 @@ test('each database has its own key, which is not stored in clear', async () => 
   assert.notDeepEqual(await openIdKey(database.db, sealingKey), first);
 });
 
-test('another secret ends the start with one line that says so, and changes nothing', async () => {
+test('a different secret fails the start with one line, and changes nothing', async () => {
   const key = await openIdKey(database.db, sealingKey);
   await assert.rejects(
     openIdKey(database.db, randomBytes(32)),

@@ -20,8 +20,8 @@ export interface Wakeups {
 
 const CHANNEL = 'tapline_wakeups';
 /**
- * The longest payload. Hints of one event-loop turn are sent together; PostgreSQL takes payloads of
- * up to 8,000 bytes.
+ * Maximum length of a payload. Hints of one event-loop turn are sent together; PostgreSQL takes
+ * payloads of up to 8,000 bytes.
  */
 const MAX_PAYLOAD = 7_000;
 const RECONNECT_MS = 500;

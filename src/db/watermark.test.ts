@@ -93,7 +93,7 @@ describe('the watermark that a process keeps in its data folder', () => {
     assert.equal(await live(), true);
   });
 
-  it('says nothing of a database that it has never seen', async () => {
+  it('draws no conclusion about a database that it has never seen', async () => {
     await live();
     const other = await testDatabase();
     assert.equal(await live(other.url), false);
