@@ -17,7 +17,7 @@ export interface Entry {
 const BLOCK = 512;
 /** The date that npm writes into every archive, because some programs reject the year 1970. */
 const WRITTEN_AT_S = 499_162_500;
-/** The longest name of a header without extensions; ours are far shorter. */
+/** Maximum length of a name in a header without extensions; ours are far shorter. */
 const LONGEST_NAME = 100;
 
 function octal(value: number, length: number): string {
