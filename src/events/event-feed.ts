@@ -7,7 +7,7 @@ import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import { selectEventsAfter } from '#events/stream-queries.ts';
 import { EventBatch, isBefore, type StreamReader } from '#events/stream-reader.ts';
 
-/** The longest delay of events after a lost hint. */
+/** Maximum delay of events after a lost hint. */
 const POLL_MS = 1_000;
 /** Events per read: at 2 KB each, as much as a healthy client takes at once. */
 const BATCH = 100;

@@ -136,7 +136,7 @@ test('a batch that was read before the stream had caught up repeats nothing', as
   assert.deepEqual(ids, ['evt_1', 'evt_2', 'evt_3']);
 });
 
-test('when the process ends, a stream ends too, after the events it was given', async () => {
+test('when the process ends, a stream ends after the events already written to it', async () => {
   const follow = streams();
   const one = await follow();
   await writeTestEvents(bench, 5);

@@ -36,9 +36,9 @@ export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place
 }
 
 /**
- * Takes a free slot of a key, chosen at random, so that two processes rarely pick the same one; the
- * slower of two gets none, and retries. A slot that is held for more than twice `holdMs` is free,
- * too, because the database's clock has stepped back since.
+ * Takes a random free slot of a key, so that two processes rarely choose the same one. If they do,
+ * the slower one gets none, and retries. A slot that is held for more than twice `holdMs` also
+ * counts as free, because the database's clock has been set back since.
  */
 export async function takeStreamSlot(
   sql: Sql,

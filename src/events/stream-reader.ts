@@ -3,8 +3,8 @@ import type { Place } from '#db/paging.ts';
 import type { StreamedEvent } from '#events/stream-queries.ts';
 
 /**
- * The most unread bytes of a reader. A burst of a thousand events fits; a reader that is further
- * behind gets the rest faster by reconnecting after the last event that it has seen.
+ * Maximum number of a reader's unread bytes. A burst of a thousand events fits; a reader that is
+ * further behind gets the rest faster by reconnecting after the last event that it has seen.
  */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
 /** Size of the part of the events that is in memory while a reader catches up. */
