@@ -101,7 +101,7 @@ const FLAGS: Readonly<Record<Purpose, number>> = {
   new: O_WRONLY | O_CREAT | O_EXCL | PLAIN,
 };
 
-/** Refuses hard links, too: one may lead outside as a symbolic link does. */
+/** Also refuses hard links, because one may lead outside, as a symbolic link does. */
 function requirePlain(stats: Stats, file: string, purpose: Purpose): void {
   const isPlain = stats.isFile() && (purpose === 'read' || stats.nlink === 1);
   if (!isPlain) throw new StartError(`${file} is not a regular file with a single name: remove it`);
