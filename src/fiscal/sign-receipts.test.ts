@@ -115,7 +115,7 @@ test('a sale is signed after it is paid: the signer gets its number, lines and t
   });
 });
 
-test('without a signer nothing is asked, and no receipt waits for one', async () => {
+test('without a signer, nothing is requested, and no receipt waits for one', async () => {
   await setSigner(null);
   assert.equal(await fiscalOf(await sell()), undefined);
 });
@@ -220,7 +220,7 @@ test('a signer never has more than four requests at once', async () => {
   assert.deepEqual([most, signer.received.length], [4, 9]);
 });
 
-test('a signer that is away, or that only live mode refuses, is asked again later', async () => {
+test('a request to an unreachable signer or a refused address is retried later', async () => {
   await setSigner('http://127.0.0.1:1025');
   const payment = await sell();
   sign();
@@ -231,7 +231,7 @@ test('a signer that is away, or that only live mode refuses, is asked again late
   await until(async () => (await rowOf(payment)).last_error === 'address_refused');
 });
 
-test('two workers never ask twice at once, and a second answer changes nothing', async () => {
+test('two workers never send the same request', async () => {
   let answers = 0;
   signer.answer((_request, response) => {
     answers++;
@@ -245,7 +245,7 @@ test('two workers never ask twice at once, and a second answer changes nothing',
   assert.deepEqual([ids.length, new Set(ids).size], [3, 3]);
 });
 
-test('a database that was restored asks again with the same number and id', async () => {
+test('after a restore, the database sends the same number and id again', async () => {
   const payment = await sell();
   const loop = sign();
   await until(() => isSigned(payment));

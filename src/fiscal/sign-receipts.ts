@@ -17,7 +17,7 @@ import { MAX_BODY_BYTES, type Reply } from '#webhooks/http-exchange.ts';
 import { nextAttemptAt, parseRetryAfter } from '#webhooks/schedule.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
-/** Poll interval: the longest delay of a signature after a lost wake-up. */
+/** Poll interval: the maximum delay of a signature after a lost wake-up. */
 const POLL_MS = 1_000;
 /** Longer than a request may take, so that no receipt is sent twice by two processes at once. */
 const LEASE_MS = 20_000;
