@@ -52,7 +52,7 @@ function credentialsOf(request: FastifyRequest, call: Call, target: Target): Cre
   };
 }
 
-/** Counts callers without a valid key against their address; guessing keys counts, too. */
+/** Counts callers without a valid key against their address, so that guessed keys count as well. */
 async function countCaller(
   limiter: RateLimiter,
   request: FastifyRequest,

@@ -98,8 +98,8 @@ function readRequest(
   if (wrong) return wrong;
   const missing = checkParams(route, params);
   if (missing !== null) return missing;
-  // Only now, because a malformed id names no object, and may hold characters that the log cannot
-  // store.
+  // Set after these checks, because a malformed id names no object, and may hold characters that
+  // the log cannot store.
   call.objectId = params.id ?? null;
   return {
     caller: call.caller as never,
@@ -120,8 +120,8 @@ function readRequest(
 }
 
 /**
- * Chooses the refusal: a key that another request holds is reported first, whatever else is wrong
- * with this one.
+ * Chooses the refusal: a key that another request holds is reported first, even if other things are
+ * wrong with this one.
  */
 async function refusalOf(
   request: FastifyRequest,

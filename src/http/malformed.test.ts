@@ -225,7 +225,7 @@ function drip(bytes: string, atOnce = 0): Promise<RawAnswer> {
   });
 }
 
-test('garbage after a request that is still running gets no response of its own', async () => {
+test('garbage after a request that is still running gets no separate response', async () => {
   const answer = await sendRaw(server.port, `${head('GET', HOST)}\0\0rubbish\r\n\r\n`);
   assert.ok(answer.closed);
   assert.ok(answer.responses <= 1);

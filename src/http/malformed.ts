@@ -9,7 +9,7 @@ import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import { securityHeaders } from '#http/security-headers.ts';
 import { LATEST_API_VERSION } from '#http/versions.ts';
 
-/** Node's parser errors that have a status of their own. */
+/** Node's parser errors that have their own status. */
 const STATUS_BY_CODE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',

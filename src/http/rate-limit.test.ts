@@ -19,7 +19,7 @@ function limiterOf(limit: RateLimit): (key: string, ms: number) => RateDecision 
   };
 }
 
-test('a burst up to the quota passes, the next request is told when to retry', () => {
+test('a burst up to the quota passes; the refusal of the next request has Retry-After', () => {
   const take = limiterOf({ requests: 3, seconds: 6 });
   const taken = [0, 0, 0].map((ms) => take('a', ms));
   assert.deepEqual(

@@ -66,7 +66,7 @@ export function decisionOf(limit: RateLimit, found: RateFound): RateDecision {
  * Decides by the generic cell rate algorithm: one number per caller (when its next request would
  * fit a steady rate), so that bursts up to the quota pass and no window boundary allows two quotas.
  * A time more than a window ahead was stored before the clock stepped back, and counts as a quota
- * that has just been used up.
+ * that was just used up.
  */
 export function decideRate(
   limit: RateLimit,

@@ -217,7 +217,7 @@ test("the refusal of a path without /api names the API's path", async () => {
   assert.match(error.message, /send this to \/api\/v1\/things\./);
 });
 
-test('a request that breaks every rule is refused for the first in their order', async () => {
+test('a request that breaks every rule is refused for the first in check order', async () => {
   const limited = await startBareServer({
     surfaces: [bareSurface(routes)],
     limiter: memoryRateLimiter({ requests: 5, seconds: 3600 }),
@@ -248,7 +248,7 @@ test('a request that breaks every rule is refused for the first in their order',
   }
 });
 
-test('callers without a key are limited by their address, and told when to retry', async () => {
+test('callers without a key are limited by their address, and get Retry-After', async () => {
   const limited = await startBareServer({
     surfaces: [bareSurface(routes)],
     limiter: memoryRateLimiter({ requests: 2, seconds: 3600 }),
@@ -332,7 +332,7 @@ test('a path outside every surface is 404 as JSON', async () => {
   );
 });
 
-test('a newer version is served beside the one that keys are pinned to', async () => {
+test('a newer version is served in addition to the one that keys are pinned to', async () => {
   const dated = await startBareServer({ surfaces: [bareSurface(routes)], versions });
   const { url } = dated;
   try {
