@@ -11,7 +11,7 @@ import { type KeyRow, selectKey, selectKeys, updateCompleted } from '#idempotenc
 import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
 
 const MAX_IN_FLIGHT = 2;
-/** Enough for all payments of a block, which are answered at once. */
+/** Enough for all payments of a block, whose responses are sent at once. */
 const MAX_KEYS = 128;
 
 const batcherOf = perProcess(({ db }: { readonly db: Sql }) =>

@@ -67,7 +67,7 @@ test('a known key does not run: it gets its response, in progress, or a conflict
   assert.deepEqual([ran, kept], [[], []]);
 });
 
-test('of several with one key the first runs, and the others are told it is in progress', () => {
+test('of several with one key the first runs, and the others are refused as in progress', () => {
   const { said, ran, kept } = decide([], [keyed('k'), keyed('k'), keyed('k', 'b'), keyed('l')]);
   assert.deepEqual(said, [
     'done',
