@@ -64,7 +64,7 @@ interface Theft {
 }
 
 interface Row {
-  /** As in the roles' names. */
+  /** Written as in the roles' names. */
   readonly key: string;
   readonly steps: readonly { readonly who: string; readonly command: string }[];
 }
@@ -204,7 +204,7 @@ describe('npm run chain, on a running contract', () => {
     await sendAsRegistrar(walletChangeCall({ ...terms, deadline, ...change }));
   }
 
-  it('states what it will do, and sends nothing without a yes', async () => {
+  it('states what it will do, and sends nothing unless confirmed', async () => {
     const { code, out } = await run(['pause'], GUARDIAN.key);
     assert.equal(code, 1);
     assert.match(out, /settling stops[\s\S]*refunding stops[\s\S]*nothing was sent/);

@@ -31,7 +31,8 @@ export interface Operation {
 /** Public nodes refuse larger ranges of `eth_getLogs`. */
 const BLOCKS_PER_QUESTION = 2_000n;
 /**
- * The most requests: nine days of blocks of two seconds. If that is not enough, the output says so.
+ * Maximum number of requests, for nine days of two-second blocks. If that is not enough, the output
+ * says so.
  */
 const MAX_QUESTIONS = 200;
 const NO_SALT: Hex = `0x${'00'.repeat(32)}`;

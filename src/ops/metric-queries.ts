@@ -58,7 +58,7 @@ export async function selectArchiveAge(sql: Sql): Promise<ArchiveRow[]> {
 
 export interface DatabaseAgesRow {
   readonly connections: number;
-  /** The longest transaction: until it ends, vacuum cannot clean up the queues. */
+  /** Age of the oldest transaction: until it ends, vacuum cannot clean up the queues. */
   readonly oldest_transaction_seconds: number;
   /** Transactions since the oldest snapshot that is still in use. */
   readonly oldest_snapshot_age: number;

@@ -72,7 +72,7 @@ function createSampler(registry: Registry, sources: SampleSource[]) {
   const show = (sample: Sample) => {
     const { name, help, labels, value } = sample;
     const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
-    // The name tells a counter from a gauge; a counter is reset before each reading.
+    // The name distinguishes a counter from a gauge. A counter is reset before each reading.
     const isCounter = name.endsWith('_total');
     const one = shown.get(name) ?? (isCounter ? new Counter(options) : new Gauge(options));
     shown.set(name, one);

@@ -105,7 +105,7 @@ test('on the operations port an invalid Host is 400, whatever the path', async (
   }
 });
 
-test('with an operations port /metrics is nowhere else, and probes are on both ports', async () => {
+test('with an operations port, /metrics is only there, and probes are on both ports', async () => {
   const access = { production: true, opsPort: 9_090, metricsToken: TOKEN };
   assert.equal(await metricsStatus(access, `Bearer ${TOKEN}`), 404);
   const ops = buildOpsServer(health, OPEN);

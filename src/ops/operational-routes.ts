@@ -96,7 +96,7 @@ function addMetrics(
   });
 }
 
-/** Adds the routes on the API's port: probes, and /metrics unless it has a port of its own. */
+/** Adds the routes on the API's port: probes, and /metrics unless it has a separate port. */
 export function addOperationalRoutes(
   app: FastifyInstance,
   health: ProcessHealth,

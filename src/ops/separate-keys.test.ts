@@ -11,7 +11,7 @@ test('the keys of operators and registrar are held by different processes', () =
   assert.match(describeSeparateKeys(worker, registrar), /different keys/);
 });
 
-test('a worker with the registrar key is named, and so is a registrar with relayer keys', () => {
+test('a worker with the registrar key is reported, and so is a registrar with relayer keys', () => {
   const both = { relayerKeys: [relayerKey], registrarKey };
   assert.throws(() => describeSeparateKeys(both, registrar), /the worker holds the registrar key/);
   assert.throws(() => describeSeparateKeys(worker, both), /the registrar holds relayer keys/);

@@ -21,7 +21,9 @@ function sample(name: string, help: string, value: number, labels: Labels = {}):
   return { name: `tapline_${name}`, help, labels, value };
 }
 
-/** Measures the amount of waiting work, and whether the database still serves well as a queue. */
+/**
+ * Measures the amount of waiting work, and whether the database is still fast enough as a queue.
+ */
 export function databaseSamples(db: Database): SampleSource {
   return {
     name: 'database',
@@ -70,7 +72,7 @@ export function databaseSamples(db: Database): SampleSource {
   };
 }
 
-/** Creates a source of its own, because it can be read when the others cannot. */
+/** Creates a separate source, because it can be read when the others cannot. */
 export function databaseUp(db: Database): SampleSource {
   return {
     name: 'database check',

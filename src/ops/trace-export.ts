@@ -3,7 +3,7 @@ import { describeError, type Log } from '#core/log.ts';
 import { RELEASE } from '#core/release.ts';
 import { type FinishedSpan, SPAN_KINDS, type TraceSettings, traceInto } from '#core/tracing.ts';
 
-/** The longest delay of a span, and the shortest interval between requests to the receiver. */
+/** Maximum delay of a span, and minimum interval between requests to the receiver. */
 const FLUSH_EVERY_MS = 1_000;
 const MAX_BATCH = 512;
 /**

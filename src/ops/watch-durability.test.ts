@@ -56,7 +56,7 @@ test('a database without a standby ends the start, unless that was declared', as
   for (const declared of DECLARED_DURABILITIES) await requireDurability(database.db, declared);
 });
 
-test('while it runs, low durability is an alarm and a metric, and stops nothing', async () => {
+test('while it runs, low durability raises an alarm and a metric, and stops nothing', async () => {
   const errors: string[] = [];
   const log = { info: () => {}, warn: () => {}, error: (line: string) => void errors.push(line) };
   const { db } = database;
