@@ -8,7 +8,7 @@ import type { Tx } from '#db/database.ts';
 import { type CardRow, cards } from '#payers/card-queries.ts';
 import { cardUrl } from '#payers/card-url.ts';
 
-/** 50 USDC: the most that a thief can take who reads a card's URL unnoticed. */
+/** 50 USDC: the maximum that a thief who has read a card's URL unnoticed can take. */
 export const DEFAULT_CARD_LIMIT = 50_000_000;
 const KEY_BYTES = 16;
 /** The length of a key in hex digits. */

@@ -32,10 +32,10 @@ test('five wrong codes block a pass for ten minutes', () => {
   assert.equal(judgeCode(blocked, rightAt(addMs(now, 601_000))).decline, null);
 });
 
-test('a block from a clock that was a day ahead does not outlast the step back', () => {
+test('a block stored while the clock was a day ahead ends when the clock is set back', () => {
   const ahead = addMs(now, 86_400_000);
   assert.equal(judgeCode(afterWrong(NEW, 5, ahead), rightAt(now)).decline, null);
-  // Wrong guesses whose time lies in the future are dropped.
+  // Wrong guesses with a time in the future are dropped.
   const after = afterWrong(afterWrong(NEW, 4, ahead), 1, now);
   assert.deepEqual([after.wrong_at, after.blocked_until], [[now], null]);
 });

@@ -16,7 +16,7 @@ const SAVE = 'https://pay.google.com/gp/v/save/';
 export const GOOGLE_API = 'https://walletobjects.googleapis.com/walletobjects/v1';
 const SCOPE = 'https://www.googleapis.com/auth/wallet_object.issuer';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** The longest lifetime that Google allows. */
+/** Maximum lifetime that Google allows. */
 const TOKEN_S = 3_600;
 /**
  * A token is renewed a minute before it expires, so that it stays valid until its request has

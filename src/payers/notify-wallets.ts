@@ -33,9 +33,7 @@ const BATCH = 10;
  */
 const LEASE_MS = 90_000;
 const FIRST_RETRY_MS = 5_000;
-/**
- * The longest pause between retries. After an outage of a day, wallets are up to date within hours.
- */
+/** Maximum pause between retries. After an outage of a day, wallets are up to date within hours. */
 const LAST_RETRY_MS = 3 * HOUR_MS;
 
 function retryMs(tries: number): number {

@@ -7,8 +7,8 @@ import { replacePhonePass, selectPhonePass } from '#payers/phone-pass-queries.ts
 import { type PhoneKind, SECRET_KINDS } from '#payers/phone-tap.ts';
 
 /**
- * The largest accepted deviation of a phone's clock, in either direction. An Apple tap is valid for
- * the same time.
+ * Maximum accepted deviation of a phone's clock, in either direction. An Apple tap is valid for the
+ * same time.
  */
 export const VAS_MS = 60_000;
 

@@ -14,7 +14,7 @@ const ROW: PayerRequestRow = {
   updated: new Date(0),
 };
 
-test('a request that the chain refused explains the remedy; others have no message', () => {
+test('a request that the chain refused names the remedy; others have no message', () => {
   for (const kind of ['enrolment', 'faucet', 'transfer'] as const) {
     assert.equal(renderPayerRequest({ ...ROW, kind }, false).failure_message, null);
     const failed = { status: 'failed', failure_code: 'transaction_reverted' } as const;
