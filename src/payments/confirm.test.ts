@@ -110,7 +110,7 @@ describe('a first payment from 50 USDC', () => {
     await settling.stop();
   });
 
-  test('a payer who wants to confirm first payments is asked for the smallest', async () => {
+  test('must be confirmed for any amount if the payer has asked for that', async () => {
     const { pass, payer } = await addPayer(store);
     await store.db.transaction((tx) =>
       updatePayerLimits(tx, {
@@ -133,7 +133,7 @@ describe('a payer who rejects', () => {
     return { intentId, intent };
   };
 
-  test('ten times in an hour is no longer asked by this merchant in that hour', async () => {
+  test('ten times in an hour gets no more questions from this merchant in that hour', async () => {
     const { pass, payer, passId } = await addPayer(store);
     for (let i = 0; i < 10; i++) {
       const { intentId, intent } = await tapOf(pass, NOON);
@@ -150,7 +150,7 @@ describe('a payer who rejects', () => {
     assert.equal((await tapOf(pass, NOON)).intent.status, 'requires_action', 'the hour has passed');
   });
 
-  test('and then approves, is asked as before', async () => {
+  test('and then approves, gets questions as before', async () => {
     const { pass, payer, passId } = await addPayer(store);
     const askAgain = async () => {
       const { intentId, intent } = await tapOf(pass, NOON);

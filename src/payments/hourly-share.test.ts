@@ -51,7 +51,7 @@ async function settled<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('an account that has used its hourly share is told when the next hour begins', async () => {
+test('a refusal for a used-up hourly share says when the next hour begins', async () => {
   share = BigInt(SALE * 2);
   assert.equal(await settled(() => tap()), 'succeeded');
   assert.equal(await settled(() => tap()), 'succeeded');

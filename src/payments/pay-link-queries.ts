@@ -95,7 +95,7 @@ export async function countPayLinkAnswers(
   );
 }
 
-/** The most invalid signatures per link and minute: behavior.md 19.3. */
+/** Maximum number of invalid signatures per link and minute: behavior.md 19.3. */
 const MAX_FAILURES = 10;
 
 /**

@@ -94,7 +94,7 @@ test("a settled payment has the chain's facts, and what the payer paid", async (
   );
 });
 
-test('where blocks share a second it settles when its block was seen, after its tap', async () => {
+test('if blocks share a second, it settles when its block was seen, after its tap', async () => {
   const tappedAt = clock.now();
   const settledAt = async (seenAt: Date) => {
     const { intentId } = await addProcessing();

@@ -85,7 +85,7 @@ describe('while its network does not settle', () => {
     assert.equal(bodyOf(paid).status, 'succeeded');
   });
 
-  test('a stored response is given again', async () => {
+  test('a stored response is returned again', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const settling = keepSettling(store);

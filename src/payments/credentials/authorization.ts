@@ -11,11 +11,11 @@ export interface SignedPayment {
   readonly authorization: PaymentAuthorization;
   /** The rates on which the signed amount is based. */
   readonly rates: FeeRates;
-  /** The way of submission: by a pay link or tag, or by a chip at a till. Informative only. */
+  /** Shows how it was submitted: by a pay link or tag, or by a chip at a till. Informative only. */
   readonly by: SignedBy;
 }
 
-/** The way in which a signed payment was submitted. Informative only: no rule depends on it. */
+/** Shows how a signed payment was submitted. Informative only: no rule depends on it. */
 export type SignedBy = 'authorization' | 'chip';
 
 interface Presented {

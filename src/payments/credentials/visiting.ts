@@ -18,7 +18,7 @@ interface VisitingHolder {
   /** This cell's payer with the same wallet, and its limits here. */
   readonly payer: PayerRow;
   readonly credential: Tapped & { readonly home: number };
-  /** The most that its home cell lets it pay at once; `null` for no limit. */
+  /** Maximum amount that its home cell lets it pay at once; `null` for no limit. */
   readonly limit: bigint | null;
   /**
    * The time after which its home cell may have lost taps; then the payer must confirm. `null` if
