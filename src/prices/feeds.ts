@@ -42,7 +42,7 @@ const MADE_UP: Readonly<Record<string, string>> = {
   zar: '17.683',
 };
 
-/** The most bytes of a response, and its time limit. */
+/** Maximum size of a response in bytes, and its time limit. */
 const MAX_BYTES = 256 * 1024;
 const TIMEOUT_MS = 5_000;
 

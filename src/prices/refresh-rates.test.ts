@@ -126,7 +126,7 @@ const WRONG: readonly (readonly [string, () => RequestListener])[] = [
 ];
 
 for (const [how, feed] of WRONG) {
-  test(`a feed that ${how} makes no rate, and the last good one ends with its age`, async () => {
+  test(`a feed that ${how} gives no rate, and the last good rate expires`, async () => {
     for (const order of [0, 1]) {
       await db.query('truncate exchange_rates, rate_refresh');
       const refresh = refresher();
@@ -152,7 +152,7 @@ test('a feed that does not finish its answer within 5 s makes no rate', async ()
   assert.equal(await euro(), 'rates_unavailable');
 });
 
-test('a jump of 30 percent is no price before both have returned it for five minutes', async () => {
+test('a jump of 30 percent is not used before both have returned it for five minutes', async () => {
   const refresh = refresher();
   behavior = [says('0.8'), says('0.8')];
   await refresh();
@@ -182,7 +182,7 @@ test('one process queries the feeds for all', async () => {
   assert.ok(rounds >= 3 && rounds <= 6, `${rounds} rounds`);
 });
 
-test("a sandbox's made-up rates say so, and are never compared with real rates", async () => {
+test('made-up rates of a sandbox are marked, and never compared with real rates', async () => {
   await refresher({ feeds: 'made-up' })();
   assert.equal(await euro(), '1.08542277217');
   const [row] = await db.query<{ source: string }>(
