@@ -146,7 +146,7 @@ describe('at the same time', () => {
     assert.equal((await eventTypes(store)).filter((type) => type === 'refund.created').length, 1);
   });
 
-  test('ten refunds of 300 from 1000 are three, and the rest are told what is left', async () => {
+  test('of ten refunds of 300 from 1000, three succeed; refusals say what is left', async () => {
     const seen = await settleAll(Array.from({ length: 10 }, () => ask({ amount: 300 })));
     assert.deepEqual(count(seen), { succeeded: 3, amount_too_large: 7 });
     assert.equal((await readPayment()).refunded, 900n);
@@ -173,7 +173,7 @@ describe('at the same time', () => {
   });
 });
 
-describe('what the account forbids', () => {
+describe('the account’s limits', () => {
   test('a payment past its window: a failed refund, with events, nothing reserved', async () => {
     clock.advance(180 * 86_400_000);
     const idempotency = newRequest(store);
@@ -377,7 +377,7 @@ describe('a refund of a sale in the shop’s currency', () => {
     return seen;
   };
 
-  test("returns its share of the paid atoms, whatever today's rate is", async () => {
+  test("returns its share of the paid atoms, independently of today's rate", async () => {
     const first = await refund(part(333));
     assert.deepEqual([first?.said, first?.body.amount], ['succeeded', 3_614_457]);
     const quoted = quotedIn(first);

@@ -3,8 +3,6 @@ import { type Atoms, atoms, subtract } from '#core/money.ts';
 import type { Payment } from '#payments/payment.ts';
 import type { RefundFailure } from '#refunds/refund.ts';
 
-/** The refundable amount of a payment, and the account's daily limit and refund window. */
-
 /** Returns the amount that is neither refunded nor reserved by a pending refund. */
 export function refundable(payment: Payment): Atoms {
   return subtract(payment.amount, payment.amountReserved);
