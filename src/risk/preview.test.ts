@@ -34,7 +34,7 @@ test('a declined payment counts for no later one, and the hour ends', () => {
   assert.deepEqual(preview, { payments: 6, stopped: 3, asked: 0, byRule: { VELOCITY: 3 } });
 });
 
-test('only the first payment of a new payer is asked about, and none that a wallet signed', () => {
+test('only a new payer’s first payment needs confirmation, unless a wallet signed it', () => {
   const settings = { ...OFF, firstPaymentConfirmFrom: atoms(5), highAmountConfirmFrom: atoms(100) };
   const isNew = { paidHereBefore: false };
   const preview = previewRisk(settings, [

@@ -48,7 +48,7 @@ describe('FIRST_MERCHANT_PAYMENT', () => {
     assert.equal(firstMerchantPayment(facts({ ...wish, amount: atoms(1) })), 'allow');
   });
 
-  test("asks a payer who wants it for the smallest amount, whatever the account's policy", () => {
+  test('asks a payer who wants it for any amount, under any policy of the account', () => {
     const first = { paidHereBefore: false, amount: atoms(1) };
     assert.equal(firstMerchantPayment(facts(first)), 'allow');
     assert.equal(firstMerchantPayment(facts({ ...first, payerConfirmsFirst: true })), 'confirm');
@@ -152,7 +152,7 @@ describe('all rules together', () => {
   });
 });
 
-test('an account without settings asks from 50 USDC on a first payment and nothing else', () => {
+test('an account without settings asks only from 50 USDC on, at a first payment', () => {
   assert.deepEqual(toRiskSettings(undefined), DEFAULT_RISK_SETTINGS);
   assert.deepEqual(DEFAULT_RISK_SETTINGS, { ...OFF, firstPaymentConfirmFrom: 50_000_000n });
 });

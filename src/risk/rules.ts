@@ -16,7 +16,7 @@ export type RiskRule = (typeof RISK_RULES)[number];
 /** The network's rule for passes that can be copied: when their payer must confirm. */
 export interface StaticPassTerms {
   readonly confirmFrom: Atoms;
-  /** True to ask at the first payment at a merchant too, for any amount. */
+  /** True to ask also at the first payment at a merchant, for any amount. */
   readonly asksFirst: boolean;
 }
 
