@@ -69,7 +69,7 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
     bytecode: settlementBytecode,
     args: [usdc, setup as never],
   });
-  // Together at most the 30 million gas of a block.
+  // The gas limits add up to less than the 30 million of a block.
   const hashes = [
     await deployer.sendTransaction({ data: token, nonce: 0, gas: 12_000_000n }),
     await deployer.sendTransaction({ data: settlement, nonce: 1, gas: 16_000_000n }),
