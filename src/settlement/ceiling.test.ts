@@ -26,7 +26,7 @@ describe('the hour of the contract', () => {
     assert.deepEqual(state, { settles: false, reasons: ['ceiling'] });
   });
 
-  test('is for one account while fewer than five sell, then a quarter of it, or as set', () => {
+  test('is for one account while fewer than five sell, then a quarter, or the set share', () => {
     const shareOf = (sellers: number, set: number | null) =>
       commonShare({ perHour: 1n, settled: 0n, sellers }, set);
     assert.deepEqual([shareOf(0, null), shareOf(4, null), shareOf(5, null)], [100, 100, 25]);
@@ -36,7 +36,7 @@ describe('the hour of the contract', () => {
   });
 });
 
-describe('the hour as processes know it', () => {
+describe('the hour as stored for all processes', () => {
   let database: TestDatabase;
   let readiness: WatchedReadiness | undefined;
 
@@ -67,7 +67,7 @@ describe('the hour as processes know it', () => {
     updateCeiling(database.db, false, { perHour: 100n * USDC, settled, headTime });
   const shop = { accountId: 'acct_1', livemode: false };
 
-  test('is what the contract reports or what was booked since, in this hour only', async () => {
+  test('is the contract’s report or the sum booked since, within this hour only', async () => {
     await told(100n * USDC, new Date(Date.now() - HOUR_MS));
     assert.equal((await look()).of(false).settles, true, 'of the hour before');
     await sell('acct_1', 99n * USDC, new Date(Date.now() - HOUR_MS));

@@ -9,8 +9,8 @@ export interface Depth {
 }
 
 /**
- * The longest wait that can be set: customers do not wait longer at a counter, and it would only
- * delay the ledger.
+ * Maximum wait that can be set: customers do not wait longer at a counter, so a longer wait would
+ * only delay the ledger.
  */
 export const MAX_WAIT_MS = 600_000;
 

@@ -54,7 +54,7 @@ describe('settlement numbers', () => {
     assert.ok(next < 16, `${next} of 255 numbers follow their neighbor`);
   });
 
-  it('of a process begin at a random place, up to 2^20 further on', async () => {
+  it('of a process begin at a random position, up to 2^20 further on', async () => {
     const skips: bigint[] = [];
     for (let n = 0; n < 30; n++) {
       const before = await nextBlock();
@@ -79,7 +79,7 @@ describe('settlement numbers', () => {
     assert.ok(most >= 8 * Math.max(1, least), `blocks are ${means.join()} apart`);
   });
 
-  it('begin above what the previous release has drawn, and may still draw', async () => {
+  it('begin above those that the previous release has drawn, and may still draw', async () => {
     const [drawn] = await createSettlementNumbers(db).take([true]);
     assert.ok((drawn?.number ?? 0n) >= MILLION);
   });
@@ -226,7 +226,7 @@ describe('settlement numbers', () => {
     assert.ok((await nextBlock()) * 256n < before * 256n + 2n * FAR);
   });
 
-  it('raised twice have another epoch each time, as after a restore to the same copy', async () => {
+  it('get another epoch each time they are raised, as after two restores of one copy', async () => {
     const epochs = new Set<bigint>();
     for (let n = 0; n < 3; n++) {
       await database.db.transaction((tx) => raiseNumbers(tx, false, 0n));
@@ -253,7 +253,7 @@ describe('an intent that the previous release has created', () => {
       [id, number],
     );
   };
-  /** Taps as that release did. */
+  /** Taps as the previous release did. */
   const tap = async (id: string): Promise<bigint | undefined> => {
     const rows = await database.db.query<{ number: bigint }>(
       `insert into settlement_numbers (livemode, number, payment_intent_id)
@@ -273,7 +273,7 @@ describe('an intent that the previous release has created', () => {
     assert.ok(given > 0n && !taken.includes(given));
   });
 
-  it('keeps a number that it has when that release taps it', async () => {
+  it('keeps its number when the previous release taps it', async () => {
     const [drawn] = await createSettlementNumbers(database.db).take([false]);
     await addIntent('new', drawn?.number ?? null);
     assert.equal(await tap('new'), drawn?.number);

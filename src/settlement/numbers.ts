@@ -231,9 +231,9 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
 }
 
 /**
- * Raises the network's numbers far above the highest that chain and ledger (and `above`) know, and
- * invalidates all blocks drawn by any process. For recovery: otherwise a restored database would
- * give new intents the numbers under which lost ones were paid.
+ * Raises the network's numbers far above the highest in chain, ledger and `above`, and invalidates
+ * all blocks drawn by any process. For recovery: otherwise a restored database would give new
+ * intents the numbers under which lost ones were paid.
  */
 export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Promise<void> {
   await tx.query(

@@ -47,8 +47,8 @@ describe('whether a network settles', () => {
   });
 });
 
-describe('whether a network settles with keys that somebody else has used', () => {
-  it('not when all of its senders are stopped', () => {
+describe('a network whose keys were used elsewhere', () => {
+  it('does not settle once all of its senders are stopped', () => {
     const state = judgeNetwork({
       recovering: false,
       all_stopped: true,
@@ -93,7 +93,7 @@ describe("a process's view of the networks", () => {
     }
   }
 
-  it('begins with no worker, and learns of one soon after it has started', async () => {
+  it('begins with no worker, and notices one soon after it has started', async () => {
     assert.deepEqual(readiness.of(false), { settles: false, reasons: ['no_worker'] });
     const relayer = world.startRelayer();
     await until('', 3_000);

@@ -18,7 +18,7 @@ interface HeadPoll {
 
 export const NO_BLOCK_TIMES: BlockTimes = { polls: [] };
 
-/** Observations that are kept: some minutes at the slowest pace. */
+/** Number of observations that are kept: some minutes at the slowest block time. */
 const REMEMBERED = 24;
 /** With fewer observations, blocks may look regular by chance. */
 const MIN_POLLS = 4;

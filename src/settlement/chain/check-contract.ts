@@ -12,7 +12,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
-/** The shortest delays allowed for real money: they leave time to notice a stolen key. */
+/** Minimum delays for real money, which leave time to notice a stolen key. */
 export const MIN_CONTRACT_DELAY_SECONDS = 86_400;
 
 /** Guardians need this long to cancel an operation. */

@@ -28,13 +28,13 @@ describe('providers whose heads are not followed', () => {
     assert.deepEqual(stale([90, false], [91, false], [100, false]), [2]);
   });
 
-  it('are, of two, the one that stands still', () => {
+  it('are, of two, the one whose head does not advance', () => {
     assert.deepEqual(stale([100, false], [110, true]), [0]);
     // The node that does not advance is ahead of the one that does, so it is on an abandoned fork.
     assert.deepEqual(stale([200, false], [110, true]), [0]);
   });
 
-  it('are, of two that both move or both stand, the one behind', () => {
+  it('are, if both or neither of two advance, the one behind', () => {
     assert.deepEqual(stale([100], [110]), [0]);
     assert.deepEqual(stale([100, false], [110, false]), [0]);
     assert.deepEqual(stale([110, null], [100, null]), [1]);
@@ -59,7 +59,7 @@ describe('a comparison of the heads of all addresses', () => {
     node.reply = () => ({ body: { result: `0x${number.toString(16)}` } });
   };
 
-  it('puts a first address that stands still behind the others, until it moves again', async () => {
+  it('moves a first address whose head does not advance behind the others', async () => {
     const [first, second] = [await startAt(50), await startAt(50)];
     const warnings: unknown[] = [];
     const log = { ...silentLog, warn: (...line: unknown[]) => warnings.push(line) };

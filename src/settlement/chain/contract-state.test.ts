@@ -40,7 +40,7 @@ function govern(from: PrivateKeyAccount, functionName: string, args: readonly un
   return network.send(from, network.config.settlement, data);
 }
 
-test('what governs the contract, and what is announced, is read from the chain', async () => {
+test('the contract’s state and pending changes are read from the chain', async () => {
   await network.addMerchant();
   const before = await readContractState(network.chain);
   assert.equal(before.settlingPaused, false);
@@ -78,7 +78,7 @@ test('a contract needs its delays, and guardians who can cancel operations', asy
   });
 });
 
-test('a contract is the cell’s whose number its newest payment has', async () => {
+test('a contract belongs to the cell in whose range its newest payment’s number is', async () => {
   await requireOwnContract(network.chain, 1, silentLog);
   const outside = outsideService(network.config);
   const merchantNumber = await outside.addMerchant();

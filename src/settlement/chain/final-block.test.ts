@@ -12,7 +12,7 @@ function chainOf({ final, blockMs }: { final: bigint | null; blockMs: number }) 
   return { config, block } as unknown as Pick<Chain, 'block' | 'config'>;
 }
 
-test('what is final at once is read again for fifteen seconds', async () => {
+test('blocks that are final at once are read again for fifteen seconds', async () => {
   const slow = chainOf({ final: 1_000n, blockMs: 1_000 });
   assert.equal(await finalBlock(slow, 1_000n), 1_000n);
   assert.equal(await shownBlock(slow, 1_000n), 985n);
@@ -21,7 +21,7 @@ test('what is final at once is read again for fifteen seconds', async () => {
   assert.ok(back >= 28 && back <= 30, `${back} blocks of half a second`);
 });
 
-test('what is final later than that is read once', async () => {
+test('blocks that become final later are read once', async () => {
   const told = chainOf({ final: 900n, blockMs: 1_000 });
   assert.equal(await shownBlock(told, 1_000n), 900n);
   const silent = chainOf({ final: null, blockMs: 1_000 });

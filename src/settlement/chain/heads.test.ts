@@ -57,7 +57,7 @@ describe('a node that announces blocks', () => {
     }
   }
 
-  it('is heard at each block, which says what it stands on', async () => {
+  it('reports each block with its parent', async () => {
     const own = subscribe();
     await until(own.isLive, 'no subscription');
     await rpc.call('evm_mine', []);

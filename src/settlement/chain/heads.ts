@@ -20,7 +20,7 @@ export interface HeadSubscription {
 }
 
 const RECONNECT_MS = 1_000;
-/** The longest pause between attempts to reconnect, for providers that refuse subscriptions. */
+/** Maximum pause between attempts to reconnect, for providers that refuse subscriptions. */
 const MAX_RECONNECT_MS = 60_000;
 /**
  * Reconnects after this much silence, because a dead socket may go unnoticed. More than 12 s,

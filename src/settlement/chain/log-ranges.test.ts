@@ -96,7 +96,7 @@ describe('the logs of a range', () => {
     });
   }
 
-  it('is halved until the node gives it, and what it gives is remembered', async () => {
+  it('is halved until the node returns it, and the width is remembered', async () => {
     const [node, widths] = await startNode(10, TOO_WIDE);
     const rpc = connect(node);
     const first = await readLogPortion(rpc, asked({}));
@@ -108,7 +108,7 @@ describe('the logs of a range', () => {
     assert.deepEqual(widths, [7]);
   });
 
-  it('is asked for as a whole again when a limit may have passed', async (t) => {
+  it('is requested as a whole again once a limit may have ended', async (t) => {
     const now = performance.now.bind(performance);
     let aheadMs = 0;
     t.mock.method(performance, 'now', () => now() + aheadMs);
@@ -121,7 +121,7 @@ describe('the logs of a range', () => {
     assert.equal(widths[0], 1_000);
   });
 
-  it('is asked for from its newest end where that is wanted', async () => {
+  it('is requested from its newest end if the caller wants that', async () => {
     const [node] = await startNode(10, TOO_WIDE);
     const portion = await readLogPortion(connect(node), asked({ newestFirst: true }));
     assert.equal(portion.toBlock, 1_000n);
@@ -210,7 +210,7 @@ describe('the logs of a range', () => {
     return { ...place, ...done, logs: [other, log] };
   }
 
-  it('are those of all contracts that are asked for, and of no other', async () => {
+  it('are those of all requested contracts, and of no other', async () => {
     const [node] = await startNode(5_000, TOO_WIDE);
     const [theirs, own] = receiptOf('0x5').logs;
     const blocks = node.reply;

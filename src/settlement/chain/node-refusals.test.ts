@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
   ['batch', 'eth_call', -32_600, 'batch too large'],
 ];
 
-describe('what a refusal means', () => {
+describe('a refusal’s meaning', () => {
   for (const [kind, method, code, message, status = 200] of CASES) {
     it(`${kind}: ${method}, HTTP ${status}, ${code}, "${message}"`, () => {
       assert.equal(classifyRefusal({ method, status, code, message }), kind);

@@ -202,8 +202,8 @@ function fits(rule: Rule, { method, status, code, message }: Said): boolean {
 }
 
 /**
- * The longest pause that is granted to a provider. If a faulty gateway requests an hour, it is
- * tried again after this time.
+ * Maximum pause that a provider gets. If a faulty gateway requests an hour, it is tried again after
+ * this time.
  */
 const MAX_PAUSE_MS = 600_000;
 

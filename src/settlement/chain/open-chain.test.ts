@@ -31,7 +31,7 @@ async function linesOfStart(rpcUrls: readonly string[]): Promise<string[]> {
   return lines.filter((line) => line.includes('RPC_URL'));
 }
 
-test('an address that cannot be reached is named in one line, and the start goes on', async () => {
+test('an unreachable address is named in one line, and the start continues', async () => {
   const [good = ''] = network.config.rpcUrls;
   assert.deepEqual(await linesOfStart([good]), []);
   const [line = '', ...more] = await linesOfStart([good, NOWHERE]);
@@ -40,7 +40,7 @@ test('an address that cannot be reached is named in one line, and the start goes
   assert.deepEqual(more, []);
 });
 
-test('the start goes on when no address can be reached', async () => {
+test('the start continues if no address is reachable', async () => {
   assert.equal((await linesOfStart([NOWHERE, NOWHERE])).length, 2);
 });
 

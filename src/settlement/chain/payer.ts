@@ -10,7 +10,7 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 /** A payer's account on chain and contract. Amounts in atoms. */
 export interface PayerAccount {
   readonly balance: bigint;
-  /** The most that the settlement contract may take from the wallet. */
+  /** Maximum amount that the settlement contract may take from the wallet. */
   readonly allowance: bigint;
   /** The settlement contract's nonce: the next policy or revocation is signed with it. */
   readonly nonce: bigint;
@@ -28,7 +28,7 @@ type SpendingPolicy =
       /** Atoms spent on sales in the present period, without fees. */
       readonly spent: bigint;
       readonly expiresAt: Date;
-      /** Basis points: the highest sum of fees that the payer accepts. */
+      /** Basis points: the maximum sum of fees that the payer accepts. */
       readonly maxFeeRate: number;
     };
 

@@ -7,7 +7,7 @@ import type { Hex } from '#settlement/requests.ts';
 /** The number of providers that must name the same block. */
 const AGREEING = 2;
 /**
- * The number of times that a second provider is queried. Nodes learn of a block some hundred
+ * The number of times that a second provider is queried. Nodes receive a block some hundred
  * milliseconds apart.
  */
 const LOOKS = 4;

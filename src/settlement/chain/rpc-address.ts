@@ -48,13 +48,13 @@ export interface AskOptions {
 const REST_MS = 5_000;
 /** The interval at which each provider's chain id is read. */
 const CHAIN_CHECK_MS = 60_000;
-/** The shortest time between two reads of a chain id, even if an answer suggests another chain. */
+/** Minimum time between two reads of a chain id, even if an answer suggests another chain. */
 const CHAIN_DOUBT_MS = 5_000;
 /** The interval at which a provider of another chain is checked. Short, because customers wait. */
 const WRONG_CHAIN_MS = 1_000;
 /** A chain id this fresh need not be read again. */
 const CONFIRMED_MS = 250;
-/** The most blocks of logs requested at once. */
+/** Maximum number of blocks of logs requested at once. */
 export const LOG_WIDTH = 2_000n;
 
 export function openAddress(options: AddressOptions): Address {

@@ -36,14 +36,14 @@ describe('a ceiling of requests per second', () => {
     assert(performance.now() - started >= 950, `${performance.now() - started} ms`);
   });
 
-  it('refuses what would wait too long, and goes on without it', async () => {
+  it('refuses a request that would wait too long, and continues without it', async () => {
     const ceiling = createCeiling(5, clock);
     await ceiling.take(5, TAP);
     await assert.rejects(ceiling.take(5, { urgent: false, withinMs: 50 }), /the configured limit/);
     await ceiling.take(1, TAP);
   });
 
-  it('lets the largest portion through that it reports, also of other requests', async () => {
+  it('lets through a portion of the largest size that it reports', async () => {
     const ceiling = createCeiling(5, clock);
     assert.equal(ceiling.largest, 5);
     await ceiling.take(ceiling.largest, OTHER);

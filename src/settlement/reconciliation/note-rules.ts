@@ -156,7 +156,7 @@ export interface ReadRules {
 /**
  * Raises an alarm, once, for each change on the contract that was made outside this service: a
  * proposed role or wallet, other rates, a pause. It stops nothing. Runs in the caller's
- * transaction; after its commit, the caller logs the news.
+ * transaction; after its commit, the caller logs the new alarms.
  */
 export async function noteRules(
   tx: Tx,

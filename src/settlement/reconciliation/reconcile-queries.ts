@@ -87,8 +87,8 @@ export async function moveCursor(tx: Tx, livemode: boolean, nextBlock: bigint): 
 }
 
 /**
- * Resets the cursor to the contract's deployment. Then events without an alarm are news, however
- * old.
+ * Resets the cursor to the contract's deployment. Events without an alarm are then reported as new,
+ * at any age.
  */
 export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Promise<void> {
   await tx.query(

@@ -50,7 +50,7 @@ async function endRecovery(): Promise<void> {
   );
 }
 
-test('what a recovery did not cure is left to operators: no further one runs for it', async () => {
+test('differences that remain after a recovery are left to operators', async () => {
   const first = await find(UNKNOWN);
   assert.deepEqual(first.alarms, []);
   await endRecovery();
@@ -59,7 +59,7 @@ test('what a recovery did not cure is left to operators: no further one runs for
   assert.deepEqual(await find(UNKNOWN), uncured);
 });
 
-test('what is found only after it gets a recovery of its own', async () => {
+test('a difference found after a recovery gets another recovery', async () => {
   const before = await find(UNKNOWN);
   const asked = await find(UNKNOWN, LATER);
   assert.deepEqual(asked, { requests: before.requests + 1, alarms: before.alarms });
@@ -95,7 +95,7 @@ test('a refund waits for a payment that is being settled, over all recoveries', 
   assert.deepEqual(await find(refund), { ...asked, alarms });
 });
 
-test('what operators accept is booked by the next recovery: the last has not failed', async () => {
+test('events that operators accept are booked by the next recovery', async () => {
   const { db } = database;
   const before = await find(FOREIGN);
   await db.query(`insert into accounts (id, name, created) values ('acct_f', 'F', now())`);

@@ -29,7 +29,7 @@ test('a balance is reported as the number of payments that it pays for', () => {
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { dataFee: 95_000n * GWEI })), 526n);
 });
 
-test('what was not measured is not reported', () => {
+test('values that were not measured are not reported', () => {
   assert.equal(paymentsLeftOf(null, at(GWEI)), null);
   assert.equal(paymentsLeftOf(COIN, null), null);
   assert.equal(paymentsLeftOf(COIN, at(0n)), null);

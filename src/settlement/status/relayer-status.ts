@@ -54,7 +54,7 @@ interface SenderState extends SenderRow {
   readonly low: boolean;
 }
 
-/** The most alarms shown. If there are more, the first ones show the cause. */
+/** Maximum number of alarms shown. If there are more, the first ones show the cause. */
 const MAX_ALARMS = 50;
 
 /** Reads the rows, and balances and head from the chain if a node answers. */
