@@ -30,7 +30,7 @@ function lineOf(nonce: number, at: number) {
 const asked = (nonce: number, unsigned = bytesOf(nonce)) =>
   ({ nonce, unsigned, maxFeePerGas: 10_000n }) as const;
 
-test('keeps the highest nonces, signs none below, and counts the whole hour', async () => {
+test('keeps the highest nonces, signs no lower ones, and counts the whole hour', async () => {
   const memory = await openMemory(folder, 'key');
   for (let nonce = 0; nonce < SIGNED; nonce++) await memory.note(lineOf(nonce, START + nonce));
   await memory.close();

@@ -17,7 +17,7 @@ import { type Memory, openMemory, type Verdict } from '#signer/memory.ts';
 import { check } from '#signer/rules.ts';
 import type { SignerSettings, SigningAccount } from '#signer/settings.ts';
 
-/** Larger than the longest call of the contract. */
+/** Maximum size of a request, above that of the contract's longest call. */
 const MAX_BODY_BYTES = 300_000;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
