@@ -34,7 +34,7 @@ export interface DeviceCaller {
  * second.
  */
 const CACHE_MS = 750;
-/** The most cached keys. Others are read from the database each time. */
+/** Maximum number of cached keys. Others are read from the database each time. */
 const CACHE_SIZE = 10_000;
 /** The precision of `last_seen_at`, because recording each poll would cost a write. */
 const LAST_SEEN_EVERY_MS = 10_000;

@@ -12,8 +12,8 @@ import {
 } from '#terminals/collector-key-queries.ts';
 
 /**
- * The key of the network for phones with Google Wallet. It is generated here and never leaves:
- * paired readers have each tap signed (smart-tap.ts).
+ * The key of the network for phones with Google Wallet. It is generated here and never leaves the
+ * service, which signs each tap for paired readers (smart-tap.ts).
  * ready ─use→ in_use ─(another is used)→ replaced ─end→ ended; each of them can be ended at once.
  */
 export type CollectorKeyStatus = 'ready' | 'in_use' | 'replaced' | 'ended';

@@ -13,7 +13,9 @@ import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 const WHAT = 'Smart Tap in live mode';
 
-/** Switches if this terminal's reader reads Google Wallet. In live mode it needs approved KYB. */
+/**
+ * Sets whether this terminal's reader reads Google Wallet. In live mode this needs approved KYB.
+ */
 export async function switchSmartTap(
   tx: Tx,
   ref: TerminalRef,

@@ -15,7 +15,7 @@ import { noteTap, renewChip, selectChip } from '#terminals/tag-chip-queries.ts';
 // are derived from the id key and the chip's number. Each set-up draws a new number, so that keys
 // are shown only once.
 
-/** Lifetime of a visit: enough to read the sale, choose a tip, and wait for a till. */
+/** Lifetime of a visit: enough to read the sale, choose a tip, and wait for the till. */
 const VISIT_MS = 10 * 60_000;
 const KEY_BYTES = 16;
 const TIME_BYTES = 6;
