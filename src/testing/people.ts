@@ -12,7 +12,7 @@ import { PersonClient } from '#testing/person-client.ts';
 export const PASSWORD = 'correct horse battery';
 const actor = { type: 'system', name: 'test' } as const;
 
-/** Adds a person with an account of their own. */
+/** Adds a person with a new account. */
 export async function addOwner(
   server: { readonly db: Database; readonly clock: Clock },
   email: string,
@@ -24,7 +24,7 @@ export async function addOwner(
   return made;
 }
 
-/** Gives a person a role in this account, too. */
+/** Also gives a person a role in this account. */
 export async function addMember(
   server: { readonly db: Database; readonly clock: Clock },
   made: { readonly email: string; readonly accountId: string; readonly role: Role },

@@ -21,7 +21,7 @@ export interface ScriptedReply {
 /** A third-party node with scripted answers, without a chain. */
 export interface ScriptedNode {
   readonly url: string;
-  /** Methods that were asked for, in their order. */
+  /** The requested methods, in order. */
   readonly calls: string[];
   /** Headers of the newest request. */
   headers: IncomingHttpHeaders;

@@ -19,7 +19,7 @@ export function endpointsOf(store: TestStore): EndpointBench {
   return { db, wakeups, clock, tenant: merchant.tenant, keys, outside: { webhooks: network } };
 }
 
-/** Adds an endpoint that gets everything, or what `enabledEvents` names. */
+/** Adds an endpoint that gets all events, or those that `enabledEvents` names. */
 export async function addEndpoint(
   bench: EndpointBench,
   url: string,

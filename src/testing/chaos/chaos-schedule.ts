@@ -46,7 +46,7 @@ export interface Timetable {
   readonly met: () => { readonly hits: number; readonly of: number };
 }
 
-/** The longest time before a fault at which a message may have passed to define its moment. */
+/** Maximum time before a fault at which a message may have passed to define its moment. */
 const WINDOW_MS = 30;
 /** A fault whose moment has not recurred after this time strikes anyway. */
 const WAIT_MS = 8_000;

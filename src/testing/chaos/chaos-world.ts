@@ -33,7 +33,7 @@ export interface ChaosWorld {
 export interface WorldSize {
   readonly terminals: number;
   readonly payers: number;
-  /** The number of payers with limits of their own. */
+  /** The number of payers with individual limits. */
   readonly limited: number;
   /** Atoms that may be refunded per day, few enough to be reached. */
   readonly refundDailyLimit: bigint;

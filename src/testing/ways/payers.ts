@@ -73,7 +73,7 @@ const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
 /** Time after which a facilitator answers "pending" and must be called again. */
 const SETTLE_MS = 5_000;
 
-/** Most phones per payer: it has at most 16 passes, some of them of other kinds. */
+/** Maximum number of phones per payer: it has at most 16 passes, some of them of other kinds. */
 const MOST_PHONES = 8;
 const PHONE = 'A phone';
 
