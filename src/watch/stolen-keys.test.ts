@@ -141,7 +141,7 @@ describe('each key is stolen in turn', () => {
     });
   }
 
-  it('registrar: proposes a wallet of its own', async () => {
+  it('registrar: proposes its own wallet', async () => {
     const { merchantNumber, wallet } = await world.network.addMerchant();
     const data = await proposalFor(merchantNumber);
     const stopped = await drill(() => world.network.send(registrar(), settlement(), data));
@@ -170,7 +170,7 @@ describe('each key is stolen in turn', () => {
     note('registrar', act, stopped, 0n);
   });
 
-  it('registrar and operator: a flood of proposals keeps no pause from coming', async () => {
+  it('registrar and operator: a flood of proposals delays no pause', async () => {
     for (let n = 0; n < FLOOD; n++) {
       const { merchantNumber } = await world.network.addMerchant();
       flooded.push(await proposalFor(merchantNumber));
@@ -191,7 +191,7 @@ describe('each key is stolen in turn', () => {
     assert.ok(blocks <= 4, `${blocks}`);
   });
 
-  it('proposer: makes an operator of its own, once the delay has passed', async () => {
+  it('proposer: grants its own account the operator role, once the delay has passed', async () => {
     const { admin: proposer } = world.network;
     const thief = privateKeyToAccount(generatePrivateKey());
     await world.network.rpc.call('anvil_setBalance', [thief.address, '0xde0b6b3a7640000']);
@@ -268,7 +268,7 @@ describe('each key is stolen in turn', () => {
     }
   });
 
-  it('treasurer: takes the booked fees, and what merchants have stays', async () => {
+  it('treasurer: takes the booked fees, and no merchant’s money', async () => {
     const { admin: treasurer } = world.network;
     const thief = privateKeyToAccount(generatePrivateKey());
     const before = await world.network.usdcOf(settlement());
@@ -283,7 +283,7 @@ describe('each key is stolen in turn', () => {
     note('treasurer', 'collects the fees that were booked', null, taken);
   });
 
-  it('operator and steward: lifts each pause, and never passes what has waited', async () => {
+  it('operator and steward: lift each pause, within the timelock’s last ceiling', async () => {
     const { admin: steward, guardian } = world.network;
     const before = await world.network.usdcOf(payer);
     const stopped = await drill(async () => {
@@ -304,7 +304,7 @@ describe('each key is stolen in turn', () => {
     await assert.rejects(govern(steward, 'restoreCeiling', [MOST_CEILING]));
   });
 
-  it('sponsor: has no role, and takes the coin of its address at most', async () => {
+  it('sponsor: has no role, and can take only its own gas balance', async () => {
     const sponsor = heldAccount(world.network.config.sponsorKey);
     for (const role of ['admin', ...ROLES] as const) {
       assert.equal(BigInt(await view('hasRole', [roleId(role), sponsor.address])), 0n);

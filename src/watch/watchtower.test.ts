@@ -207,7 +207,7 @@ describe('a watchtower', () => {
     assert.notEqual(await blocksToStop(), null);
   });
 
-  it('does not pause for an event of one provider until the other names it, too', async () => {
+  it('does not pause for an event of one provider until the other reports it as well', async () => {
     const hides = {
       answer: (call: ProviderCall, real: ProviderAnswer) =>
         call.method === 'eth_getLogs' ? { result: [] } : real,
