@@ -108,7 +108,7 @@ export function accept(session: EndpointSession, rows: readonly DueRow[]): void 
   if (rows.length > 0) session.usedAtMs = performance.now();
 }
 
-/** Call it when a delivery has its result, which is not recorded yet. */
+/** Call it when a delivery's result is known, before it is recorded. */
 export function answered(session: EndpointSession, result: AttemptResult): void {
   const { durationMs, finished, retryAfterMs } = result;
   session.latencyMs += (durationMs - session.latencyMs) * LATENCY_WEIGHT;

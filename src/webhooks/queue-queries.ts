@@ -163,7 +163,7 @@ const FETCH = `
 /** The deliveries to fetch for one endpoint. */
 export interface Ask {
   readonly endpointId: string;
-  /** The most deliveries that may be taken. */
+  /** Maximum number of deliveries to take. */
   readonly most: number;
   /** Positions of the deliveries that the worker holds. */
   readonly held: readonly bigint[];

@@ -18,9 +18,9 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 
 /** Spreads retries of deliveries that failed at the same time. */
 const JITTER = 0.2;
-/** The longest Retry-After that is respected. */
+/** Maximum Retry-After that is respected. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
-/** The most requests in flight to one endpoint. */
+/** Maximum number of requests in flight to one endpoint. */
 export const MAX_IN_FLIGHT = 8;
 /**
  * After this many failures in a row, the endpoint counts as broken: it gets one request at a time,
@@ -30,7 +30,7 @@ export const BROKEN_AFTER_FAILURES = 5;
 /** The interval of the first probes. Later ones wait for a tenth of the outage so far. */
 const MIN_PROBE_MS = 5 * SECOND_MS;
 const PROBE_SHARE = 0.1;
-/** The longest interval between probes, and so the longest delay until a recovery is noticed. */
+/** Maximum interval between probes, and so the maximum delay until a recovery is noticed. */
 const MAX_PROBE_MS = 5 * MINUTE_MS;
 /** An endpoint without a success for this long is disabled. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
@@ -71,7 +71,7 @@ export interface Health {
   readonly failingSince: Date | null;
   /** Nothing is sent before this time; `null` for no pause. */
   readonly notBefore: Date | null;
-  /** The most requests that may be in flight. */
+  /** Maximum number of requests in flight. */
   readonly window: number;
 }
 

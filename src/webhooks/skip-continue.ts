@@ -8,7 +8,7 @@ const START = Buffer.from('HTTP/1.1 100');
 /** The beginning of any interim response. */
 const INTERIM = Buffer.from('HTTP/1.1 1');
 const END = Buffer.from('\r\n\r\n');
-/** The longest interim response: one line and a few headers. */
+/** Maximum length of an interim response: one line and a few headers. */
 const MAX_BYTES = 4096;
 
 /**

@@ -181,13 +181,11 @@ function createReleaser(deps: { readonly db: Database; readonly log: Log }, owne
 
 /** Endpoints held by one process. The rest wait for another worker, or for their turn. */
 const MAX_ENDPOINTS = { healthy: 2_000, failing: 500 };
-/** The most endpoints taken over per turn. */
+/** Maximum number of endpoints taken over per turn. */
 const MAX_CLAIMED = 200;
 /** The largest share of time spent on claiming endpoints. */
 const CLAIM_SHARE = 0.25;
-/**
- * The longest pause after a claim, so that one slow query does not delay the next claim for long.
- */
+/** Maximum pause after a claim, so that one slow query does not delay the next claim for long. */
 const MAX_CLAIM_PAUSE_MS = 300;
 
 /**
