@@ -32,8 +32,8 @@ export interface Result {
   readonly by: string;
   readonly seconds: number;
   /**
-   * Hash of the mutated file, for the server's files without comments. After a change it is judged
-   * again.
+   * Hash of the mutated file; for the server's files, computed without comments. If it changes, the
+   * mutation is judged again.
    */
   readonly fileHash: string;
 }

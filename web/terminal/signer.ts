@@ -30,7 +30,7 @@ const POLL_MS = 3_000;
 /** Pauses after a signer did not sign, one after the other. */
 const AGAIN_MS = [5_000, 30_000, 120_000] as const;
 
-/** True at an empty keypad, where a reload takes nothing away. */
+/** True at an empty keypad, where a reload loses nothing. */
 function isIdle({ phase, typed, cart, split }: Till): boolean {
   const isEmpty = phase.at === 'keypad' && typed === '' && cart === null && split === null;
   return isEmpty && location.pathname === fromRoot('terminal').pathname;
