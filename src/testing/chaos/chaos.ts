@@ -343,8 +343,8 @@ async function judge(
   restMs: number,
 ): Promise<{ broken: string[]; rest: number }> {
   const { db, ground, endpoints, outside } = stage;
-  // A booked payment is resent until its payer has the money, so payers are funded again.
-  await Promise.all(outside.map((one) => one.fundAgain()));
+  // A booked payment is resent until its payer can pay, so lost funds and wallets are sent again.
+  await Promise.all(outside.map((one) => one.sendAgain()));
   const { broken, seconds } = await comeToRest(db, restMs);
   // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
   const always = endpoints.slice(0, -1);

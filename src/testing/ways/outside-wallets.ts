@@ -1,12 +1,12 @@
 import {
-  createWalletClient,
+  createPublicClient,
   encodeDeployData,
   encodeFunctionData,
   http,
+  keccak256,
   numberToHex,
   type PublicClient,
   parseEther,
-  publicActions,
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
@@ -20,10 +20,10 @@ export interface OutsideWallets {
   add(kind: 'key' | 'contract', usdc: bigint): Promise<OutsideWallet>;
   fund(to: Hex, usdc: bigint): Promise<void>;
   /**
-   * Funds wallets again whose funding left the chain with its block. A real chain would mine it
-   * again by itself.
+   * Sends again what has left the chain with its block: funds and contract wallets. A real chain
+   * would mine it again by itself.
    */
-  fundAgain(): Promise<void>;
+  sendAgain(): Promise<void>;
   /** Sends USDC by mistake. */
   transfer(to: Hex, usdc: bigint): Promise<void>;
 }
@@ -37,38 +37,15 @@ interface OutsideWallet {
 
 /** The wallet contract's mode in which it answers honestly. */
 const HONEST = 0;
+const GAS = 3_000_000n;
+const FEES = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
 
 export async function outsideWallets(config: NetworkConfig): Promise<OutsideWallets> {
   const { usdc } = config;
-  const sender = privateKeyToAccount(generatePrivateKey());
-  const transport = http(config.rpcUrls[0]);
-  const client = createWalletClient({ account: sender, transport, pollingInterval: 50 }).extend(
-    publicActions,
-  );
-  const giveGas = (to: Hex) =>
-    client.request({
-      method: 'anvil_setBalance' as never,
-      params: [to, numberToHex(parseEther('10'))] as never,
-    });
-  await giveGas(sender.address);
-  let queue: Promise<unknown> = Promise.resolve();
-  /** Sends in sequence, because the transactions share a nonce. */
-  const send = (to: Hex | null, data: Hex) => {
-    const sent = queue.then(async () => {
-      const hash = await client.sendTransaction({ chain: null, to, data, gas: 3_000_000n });
-      const receipt = await client.waitForTransactionReceipt({ hash });
-      if (receipt.status !== 'success') throw new Error('a test transaction reverted');
-      return receipt;
-    });
-    queue = sent.catch(() => {});
-    return sent;
-  };
-  const given = new Map<Hex, Gift>();
+  const { address, supply, send, sendAgain } = await openSender(config);
   const fund = async (to: Hex, amount: bigint) => {
     const args = [to, amount] as const;
-    const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args });
-    const { transactionHash } = await send(usdc, data);
-    given.set(transactionHash, { to, amount });
+    await send(usdc, encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args }));
   };
   const deployWallet = async (owner: Hex) => {
     const { abi, bytecode } = compileContract('test/KeyWallet');
@@ -78,11 +55,9 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
   };
   return {
     fund,
-    fundAgain: async () => {
-      for (const { to, amount } of await takeLost(client, given)) await fund(to, amount);
-    },
+    sendAgain,
     transfer: async (to, amount) => {
-      await fund(sender.address, amount);
+      await fund(address, amount);
       const args = [to, amount] as const;
       await send(usdc, encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args }));
     },
@@ -90,32 +65,60 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
       const privateKey = generatePrivateKey();
       const account = privateKeyToAccount(privateKey);
       const from = kind === 'key' ? account.address : await deployWallet(account.address);
-      await giveGas(account.address);
+      await supply(account.address);
       await fund(from, amount);
       return { from, account, privateKey };
     },
   };
 }
 
-interface Gift {
-  readonly to: Hex;
-  readonly amount: bigint;
+/** Opens the account that sends all of it, and that gives gas to others. */
+async function openSender({ rpcUrls, chainId }: NetworkConfig) {
+  const { address, signTransaction } = privateKeyToAccount(generatePrivateKey());
+  const client = createPublicClient({ transport: http(rpcUrls[0]), pollingInterval: 50 });
+  const supplied: Hex[] = [];
+  const giveGas = (to: Hex) =>
+    client.request({
+      method: 'anvil_setBalance' as never,
+      params: [to, numberToHex(parseEther('10'))] as never,
+    });
+  const supply = async (to: Hex) => {
+    await giveGas(to);
+    supplied.push(to);
+  };
+  await supply(address);
+  const broadcast = async (serializedTransaction: Hex) => {
+    const hash = await client.sendRawTransaction({ serializedTransaction });
+    const receipt = await client.waitForTransactionReceipt({ hash });
+    if (receipt.status !== 'success') throw new Error('a test transaction reverted');
+    return receipt;
+  };
+  /** In the order of their nonces. */
+  const signed: Hex[] = [];
+  let queue: Promise<unknown> = Promise.resolve();
+  /** Sends in sequence, because the transactions share a nonce. */
+  const send = (to: Hex | null, data: Hex) => {
+    const sent = queue.then(async () => {
+      const nonce = await client.getTransactionCount({ address });
+      const call = { ...(to === null ? {} : { to }), data, gas: GAS, nonce, ...FEES };
+      const raw = await signTransaction({ type: 'eip1559', chainId, ...call });
+      const receipt = await broadcast(raw);
+      signed.push(raw);
+      return receipt;
+    });
+    queue = sent.catch(() => {});
+    return sent;
+  };
+  const sendAgain = async () => {
+    for (const one of supplied) await giveGas(one);
+    for (const raw of signed) if (!(await isMined(client, raw))) await broadcast(raw);
+  };
+  return { address, supply, send, sendAgain };
 }
 
-/** Removes wallets whose transactions have left the chain. */
-async function takeLost(
-  client: Pick<PublicClient, 'getTransactionReceipt'>,
-  given: Map<Hex, Gift>,
-): Promise<Gift[]> {
-  const lost: Gift[] = [];
-  for (const [hash, gift] of given) {
-    const isMined = await client.getTransactionReceipt({ hash }).then(
-      () => true,
-      () => false,
-    );
-    if (isMined) continue;
-    given.delete(hash);
-    lost.push(gift);
-  }
-  return lost;
+function isMined(client: Pick<PublicClient, 'getTransactionReceipt'>, raw: Hex): Promise<boolean> {
+  return client.getTransactionReceipt({ hash: keccak256(raw) }).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { encodeFunctionData } from 'viem';
+import type { Hex } from '#settlement/requests.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { outsideWallets } from '#testing/ways/outside-wallets.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+let network: TestNetwork;
+let stopMining: () => Promise<void>;
+
+before(async () => {
+  network = await startTestNetwork();
+  stopMining = network.mineEvery(50);
+});
+after(async () => {
+  await stopMining?.();
+  await network?.stop();
+});
+
+async function stateOf(wallet: Hex) {
+  const { rpc, config } = network;
+  const args = [wallet] as const;
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args });
+  const code = String(await rpc.call('eth_getCode', [wallet, 'latest']));
+  const usdc = await rpc.call('eth_call', [{ to: config.usdc, data }, 'latest']);
+  return { hasCode: code !== '0x', usdc: BigInt(usdc as Hex) };
+}
+
+test('wallets and funds that left the chain with their blocks are on it again', async () => {
+  const { rpc } = network;
+  const height = async () => Number(await rpc.call('eth_blockNumber', []));
+  const before = await height();
+  const outside = await outsideWallets(network.config);
+  const contract = await outside.add('contract', 7n);
+  const key = await outside.add('key', 5n);
+  assert.deepEqual(await stateOf(contract.from), { hasCode: true, usdc: 7n });
+
+  await rpc.call('anvil_reorg', [(await height()) - before, []]);
+  assert.deepEqual(await stateOf(contract.from), { hasCode: false, usdc: 0n });
+  await outside.sendAgain();
+  assert.deepEqual(await stateOf(contract.from), { hasCode: true, usdc: 7n });
+  assert.deepEqual(await stateOf(key.from), { hasCode: false, usdc: 5n });
+
+  await outside.sendAgain();
+  assert.equal((await stateOf(key.from)).usdc, 5n, 'what is on the chain is not sent again');
+});
