@@ -11,8 +11,8 @@ import { verifyPassword } from '#people/passwords.ts';
 import { lockPin, type PinRow, selectPin, updatePinTries } from '#people/pins.ts';
 
 /**
- * Wrong PINs at one terminal, whoever they are for. One person's limit allows as many in an hour,
- * so a thief who tries everybody is no faster.
+ * Wrong PINs at one terminal, for any person. One person's limit allows as many in an hour, so a
+ * thief who tries all cashiers is no faster.
  */
 const WRONG_PER_TERMINAL: Allowance = { attempts: 30, windowMs: HOUR_MS };
 
