@@ -34,8 +34,8 @@ import { checkEndpointUrl, checkTillUrl } from '#webhooks/endpoint-url.ts';
 
 const TAG = 'Accounts';
 /**
- * The most accounts per owner: enough for a chain of brands, too few to fill the network with
- * shells.
+ * Maximum number of accounts per owner: enough for a chain of brands, too few to fill the network
+ * with shells.
  */
 const MAX_OWNED_ACCOUNTS = 20;
 

@@ -412,7 +412,7 @@ test('a mail about a wallet change has the link, and two clicks count once', asy
   server.clock.advance(1_000);
 });
 
-test('a wallet that a stranger made take effect is the merchant’s from then on', async () => {
+test('a wallet that a stranger applied is the merchant’s from then on', async () => {
   const next = privateKeyToAccount(generatePrivateKey());
   await merchant.post('/session/second_factor', { code: await nextCode() });
   assert.equal((await announce(next)).status, 202);

@@ -30,8 +30,8 @@ import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 
 /**
- * Lists over all accounts of an organization: by time, of the same time by account, of one account
- * in its own order. Each account's page is a range of its index; the pages are merged.
+ * Lists over all accounts of an organization are sorted by time, then by account, then by the
+ * account's own order. Each account's page is a range of its index; the pages are merged.
  */
 
 const Query = Type.Object({

@@ -152,7 +152,7 @@ test('the totals over all locations are the sum of each in its own day', async (
   }
 });
 
-test('what an account sells at no location counts in the days of the account', async () => {
+test('sales at no location count in the days of the account', async () => {
   const { locations } = await totalsOf('2026-10-25');
   const none = locations.filter(({ location }) => location === null);
   // The bar is in UTC: sales at 22:59:59 and 23:00 are of that day, the earlier ones are not.
@@ -181,7 +181,7 @@ test('a list over all accounts has each payment once, newest first', async () =>
   assert.deepEqual((await olga.get(path('refunds'))).body.data, []);
 });
 
-test('an export that broke off goes on after the row that came last', async () => {
+test('an interrupted export continues after the last row received', async () => {
   const all = await exported('');
   for (const n of [0, 7, 8, 15, 16, 22]) {
     const rest = await exported(`after=${all[n]?.id}`);

@@ -78,7 +78,7 @@ function sectionView({ section: { location, account, timeZone }, days, rows }: C
   return { ...place, ...days, ...sumTotals(rows) };
 }
 
-/** An account that sells at its locations only has no row of its own. */
+/** An account with sales at locations only has no separate row. */
 function isShown({ section, rows }: Counted): boolean {
   return section.location !== null || rows.length > 0;
 }

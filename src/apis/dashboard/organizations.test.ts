@@ -233,7 +233,7 @@ test('a location that cannot be is refused by the parameter', async () => {
   assert.equal((await olga.patch(absent, { version: 1, name: 'None' })).status, 404);
 });
 
-test('a terminal stands at a location of its own account, which an admin chooses', async () => {
+test('an admin assigns a terminal to a location of the terminal’s account', async () => {
   const [account, other] = shops;
   const terminal = await olga.post(`/accounts/${account}/test/terminals`, { label: 'Till' });
   assert.equal(terminal.body.location, null);

@@ -145,7 +145,7 @@ test('a PIN is set by admins, and no answer or log has it', async () => {
   assert.equal((await find())?.has_pin, false);
 });
 
-test('what a member may do at a till is changed with the role, or alone', async () => {
+test('a member’s rights at tills are changed with the role, or separately', async () => {
   const { body } = await owner.get(path('members'));
   const members = body.data as { user: string; email: string; version: number }[];
   const member = members.find(({ email }) => email === 'till@team.test');

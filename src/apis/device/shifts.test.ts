@@ -168,7 +168,7 @@ describe('a shift', () => {
 });
 
 describe('a wrong PIN', () => {
-  test('is refused, and nothing tells a stranger from a person of another account', async () => {
+  test('is refused with one response for strangers and for people of another account', async () => {
     const ada = await addCashier();
     const other = await addMerchant(store.db, { now: store.clock.now() });
     const foreign = await addCashier({}, other.tenant.accountId);
@@ -189,7 +189,7 @@ describe('a wrong PIN', () => {
     }
   });
 
-  test('five times blocks the person for ten minutes at every till, and nobody else', async () => {
+  test('five times blocks that person only, for ten minutes at every till', async () => {
     const [ada, ben] = [await addCashier(), await addCashier()];
     for (let tries = 0; tries < 5; tries++) {
       assert.equal((await start({ ...ada, pin: '0000' })).status, 403);
