@@ -171,7 +171,7 @@ export const NUMBERS_PER_CELL = 62n ** BigInt(NUMBER_LENGTH - 1);
  * as long as all other ids.
  */
 const PROOF_LENGTH = 13;
-/** The longest order id that the contract takes. */
+/** Maximum length of an order id that the contract takes. */
 const ORDER_ID_LENGTH = 8;
 const REFERENCE_BYTES = 16;
 
