@@ -131,8 +131,8 @@ export class DatabaseWatch {
   }
 
   /**
-   * True if a commit went to another database than the known one, or to one that has gone back:
-   * behind a pooler the server may change without breaking any of our connections.
+   * True if a commit went to another database than the known one, or to one that was reset to an
+   * earlier state: behind a pooler the server may change without breaking any of our connections.
    * @param before The highest position when the statement was sent.
    */
   isOther(
@@ -145,7 +145,8 @@ export class DatabaseWatch {
   /**
    * Call it for a new connection before the connection is used.
    * @param before The highest position when the query was sent: commits acknowledged to others
-   * while the response was in flight are no sign that the same database has gone back.
+   * while the response was in flight do not mean that the same database was reset to an earlier
+   * state.
    */
   meet(view: DatabaseView, before = this.#highest): void {
     const known = this.#view;
