@@ -56,7 +56,7 @@ export function emailBucket(purpose: string, realm: Realm, email: string): strin
   return `${purpose} ${realm} ${createHash('sha256').update(email).digest('base64url')}`;
 }
 
-/** Counts an attempt before it is made, so that parallel guesses are counted, too. */
+/** Counts an attempt before it is made, so that parallel guesses are counted as well. */
 export async function takeAttempt(
   sql: Sql,
   bucket: string,

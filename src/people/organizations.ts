@@ -22,7 +22,8 @@ import { describeTeamChange, type TeamChange } from '#people/team-changes.ts';
 
 /**
  * An organization gives its people their role in each of its accounts, as long as both belong to
- * it. So the owners of these accounts are told of changes as if they had been made in the account.
+ * it. So the owners of these accounts are notified of changes as if they had been made in the
+ * account.
  */
 export interface OrganizationRef {
   readonly organizationId: string;
