@@ -46,7 +46,7 @@ test('a zombie counts as ended though its id is still taken', { skip: !linux() }
   parent.kill('SIGKILL');
 });
 
-test('a process is found by an argument of its own and only by all of it', async () => {
+test('a process is found by one of its arguments, and only by all of it', async () => {
   const marker = join(root, 'marker');
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 9999)', marker]);
   await once(child, 'spawn');
