@@ -125,7 +125,7 @@ describe('polls of the head while a payment waits', () => {
     assert(window !== null && window.to - window.from < 1_000, JSON.stringify(window));
   });
 
-  it('are at most three a second while the chain stands still', () => {
+  it('are at most three a second while the chain makes no blocks', () => {
     for (const blockTimes of [NO_BLOCK_TIMES, told(0, 1_000, 2_000, 3_000)]) {
       const stuckAt = 3_000 + 10_000;
       const next = nextLookAt(blockTimes, { lastLookAt: stuckAt, since: 3_000, shortestMs: 25 });

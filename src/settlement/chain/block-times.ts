@@ -22,7 +22,7 @@ export const NO_BLOCK_TIMES: BlockTimes = { polls: [] };
 const REMEMBERED = 24;
 /** With fewer observations, blocks may look regular by chance. */
 const MIN_POLLS = 4;
-/** The largest deviation of a block from its expected time, as a share of the interval. */
+/** Maximum deviation of a block from its expected time, as a share of the interval. */
 const SLACK = 0.15;
 /**
  * The widest useful window, as a share of the interval. In a wider one, the next block's time is
@@ -134,7 +134,7 @@ export function nextBlockAt(blockTimes: BlockTimes, now: number): number | null 
 const GROWTH = 4;
 /** Polls per interval, once the interval is known. */
 const LOOKS_PER_INTERVAL = 6;
-/** The longest pause between polls while a chain produces no blocks: three polls a second. */
+/** Maximum pause between polls while a chain produces no blocks: three polls a second. */
 const SLOWEST_MS = 333;
 
 /**

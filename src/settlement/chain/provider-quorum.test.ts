@@ -18,7 +18,7 @@ const ASKED = 10;
 const WAIT_MS = 15_000;
 const SLOW_MS = 250;
 
-/** The number of times that the slow provider was asked which block contains a transaction. */
+/** The number of times that the slow provider was queried for a transaction's block. */
 let asked: number;
 
 /** Returns a behavior: a provider that names this block for a transaction. */

@@ -2,7 +2,7 @@ import { NodeFault } from '#settlement/chain/rpc-reply.ts';
 
 /** Limits requests per second, and decides which go first. */
 export interface Ceiling {
-  /** The most requests that `take` can grant at once. */
+  /** Maximum number of requests that `take` can grant at once. */
   readonly largest: number;
   /** Resolves when `count` requests may be sent. @throws if that takes longer than `withinMs`. */
   take(
