@@ -59,7 +59,7 @@ const RAISED_BY = 10n;
  */
 const KEPT_NONCES = 256;
 /**
- * The largest distance of a nonce above the highest signed one. A sender has at most 16 open
+ * Maximum distance of a nonce above the highest signed one. A sender has at most 16 open
  * transactions.
  */
 const MOST_AHEAD = 64;
