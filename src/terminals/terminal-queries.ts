@@ -24,7 +24,7 @@ export const terminals = table('terminals', {
   tag: 'uuid',
   /** True if its reader may read Google Wallet. */
   smart_tap: 'boolean',
-  /** Where it stands; `null` if at no location. */
+  /** Its location; `null` if it has none. */
   location_id: 'text?',
   /** `null` if it sells nothing offline. */
   offline: as<OfflineLimits | null>('jsonb?'),
