@@ -30,7 +30,7 @@ export interface AgreedEvents {
  * reorganized.
  */
 const DEPTH = 1n;
-/** The most blocks per poll after a long absence. */
+/** Maximum number of blocks per poll after a long absence. */
 const MAX_BLOCKS = 2_000n;
 const ENOUGH = 2;
 
