@@ -63,6 +63,7 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/faults/recovery-cases.test.ts',
       'test/faults/recovery-dies.test.ts',
       'test/faults/recovery-lost-time.test.ts',
+      'test/faults/recovery-people.test.ts',
       'test/faults/recovery-move.test.ts',
       'test/faults/recovery-nodes.test.ts',
       'test/faults/recovery-put-back.test.ts',

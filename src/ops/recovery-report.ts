@@ -108,7 +108,7 @@ export async function listAfterRestore(sql: Sql): Promise<string[]> {
     ...seriesLines(await selectNewSeries(sql)),
     'These cannot be recovered. The newest change of each in this database:',
     ...kinds.map(({ kind, newest }) => `  ${newest?.toISOString() ?? 'none'}  ${kind}`),
-    'Ask merchants and staff what they changed after that, above all: keys, passes and roles that',
-    'were revoked, payers that were blocked, limits, spending policies, webhook endpoints.',
+    'Ask merchants and staff what they changed after that, above all: keys, passes, roles and PINs',
+    'that were revoked, payers that were blocked, limits, spending policies, webhook endpoints.',
   ];
 }
