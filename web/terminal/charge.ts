@@ -1,6 +1,6 @@
 import { isReachable } from '../data/api.ts';
 import { formatMoney } from '../ui/price.ts';
-import { t } from '../ui/text/t.ts';
+import { loadMoreTexts, t } from '../ui/text/t.ts';
 import type { Create, Till } from './phases.ts';
 import type { OfflineSelling } from './screens/till-context.ts';
 import type { TillRunner, TillView } from './till.ts';
@@ -50,7 +50,7 @@ export async function charge(
   const sale = (await till?.prepare(create)) ?? null;
   if (sale === null) return runner.dispatch({ type: 'charge', create });
   if (!('is' in sale)) return runner.dispatch({ type: 'charge_offline', sale });
-  const { problemWords } = await import('./offline/words.ts');
+  const [{ problemWords }] = await Promise.all([import('./offline/words.ts'), loadMoreTexts()]);
   runner.dispatch({ type: 'not_offline', message: problemWords(sale) });
 }
 

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { setLimits } from '#testing/offline-sales.ts';
 import { answerTo, offlineMessage, readRequest, writeAnswer } from '../data/offline-request.ts';
 import { NARROW } from '../testing/browser.ts';
 import { addHeldChip } from '../testing/halo.ts';
-import {
-  type OfflineWindow,
-  openOfflineTill,
-  setOfflineLimits,
-  signRequest,
-  WIDE_LIMITS,
-} from '../testing/offline.ts';
+import { type OfflineWindow, openOfflineTill, signRequest } from '../testing/offline.ts';
 import { fundedAccount } from '../testing/payer.ts';
 import { fits } from '../testing/priced.ts';
 import { ownStage } from '../testing/stage.ts';
@@ -153,9 +148,9 @@ test('a browser that may delete what it stores sells nothing offline', async () 
 
 test('a till whose limits are taken away sells nothing offline', async () => {
   const { db } = stage();
-  const till = await openOfflineTill(stage(), { limits: WIDE_LIMITS });
+  const till = await openOfflineTill(stage());
   const { page } = till;
-  await setOfflineLimits(db, till.terminal.id, null);
+  await setLimits({ store: { db, terminalId: till.terminal.id } }, null);
   const told = page.waitForResponse((response) => response.url().endsWith('/v1/terminal'));
   await page.reload();
   await till.amount.waitFor();

@@ -1,11 +1,11 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { WIDE_LIMITS } from '#testing/offline-sales.ts';
 import {
   grantStorage,
   hasTerms,
   type OfflineWindow,
   offlineControls,
   signRequest,
-  WIDE_LIMITS,
 } from '../testing/offline.ts';
 import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Scene, type Shot } from '../testing/shots.ts';
 import {

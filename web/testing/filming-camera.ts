@@ -40,3 +40,11 @@ export async function addFilmingCamera(page: Page, text: string | null = null): 
     Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
   }, rowsOf(text));
 }
+
+/** Holds a QR code of this text before the camera. */
+export async function film(page: Page, text: string): Promise<void> {
+  await page.evaluate((rows) => {
+    const { filmed } = window as unknown as { filmed: { rows: boolean[][] } };
+    filmed.rows = rows;
+  }, rowsOf(text));
+}

@@ -1,31 +1,11 @@
 import assert from 'node:assert/strict';
 import type { BrowserContextOptions } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { Database } from '#db/database.ts';
+import { setLimits, WIDE_LIMITS } from '#testing/offline-sales.ts';
 import { answerTo, offlineMessage, readRequest, writeAnswer } from '../data/offline-request.ts';
 import type { TestWindow } from './browser.ts';
 import type { OwnStage } from './stage.ts';
 import { addTestTerminal, type TestTerminal, type TillWindow, tillOf } from './till.ts';
-
-/** Limits that no test reaches unless it sets others. */
-export const WIDE_LIMITS = {
-  per_payment: 100_000_000,
-  per_card_per_day: 1_000_000_000,
-  total: 1_000_000_000,
-  count: 200,
-  hours: 24,
-};
-
-export async function setOfflineLimits(
-  db: Database,
-  terminal: string,
-  limits: object | null,
-): Promise<void> {
-  await db.query('update terminals set offline = $2::text::jsonb where id = $1', [
-    terminal,
-    limits === null ? null : JSON.stringify(limits),
-  ]);
-}
 
 /** Has the browser promise to keep what this window's pages store, as it does for known sites. */
 export async function grantStorage({
@@ -66,7 +46,7 @@ export async function openOfflineTill(
   } = {},
 ): Promise<OfflineWindow> {
   const terminal = await addTestTerminal(sandbox);
-  await setOfflineLimits(db, terminal.id, limits);
+  await setLimits({ store: { db, terminalId: terminal.id } }, limits);
   const window = await browser.open(options);
   const { page } = window;
   await prepare(window);

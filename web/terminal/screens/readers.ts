@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Device, DeviceApi } from '../../data/device.ts';
+import { loadMoreTexts } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { takesPasses } from '../machine.ts';
 import { goTo } from '../page-path.ts';
@@ -154,6 +155,7 @@ async function acceptAnswer(
   const [till, { problemWords }] = await Promise.all([
     offline.till(),
     import('../offline/words.ts'),
+    loadMoreTexts(),
   ]);
   const accepted = (await till?.accept(asked, text)) ?? 'full';
   if (typeof accepted === 'string' || 'is' in accepted) {

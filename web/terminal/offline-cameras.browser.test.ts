@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { addFilmingCamera, film } from '../testing/filming-camera.ts';
+import { openOfflineTill } from '../testing/offline.ts';
+import { ownStage } from '../testing/stage.ts';
+import { paymentsOf } from '../testing/till.ts';
+import { createWallet, fundWallet, WALLET_PASSWORD, walletOf } from '../testing/wallet.ts';
+
+const stage = ownStage();
+
+test('till and wallet, both offline, read each other’s codes by their cameras', async () => {
+  const { sandbox, browser } = stage();
+  const wallet = walletOf(await browser.open(PHONE));
+  await addFilmingCamera(wallet.page);
+  await wallet.page.goto(`${sandbox.web_url}/wallet`);
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  await wallet.page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
+  await wallet.page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  await wallet.context.setOffline(true);
+  const till = await openOfflineTill(stage(), {
+    prepare: ({ page }) => addFilmingCamera(page),
+  });
+  await till.cut();
+  const request = await till.request('2.50');
+
+  await wallet.page.reload();
+  await wallet.button(/^Pay offline/).click();
+  await wallet.button(/^Scan/).click();
+  await film(wallet.page, request);
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.button(/^Sign 2\.51/).click();
+  const answer = await wallet.page.getByRole('textbox', { name: 'Answer' }).inputValue();
+
+  await till.page.getByRole('button', { name: 'Scan the answer' }).click();
+  await film(till.page, answer);
+  await till.result('Accepted offline').waitFor();
+  await till.context.setOffline(false);
+  await till.page.getByText('1 sale waits', { exact: true }).waitFor({ state: 'hidden' });
+  const [paid] = await paymentsOf(sandbox, till.terminal);
+  assert.equal(paid?.amount, 2_500_000);
+  await wallet.close();
+  await till.close();
+});
