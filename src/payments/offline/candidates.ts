@@ -20,7 +20,7 @@ export interface Arrived extends Signed {
   readonly lines: SaleLines | null;
   /** Follows from the record and the rates alone; `null` if nothing speaks against it. */
   readonly termsProblem: BounceReason | null;
-  readonly verdict: Exclude<ChainVerdict, 'unavailable' | 'settled'>;
+  readonly verdict: Exclude<ChainVerdict, 'unavailable' | 'settled' | 'merchant_refused'>;
 }
 
 /** What one request of a till forwards. */

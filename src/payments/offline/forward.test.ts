@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { encodeFunctionData, keccak256, parseSignature, toHex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { judgeOnChain } from '#payments/offline/judge.ts';
 import { waitUntil } from '#sandbox/processes.ts';
+import type { Hex } from '#settlement/requests.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import {
   type KeptSale,
   type OfflineWish,
+  RATES,
   setLimits,
   signOffline,
   WIDE_LIMITS,
@@ -402,6 +405,23 @@ test('the terms let a till check a signature alone', async () => {
   });
   assert.ok(Array.isArray(blocked));
   assert.ok(Math.abs(Date.parse(String(issued)) - Date.now()) < 60_000);
+});
+
+test('a merchant that the contract does not know has not settled the sale', async () => {
+  const { chain } = ground.world.network;
+  const { authorization: signed, salt } = await signOffline(ground, await ground.bare(PULLED));
+  const judged = await judgeOnChain(chain, {
+    payment: {
+      ...{ number: 1n, payer: signed.from as Hex, merchantNumber: 999n },
+      ...{ amount: BigInt(AMOUNT), orderId: 'offline' },
+    },
+    authorization: {
+      ...{ salt: salt as Hex, bindsOrder: false, signature: signed.signature as Hex },
+      validBefore: String(signed.valid_before),
+    },
+    rates: RATES,
+  });
+  assert.equal(judged, 'merchant_refused');
 });
 
 test('the block and the limit of a registered chip hold offline, too', async () => {

@@ -221,8 +221,10 @@ async function judge(
   };
   const authorization = toPaymentAuthorization(sale);
   const verdict = await judgeOnChain(chain, { payment, authorization, rates: terms.rates });
-  // The contract cannot have settled a number that is never assigned, so it refuses the merchant.
-  if (verdict === 'unavailable' || verdict === 'settled') return null;
+  // The contract cannot have settled a number that is never assigned.
+  if (verdict === 'unavailable' || verdict === 'settled' || verdict === 'merchant_refused') {
+    return null;
+  }
   return { ...sale, termsProblem: null, verdict };
 }
 

@@ -102,9 +102,16 @@ export function toPaymentAuthorization({ sale, authorization }: Signed): Payment
 
 /**
  * The chain's verdict. `later`: too little of the hour's ceiling is left, or the token is stopped.
- * `settled`: the contract has settled this number.
+ * `settled`: the contract has settled this number. `merchant_refused`: it takes nothing for this
+ * merchant now.
  */
-export type ChainVerdict = BounceReason | 'ok' | 'later' | 'settled' | 'unavailable';
+export type ChainVerdict =
+  | BounceReason
+  | 'ok'
+  | 'later'
+  | 'settled'
+  | 'merchant_refused'
+  | 'unavailable';
 
 /** Asks contract and token if they would take the payment now. */
 export async function judgeOnChain(
@@ -127,7 +134,9 @@ export async function judgeOnChain(
       case 'unavailable':
         return 'unavailable';
       case 'declined':
-        if (result.reason === 'settlement_failed') return 'settled';
+        if (result.reason === 'settlement_failed') {
+          return result.refusal === 'AlreadySettled' ? 'settled' : 'merchant_refused';
+        }
         if (isUsed) return 'authorization_used';
         if (result.reason === 'insufficient_funds') return 'insufficient_funds';
         // A bounce is final, and a stopped token says nothing about the authorization.

@@ -77,12 +77,15 @@ async function retryOne(ctx: Context, due: DueOffline): Promise<void> {
   if (changed.deliveries > 0) ctx.wakeups.send('deliveries');
 }
 
+/** What a sale without a job waits for, or becomes. */
+type RetryVerdict = Exclude<ChainVerdict, 'merchant_refused'>;
+
 /** Asks the chain, outside of a transaction. */
 async function judge(
   { db, clock }: Context,
   chain: Chain,
   { due, intent }: { readonly due: DueOffline; readonly intent: Processing },
-): Promise<ChainVerdict> {
+): Promise<RetryVerdict> {
   const { credential, payerAddress: payer } = intent.attempt;
   if (!('signature' in credential)) throw new Error(`${intent.id} has no authorization`);
   const merchantNumber = present(intent.merchantNumber, 'merchant number');
@@ -91,7 +94,8 @@ async function judge(
   try {
     const { rates } = await readOfflineRates(db, chain, merchantNumber);
     const payment = { number, payer, merchantNumber, amount, orderId };
-    const verdict = await judgeOnChain(chain, { payment, authorization: credential, rates });
+    const judged = await judgeOnChain(chain, { payment, authorization: credential, rates });
+    const verdict = judged === 'merchant_refused' ? 'later' : judged;
     if (['settled', 'unavailable', 'authorization_used'].includes(verdict)) return verdict;
     const seconds = Math.floor(clock.now().getTime() / 1000);
     if (Number(credential.validBefore) <= seconds) return 'authorization_expired';
@@ -123,7 +127,7 @@ interface Changed {
 async function writeVerdict(
   tx: Tx,
   { clock, settings }: Context,
-  { due, verdict }: { readonly due: DueOffline; readonly verdict: ChainVerdict },
+  { due, verdict }: { readonly due: DueOffline; readonly verdict: RetryVerdict },
 ): Promise<Changed | null> {
   const now = clock.now();
   const [intent] = await lockIntents(tx, [due.payment_intent_id]);

@@ -82,7 +82,9 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
     return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data });
   }).map(paymentReason)[0];
   if (reason === 'CeilingReached') return { status: 'hour_full' };
-  if (reason !== undefined && IN_THE_WAY.has(reason)) return declined('settlement_failed');
+  if (reason !== undefined && IN_THE_WAY.has(reason)) {
+    return { status: 'declined', reason: 'settlement_failed', refusal: reason };
+  }
   if (!sameRates(decodeView(charged, readRates), rates)) return declined('authorization_refused');
   if (decodeView(balance, BigInt) < pulled) return declined('insufficient_funds');
   return pull?.ok === true ? { status: 'ok' } : declined('authorization_refused');

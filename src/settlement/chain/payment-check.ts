@@ -45,7 +45,12 @@ interface PaymentCheck {
  */
 export type CheckResult =
   | { readonly status: 'ok' }
-  | { readonly status: 'declined'; readonly reason: FailureReason }
+  | {
+      readonly status: 'declined';
+      readonly reason: FailureReason;
+      /** The contract's own reason, if that is one for any kind of payment. */
+      readonly refusal?: PaymentReason;
+    }
   /** Too little of the hourly ceiling is left for this sum. */
   | { readonly status: 'hour_full' }
   | { readonly status: 'unavailable' };
