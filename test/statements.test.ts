@@ -16,9 +16,11 @@ const ROOT = path.join(import.meta.dirname, '..');
 /** A lower count means that the functions stop before their statements. */
 const FEWEST_STATEMENTS = 600;
 const FEWEST_TABLES = 60;
-/** They require a valid id or bytes before they send anything; their own tests run them. */
+/** Their own tests run them. */
 const NOT_REACHED = [
+  // It hands its rows to the table as they are, and a placeholder row has no columns.
   'insertOfflinePayments',
+  // They require a valid id or bytes before they send anything.
   'searchPayments',
   'selectDelivery',
   'upsertChainPayments',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { LocalAccount } from 'viem/accounts';
+import type { Sql } from '#db/database.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -81,7 +82,7 @@ export async function signOffline(
 
 /** Sets the limits of a terminal; default: the ground's own. */
 export async function setLimits(
-  ground: { readonly store: Pick<PayGround['store'], 'db' | 'terminalId'> },
+  ground: { readonly store: { readonly db: Sql; readonly terminalId: string } },
   limits: object | null = WIDE_LIMITS,
   terminalId = ground.store.terminalId,
 ): Promise<void> {

@@ -183,7 +183,7 @@ function settlementDomain(config: ForContract) {
  * Builds an EIP-3009 authorization for one payment, which only that settlement contract can use.
  */
 export function receiveAuthorization(
-  config: NetworkConfig,
+  config: Pick<NetworkConfig, 'chainId' | 'usdc' | 'usdcDomain'>,
   authorization: {
     readonly from: Hex;
     readonly to: Hex;

@@ -62,6 +62,13 @@ const SECOND_REQUEST = `insert into chain_requests (livemode, kind, subject_id, 
   select livemode, kind, subject_id, number + 1000, payload, status, outcome, created, applied_at
   from chain_requests where kind = `;
 
+/** An offline sale on its way, whose intent has been paid. */
+const STUCK_OFFLINE_SALE = `insert into offline_payments (id, account_id, livemode, position, created, terminal_id,
+  payer_address, nonce, amount, value, accepted_at, counted_at, status, payment_intent_id)
+    select 'ofp_1', account_id, livemode, position + 1000000, created, terminal_id, '0x',
+  '0x' || repeat('0', 64), amount, amount, created, created, 'processing', id
+    from payment_intents where status = 'succeeded' limit 1`;
+
 /** Damages by promise: each must be detected as a violation of its promise. */
 const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
   'an intent has a payment exactly when it has succeeded': [
@@ -107,16 +114,9 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'an offline sale is what has become of its intent': [
-    {
-      sql: [
-        `insert into offline_payments (id, account_id, livemode, position, created, terminal_id,
-           payer_address, nonce, amount, value, accepted_at, counted_at, status, payment_intent_id)
-         select 'ofp_1', account_id, livemode, position + 1000000, created, terminal_id, '0x',
-           '0x' || repeat('0', 64), amount, amount, created, created, 'processing', id
-         from payment_intents where status = 'succeeded' limit 1`,
-      ],
-    },
+  'an offline sale is what has become of its intent': [{ sql: [STUCK_OFFLINE_SALE] }],
+  'an offline sale on its way has a settlement job, or a time at which it is tried again': [
+    { sql: [STUCK_OFFLINE_SALE] },
   ],
   'refunds never exceed their payment, and their sums are the sums of their rows': [
     { sql: ['update payments set amount_reserved = 5, amount_refunded = 5'] },

@@ -261,6 +261,14 @@ const EVENTS: readonly Rule[] = [
         or o.status <> case i.status when 'canceled' then 'bounced' else i.status end)`,
   },
   {
+    name: 'an offline sale on its way has a settlement job, or a time at which it is tried again',
+    always: true,
+    sql: `select o.id || ' waits for nothing' from offline_payments o
+      where o.status = 'processing' and o.retry_at is null and not exists (
+        select from chain_requests r where r.kind = 'payment'
+          and r.subject_id = o.payment_intent_id and r.applied_at is null)`,
+  },
+  {
     name: 'each payment has one event of its success and one of its cashback',
     always: true,
     sql: `with shown as (

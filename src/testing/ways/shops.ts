@@ -2,12 +2,13 @@ import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
 import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
-import type { Tx } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
 import { signMerchantConsent } from '#sandbox/demo-wallets.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { wallet } from '#sandbox/wallets.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
+import { setLimits } from '#testing/offline-sales.ts';
 import { REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 
 /** A merchant's counter, with its machines' credentials. Everything is on the test network. */
@@ -29,7 +30,14 @@ function must<T>(result: T | Refusal): T {
 
 async function addTerminal(tx: Tx, accountId: string, label: string) {
   const tenant = { accountId, livemode: false };
-  return must(await createTerminal(tx, { tenant, label, actor: ACTOR, now: new Date() }));
+  const made = must(await createTerminal(tx, { tenant, label, actor: ACTOR, now: new Date() }));
+  await allowOffline(tx, made.row.id);
+  return made;
+}
+
+/** Lets a terminal sell offline, within limits that no test of a fault reaches. */
+export async function allowOffline(sql: Sql, terminalId: string): Promise<void> {
+  await setLimits({ store: { db: sql, terminalId } });
 }
 
 /** Returns the demo merchant's own counter. */

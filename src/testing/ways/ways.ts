@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { x402Client } from '@x402/core/client';
 import { ExactEvmScheme } from '@x402/evm';
 import type { TappedType } from '#payments/credential.ts';
 import type { PaymentMethod } from '#payments/payment.ts';
 import { waitUntil } from '#sandbox/processes.ts';
+import { chargesOf, type FeeRates } from '#settlement/chain/fee-rates.ts';
+import { offlineNonce } from '#settlement/chain/offline-authorization.ts';
+import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
+import type { Hex } from '#settlement/requests.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { type LinkBody, readLink, sign } from '#testing/pay-links.ts';
@@ -320,6 +325,15 @@ export const WAYS: readonly Way[] = [
     begin: signedAtTill,
   },
   {
+    name: 'an offline sale',
+    method: { type: 'wallet', credential: 'authorization' },
+    payer: 'wallet',
+    // No bill is split and no tip is given offline.
+    atTill: false,
+    again: ['parameter_invalid'],
+    begin: acceptOffline,
+  },
+  {
     name: 'an agent token',
     method: { type: 'agent_token', credential: 'agent_token' },
     payer: 'agent',
@@ -336,6 +350,88 @@ export const WAYS: readonly Way[] = [
     begin: sellOverX402,
   },
 ];
+
+/** What a till reads before its line is cut. */
+interface OfflineTerms {
+  readonly chain_id: number;
+  readonly usdc: Hex;
+  readonly usdc_name: string;
+  readonly usdc_version: string;
+  readonly settlement: Hex;
+  readonly merchant_number: number;
+  readonly rates: FeeRates;
+}
+
+async function offlineTermsOf({ terminal }: Door): Promise<OfflineTerms> {
+  let terms: OfflineTerms | null = null;
+  await waitUntil(async () => {
+    const { body } = await persist(() => terminal.get('/terminal'));
+    terms = body.offline_terms as OfflineTerms | null;
+    return terms !== null;
+  }, DECIDED_MS);
+  assert.ok(terms !== null, 'the till has no terms of offline sales');
+  return terms;
+}
+
+/** Begins a sale that a till without a connection accepts: the wallet signs, and the till keeps it. */
+async function acceptOffline(shopping: Shopping): Promise<Attempt> {
+  const { account, from } = shopping.payer;
+  const { amount } = shopping.wish;
+  const terms = await offlineTermsOf(doorAt(shopping, 0));
+  const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const merchantNumber = BigInt(terms.merchant_number);
+  const signed = {
+    from,
+    value: chargesOf(BigInt(amount), terms.rates).pulled,
+    validBefore: BigInt(Math.floor(Date.now() / 1_000) + 86_400),
+    nonce: offlineNonce({ merchantNumber, amount: BigInt(amount), salt }),
+  };
+  const usdcDomain = { name: terms.usdc_name, version: terms.usdc_version };
+  const token = { chainId: terms.chain_id, usdc: terms.usdc, usdcDomain };
+  const message = receiveAuthorization(token, { ...signed, to: terms.settlement });
+  const record = {
+    authorization: {
+      from,
+      value: Number(signed.value),
+      valid_after: 0,
+      valid_before: Number(signed.validBefore),
+      nonce: signed.nonce,
+      signature: await account.signTypedData(message),
+    },
+    amount,
+    salt,
+    accepted_at: new Date().toISOString(),
+  };
+  return {
+    intent: null,
+    pay: (place) => forward(shopping, place, record),
+    // The signature commits to merchant, amount and salt, so it is none for another sale.
+    spendAgain: (place, till) => {
+      const other = `0x${randomBytes(32).toString('hex')}`;
+      return forward({ ...shopping, till }, place, { ...record, salt: other });
+    },
+  };
+}
+
+/** Forwards a record until the chain has decided, as a till does: to any node, again and again. */
+async function forward(shopping: Shopping, place: number, record: object): Promise<WayResult> {
+  let result: WayResult = { said: 'no answer', intent: null, payment: null };
+  let tries = 0;
+  await waitUntil(async () => {
+    const { terminal } = doorAt(shopping, (place + tries++) % NODES);
+    const ask = () => terminal.post('/offline_payments', { payments: [record] });
+    const reply = await ask().catch(() => null);
+    if (reply === null || reply.status >= 500) return false;
+    const [one] = (reply.body.data ?? []) as readonly Record<string, string | null>[];
+    if (one === undefined) result = toResult(reply);
+    else {
+      const said = one.code ?? one.bounce_reason ?? one.status ?? 'nothing';
+      result = { said, intent: one.payment_intent ?? null, payment: one.payment ?? null };
+    }
+    return result.said !== 'processing';
+  }, DECIDED_MS);
+  return result;
+}
 
 type Settling = Awaited<ReturnType<Shopping['payer']['facilitator']>>;
 

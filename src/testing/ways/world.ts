@@ -11,7 +11,7 @@ import { startTcpProxy } from '#testing/tcp-proxy.ts';
 import { findBroken } from '#testing/ways/find-broken.ts';
 import { outsideWallets } from '#testing/ways/outside-wallets.ts';
 import type { PayersGround } from '#testing/ways/payers.ts';
-import { demoTill, type Till } from '#testing/ways/shops.ts';
+import { allowOffline, demoTill, type Till } from '#testing/ways/shops.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
 /** A service with two nodes, shops, and a receiver that follows the guide. */
@@ -59,6 +59,7 @@ export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
   const url = (place: number) => String(world.nodes[place]?.url);
   front.targetPort = Number(new URL(url(0)).port);
   const till = demoTill(world);
+  await allowOffline(world.db, till.terminal);
   const receiver = await addReceiver(url(0), till);
   const { config: network } = world.ground.testnet;
   const payers: PayersGround = {
