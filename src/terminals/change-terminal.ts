@@ -11,7 +11,7 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { issueDeviceKey } from '#terminals/device-key.ts';
 import { announceTerminal } from '#terminals/events.ts';
-import { type OfflineLimits, offlineObject } from '#terminals/offline.ts';
+import { limitsObject, type OfflineLimits } from '#terminals/offline.ts';
 import {
   deletePairingCodes,
   lockTerminal,
@@ -31,7 +31,7 @@ export interface TerminalRef {
 /** The fields that change, as the API names them. */
 function changeable(row: TerminalRow) {
   const { label, name, status, platform, software_version, location_id: location } = row;
-  const offline = offlineObject(row.offline);
+  const offline = limitsObject(row.offline);
   return { label, name, status, platform, software_version, location, offline };
 }
 

@@ -16,7 +16,7 @@ export interface OfflineRule {
 }
 
 /** Returns limits with their fields in the API's order, which the database does not keep. */
-export function offlineObject(limits: OfflineLimits | null) {
+export function limitsObject(limits: OfflineLimits | null) {
   if (limits === null) return null;
   const { per_payment, per_card_per_day, total, count, hours } = limits;
   return { per_payment, per_card_per_day, total, count, hours };
@@ -27,7 +27,7 @@ export function offlineWithin(
   { offline }: { readonly offline: OfflineLimits | null },
   rule: OfflineRule,
 ): OfflineLimits | null {
-  const limits = offlineObject(offline);
+  const limits = limitsObject(offline);
   if (limits === null || !rule.allowed) return null;
   const cap = rule.per_payment;
   if (cap === null || cap >= limits.per_payment) return limits;

@@ -1,6 +1,6 @@
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
-import { offlineObject } from '#terminals/offline.ts';
+import { limitsObject } from '#terminals/offline.ts';
 import { type TagPlace, tagUrl } from '#terminals/tag.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
@@ -19,7 +19,7 @@ export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart
     software_version: row.software_version,
     status: row.status,
     location: row.location_id,
-    offline: offlineObject(row.offline),
+    offline: limitsObject(row.offline),
     last_seen_at: row.last_seen_at?.toISOString() ?? null,
     created: row.created.toISOString(),
   };

@@ -169,7 +169,6 @@ const WITHOUT_FACTOR: Readonly<Record<string, string>> = {
   handInOfflinePayments: 'each sale is signed by a wallet, and pays only this merchant',
   submitVerification: 'staff decide what becomes of it',
   revokeApiKey: 'takes a key away',
-  updateTerminal: 'a label and a name, for members',
   deactivateTerminal: 'takes a terminal away',
   rotateTerminalTag: 'takes an address away; the new one only lets customers pay',
   switchTerminalSmartTap: 'one more way for customers to pay, or one less',

@@ -139,8 +139,8 @@ function labelRoute(ctx: ApiContext) {
     method: 'PATCH',
     path: `${MODE}/terminals/{id}`,
     operationId: 'updateTerminal',
+    // The limits of offline sales need a factor (`checkOffline`); a label and a place need none.
     moves: 'name',
-    asks: 'never',
     tag: TAG,
     summary: "Change a terminal's label, name, location or limits of offline sales",
     description:
