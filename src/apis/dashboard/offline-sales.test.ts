@@ -54,7 +54,7 @@ interface Listed {
   readonly data: readonly Record<string, unknown>[];
 }
 
-test('an admin with a fresh factor sets the limits; event and audit log have the former', async () => {
+test('an admin with a fresh factor sets the limits, and the former ones are recorded', async () => {
   const terminal = await addTerminal();
   const on = await change(owner, terminal, WIDE_LIMITS);
   assert.equal(on.status, 200, on.text);
@@ -84,7 +84,7 @@ test('an admin with a fresh factor sets the limits; event and audit log have the
   );
 });
 
-test('neither a member nor an admin without a factor sets limits, but both may rename', async () => {
+test('neither a member nor an admin without a factor sets limits; both may rename', async () => {
   const terminal = await addTerminal();
   for (const [role, refusal] of [
     ['member', '403 role_missing'],
@@ -173,7 +173,7 @@ const RECORD = {
   accepted_at: '2026-11-28T10:00:00.000Z',
 };
 
-test('a file is handed in by admins alone, and the audit log has it without signatures', async () => {
+test('a file is handed in by admins alone, and is logged without its signatures', async () => {
   const terminal = await addTerminal();
   const handIn = (by: PersonClient, id = terminal.id) =>
     by.post(terminals(`/${id}/offline_payments`), { payments: [RECORD] });

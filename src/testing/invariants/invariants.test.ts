@@ -63,11 +63,12 @@ const SECOND_REQUEST = `insert into chain_requests (livemode, kind, subject_id, 
   from chain_requests where kind = `;
 
 /** An offline sale on its way, whose intent has been paid. */
-const STUCK_OFFLINE_SALE = `insert into offline_payments (id, account_id, livemode, position, created, terminal_id,
-  payer_address, nonce, amount, value, accepted_at, counted_at, status, payment_intent_id)
-    select 'ofp_1', account_id, livemode, position + 1000000, created, terminal_id, '0x',
-  '0x' || repeat('0', 64), amount, amount, created, created, 'processing', id
-    from payment_intents where status = 'succeeded' limit 1`;
+const STUCK_OFFLINE_SALE = `
+  insert into offline_payments (id, account_id, livemode, position, created, terminal_id,
+    payer_address, nonce, amount, value, accepted_at, counted_at, status, payment_intent_id)
+  select 'ofp_1', account_id, livemode, position + 1000000, created, terminal_id, '0x',
+    '0x' || repeat('0', 64), amount, amount, created, created, 'processing', id
+  from payment_intents where status = 'succeeded' limit 1`;
 
 /** Damages by promise: each must be detected as a violation of its promise. */
 const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {

@@ -373,7 +373,7 @@ async function offlineTermsOf({ terminal }: Door): Promise<OfflineTerms> {
   return terms;
 }
 
-/** Begins a sale that a till without a connection accepts: the wallet signs, and the till keeps it. */
+/** Begins a sale that an offline till accepts: the wallet signs, and the till keeps it. */
 async function acceptOffline(shopping: Shopping): Promise<Attempt> {
   const { account, from } = shopping.payer;
   const { amount } = shopping.wish;
