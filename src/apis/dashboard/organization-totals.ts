@@ -16,7 +16,7 @@ import { accountTime } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
 import { commonFields, Day, idOf, nullable } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { selectTotals, type TotalsRow } from '#payments/totals-queries.ts';
+import { selectTotals, type TotalsOf, type TotalsRow } from '#payments/totals-queries.ts';
 
 const Query = Type.Object({
   from: TotalsQuery.properties.from,
@@ -56,9 +56,23 @@ interface Counted {
   readonly rows: readonly TotalsRow[];
 }
 
+type ReadTotals = (wanted: TotalsOf) => Promise<TotalsRow[]>;
+
+/** Reads the same days of an account once, because most of its locations are in one zone. */
+function readsOnce(sql: Sql): ReadTotals {
+  const read = new Map<string, Promise<TotalsRow[]>>();
+  return (wanted) => {
+    const { tenant, since, until } = wanted;
+    const key = `${tenant.accountId} ${since.getTime()} ${until.getTime()}`;
+    const rows = read.get(key) ?? selectTotals(sql, wanted);
+    read.set(key, rows);
+    return rows;
+  };
+}
+
 /** Counts the days of one location, in its own zone. */
 async function countSection(
-  sql: Sql,
+  { sql, read }: { readonly sql: Sql; readonly read: ReadTotals },
   section: Section,
   asked: { readonly from: string | undefined; readonly to: string | undefined; readonly now: Date },
 ): Promise<Counted> {
@@ -67,7 +81,7 @@ async function countSection(
   const first = from ?? dayIn(timeZone, await accountTime(sql, tenant, now));
   const days = { from: first, to: to ?? first };
   const bounds = dayBounds(timeZone, days.from, days.to);
-  const all = await selectTotals(sql, { tenant, terminalId: null, ...bounds });
+  const all = await read({ tenant, terminalId: null, ...bounds });
   const rows = all.filter((row) => row.location_id === (section.location?.id ?? null));
   return { section, days, rows };
 }
@@ -105,8 +119,9 @@ export function organizationTotalsRoute({ db }: ApiContext): PersonRoute {
       const sections = await readSections(db.standby, request, query.location);
       if (isRefusal(sections)) return sections;
       const counted: Counted[] = [];
+      const reading = { sql: db.standby, read: readsOnce(db.standby) };
       for (const section of sections) {
-        counted.push(await countSection(db.standby, section, { from, to, now }));
+        counted.push(await countSection(reading, section, { from, to, now }));
       }
       const days = counted.map((one) => one.days);
       const today = dayIn('UTC', now);
