@@ -63,14 +63,19 @@ function HandOver({
 }): ReactNode {
   const api = useShiftApi();
   const { people, failed, reload } = usePeople(api, context);
+  const own = context.settings.person?.id;
+  // The first is chosen, and nobody hands over to themselves.
+  const byLikelihood = people?.toSorted((one, other) => {
+    return Number(one.id === own) - Number(other.id === own);
+  });
   return (
     <Dialog title={t('till.hand_over.heading')} onClose={onClose}>
       <p>{t('till.hand_over.text')}</p>
       {failed ? <NoPeople reload={reload} /> : null}
-      {people === null ? null : (
+      {byLikelihood === undefined ? null : (
         <PersonForm
           api={api}
-          people={people}
+          people={byLikelihood}
           data-name="Hand over"
           button={t('till.hand_over.button')}
           onIn={(person, shift) => {
