@@ -1,7 +1,6 @@
 import { type NotRead, type OfflineRequest, readRequest } from '../data/offline-request.ts';
 import { MAX_ATOMS } from '../ui/money.ts';
 import type { Pin } from './contracts.ts';
-import { keep, kept, type Network } from './wallet-storage.ts';
 
 /**
  * Payments to a till that has no connection. Everything here works offline: the contracts and the
@@ -79,22 +78,4 @@ export function checkRequest(
   if (request.validBefore <= now) return 'expired';
   if (request.validBefore > now + LONGEST_VALID_S + CLOCKS_S) return 'valid_too_long';
   return sumProblem(request, known.pin) ?? request;
-}
-
-/** Remembers the balance, which a payment without a connection is compared with. */
-export function rememberBalance(network: Network, address: string, balance: bigint): void {
-  const all = kept('balances');
-  const before = all[network];
-  const atoms = balance.toString();
-  if (before?.address === address && before.atoms === atoms) return;
-  keep('balances', { ...all, [network]: { address, atoms } });
-}
-
-/**
- * Returns what the wallet held when it was last online, less what it has signed offline since;
- * `null` if that is not known.
- */
-export function balanceOf(network: Network, address: string): bigint | null {
-  const known = kept('balances')[network];
-  return known === undefined || known.address !== address ? null : BigInt(known.atoms);
 }

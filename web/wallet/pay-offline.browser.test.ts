@@ -5,6 +5,7 @@ import { eventually } from '#testing/webhooks.ts';
 import { type OfflineRequest, offlineNonce, writeRequest } from '../data/offline-request.ts';
 import { verifyAnswer } from '../data/offline-signature.ts';
 import { addVirtualPasskeys, DESKTOP, NARROW, PHONE } from '../testing/browser.ts';
+import { addFilmingCamera } from '../testing/filming-camera.ts';
 import { ownStage } from '../testing/stage.ts';
 import { addTestTerminal, type TestTerminal } from '../testing/till.ts';
 import {
@@ -138,12 +139,16 @@ test('a locked offline wallet signs what a till asks for, and it is paid', async
   const { page } = wallet;
   await createWallet(wallet);
   await fundWallet(wallet);
+  await addFilmingCamera(page, writeRequest(request));
   await cut(wallet);
   // A reload locks the wallet, and opens what the device has stored.
   await page.reload();
   await wallet.button(/^Pay offline/).click();
   await page.getByRole('heading', { name: 'Pay offline', level: 1 }).waitFor();
-  await wallet.field('Request').fill(writeRequest(request).toLowerCase());
+  // The camera films the till's code; what decodes it was stored with the app.
+  await wallet.button(/^Scan the code/).click();
+  await wallet.dialog().waitFor({ state: 'hidden' });
+  assert.equal(await wallet.field('Request').inputValue(), writeRequest(request));
   await wallet.sees('Blue Door Café');
   await wallet.sees(/2\.51125/);
   await wallet.checkAccessibility();
@@ -233,7 +238,8 @@ test('a passkey opens the wallet without a connection', async () => {
   await fundWallet(wallet);
   await cut(wallet);
   await wallet.page.goto(`${url}/wallet/pay-offline`);
-  await wallet.field('Request').fill(writeRequest(request));
+  // People type it in small letters.
+  await wallet.field('Request').fill(writeRequest(request).toLowerCase());
   await wallet.button(/^Sign/).click();
   const text = await wallet.page.getByRole('textbox', { name: 'Answer' }).inputValue();
   assert.equal((await settle(terminal, request, text)).status, 'succeeded');

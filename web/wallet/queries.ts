@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-query';
 import { type Answer, valueIn } from '../data/api.ts';
 import type { Payer, Wallet } from '../data/payer.ts';
-import { rememberBalance } from './offline-pay.ts';
+import { rememberBalance } from './known-balance.ts';
 import { type Here, useHere } from './wallet-context.tsx';
 
 /** Polling interval of the visible page. A tap at a till changes this data without an event. */

@@ -1,0 +1,19 @@
+import { keep, kept, type Network } from './wallet-storage.ts';
+
+/** Remembers the balance, which a payment without a connection is compared with. */
+export function rememberBalance(network: Network, address: string, balance: bigint): void {
+  const all = kept('balances');
+  const before = all[network];
+  const atoms = balance.toString();
+  if (before?.address === address && before.atoms === atoms) return;
+  keep('balances', { ...all, [network]: { address, atoms } });
+}
+
+/**
+ * Returns what the wallet held when it was last online, less what it has signed offline since;
+ * `null` if that is not known.
+ */
+export function balanceOf(network: Network, address: string): bigint | null {
+  const known = kept('balances')[network];
+  return known === undefined || known.address !== address ? null : BigInt(known.atoms);
+}
