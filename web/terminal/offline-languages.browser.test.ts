@@ -1,0 +1,42 @@
+import { test } from 'node:test';
+import { NARROW } from '../testing/browser.ts';
+import { openOfflineTill, signRequest } from '../testing/offline.ts';
+import { fundedAccount } from '../testing/payer.ts';
+import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { ownStage } from '../testing/stage.ts';
+import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
+
+const stage = ownStage();
+
+test('an offline sale is in the language of the till, also on a narrow phone', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 10_000_000n);
+  const till = await openOfflineTill(stage(), { options: NARROW });
+  const { page, context } = till;
+  const control = (name: string) => page.locator(`input[data-name="${name}"]`);
+  const button = (name: string) => page.locator(`button[data-name="${name}"]`);
+  const url = sandbox.web_url;
+  await context.addCookies([{ name: 'tapline_language', value: TESTED_LANGUAGE, url }]);
+  await page.reload();
+  await control('Amount').waitFor();
+  await context.setOffline(true);
+  await page.locator('[data-result="Offline"]').waitFor();
+  await checkPseudoLanguage(till);
+  await control('Amount').fill('2');
+  await button('Charge').click();
+  const request = await control('Request').inputValue();
+  await checkPseudoLanguage(till);
+  await control('Answer').fill('hello');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await checkPseudoLanguage(till);
+  await control('Answer').fill(await signRequest(wallet, request));
+  await page.keyboard.press('Enter');
+  await page.locator('[data-result="Accepted offline"]').waitFor();
+  await checkPseudoLanguage(till);
+  await button('New payment').click();
+  await page.locator('nav a[href="terminal/history"]').click();
+  await page.locator('.entries [translate="no"]').first().waitFor();
+  await checkPseudoLanguage(till);
+  await till.close();
+});
