@@ -16,13 +16,14 @@ import { parseCsv } from '#testing/books.ts';
 
 const DAYS = Number(process.env.BOOKS_DAYS ?? 150);
 const ZONES = ['Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'Pacific/Apia'];
-/** Days with and without a change of clocks. */
+/** Days with a change of clocks in one of these zones, in both directions, and one without. */
 const CALENDAR = [
   '2026-03-29',
   '2026-10-25',
   '2026-04-05',
   '2026-10-04',
   '2026-04-04',
+  '2026-09-06',
   '2026-06-01',
 ];
 
