@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
 import { parseCsv, parseJsonl } from '#testing/books.ts';
 import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { eventually } from '#testing/webhooks.ts';
 import { DESKTOP, openBrowser, type TestBrowser, type TestWindow } from '../../testing/browser.ts';
 import { payAt, signInAt, textOf } from '../../testing/desk.ts';
 import { freePort } from '../../testing/free-port.ts';
+import { addTestTerminal, openTill, postAsMerchant } from '../../testing/till.ts';
 
-/** Downloads statements, in a private sandbox, because a statement has all sales of an account. */
+/**
+ * Statements, automatic payouts, schedules, and the end of a shift, in a private sandbox, because
+ * a second factor and the account's clock would break other tests.
+ */
 
+const DAY_SECONDS = 86_400;
 /** Set `BOOKS_PICTURES=folder` to save screenshots of three widths. */
 const PICTURES = process.env.BOOKS_PICTURES;
 const WIDTHS = [390, 820, 1440];
@@ -94,5 +101,85 @@ test('the statement of some days is downloaded, also over a broken line', async 
   assert.equal(parseCsv(month.text).at(-1)?.[1], 'closing_balance');
   await window.checkAccessibility();
   window.checkClean();
+  await window.close();
+});
+
+/** Checks a page for accessibility, and at 320 pixels for content that does not fit. */
+async function checkNarrow(window: TestWindow): Promise<void> {
+  const { page } = window;
+  await page.setViewportSize({ width: 320, height: 800 });
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(width <= 320, `the page is ${width} pixels wide`);
+  await window.checkAccessibility();
+  await page.setViewportSize(DESKTOP.viewport);
+  await window.checkAccessibility();
+}
+
+/** Sets up an authenticator app in the dialog that asks for a second factor. */
+async function setUpFactor({ page }: TestWindow): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Password').fill(own.sandbox.dashboard.password);
+  await page.keyboard.press('Enter');
+  const secret = await dialog.getByLabel('Key', { exact: true }).inputValue();
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  await dialog.getByRole('textbox', { name: 'Authentication code' }).fill(code);
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'I’ve saved them' }).click();
+}
+
+test('payouts by schedule: enabled with a factor, paid, and on the shift’s paper', async () => {
+  const { sandbox } = own;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal, options: DESKTOP });
+  const coffee = { name: 'Coffee', quantity: 1, unit_amount: 25_000_000, tax_rate: 1_900 };
+  const sale = { amount: 24_000_000, line_items: [{ ...coffee, discount: 1_000_000 }] };
+  await postAsMerchant(sandbox, '/payment_intents', { ...sale, terminal: terminal.id });
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  const window = await openBalance();
+  const { page } = window;
+  await page.getByLabel('Automatic payouts').selectOption('daily');
+  await page.getByRole('button', { name: 'Save payouts' }).click();
+  await setUpFactor(window);
+  await page.getByText('Automatic payouts were enabled after this period').waitFor();
+  await page.getByLabel('Statements by schedule').selectOption('week');
+  await page.getByLabel('Send the link to').fill('books@accountant.example');
+  const saved = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+  await page.getByRole('button', { name: 'Save schedule' }).click();
+  assert.equal((await saved).status(), 200);
+  await page.reload();
+  await page.getByLabel('Statements by schedule').waitFor();
+  assert.equal(await page.getByLabel('Automatic payouts').inputValue(), 'daily');
+  assert.equal(await page.getByLabel('Statements by schedule').inputValue(), 'week');
+  assert.equal(await page.getByLabel('Send the link to').inputValue(), 'books@accountant.example');
+  await postAsMerchant(sandbox, '/test_helpers/clock/advance', { seconds: DAY_SECONDS });
+  await eventually('the period is paid', async () => {
+    await page.reload();
+    await page.getByRole('heading', { name: 'At the end of a period' }).waitFor();
+    return (await page.getByText('Payout requested').count()) > 0;
+  });
+  await page.getByLabel('Period').selectOption('payout');
+  const payout = page.getByLabel('Payout', { exact: true });
+  await eventually('the payout can be chosen', async () => {
+    return (await payout.locator('option').count()) > 1;
+  });
+  await payout.selectOption({ index: 1 });
+  const { text } = await download(window);
+  assert.equal(parseCsv(text).at(-2)?.[1], 'payout');
+  await checkNarrow(window);
+  await picture(window, 'schedule');
+  await till.newPayment.click();
+  await till.page.getByRole('link', { name: 'Totals' }).click();
+  const parts = [/^Sales/, /^Tips/, /^Refunds/, /^Tax 19/, /^Discounts/, /^Payouts/];
+  const rows = parts.map((name) => till.page.getByText(name).first());
+  for (const row of rows) await row.waitFor();
+  await checkNarrow(till);
+  await picture(till, 'shift');
+  await till.page.emulateMedia({ media: 'print' });
+  for (const row of rows) assert.equal(await row.isVisible(), true);
+  assert.equal(await till.page.getByRole('button', { name: 'Print' }).isVisible(), false);
+  if (PICTURES !== undefined) await till.page.pdf({ path: `${PICTURES}/shift.pdf` });
+  await till.close();
+  window.checkClean(/status of 403/);
   await window.close();
 });
