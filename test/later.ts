@@ -58,6 +58,7 @@ export const LATER: Readonly<Record<string, string>> = {
   ...because(
     'one step more at which processes die; `payment`, `recovery` and `facilitator` have some',
     [
+      'test/faults/books.test.ts',
       'test/faults/deadline.test.ts',
       'test/faults/failpoints.test.ts',
       'test/faults/recovery-cases.test.ts',

@@ -29,11 +29,14 @@ const AGAIN_MS = 400;
 /** The time for which a code is valid. It works only once. */
 const CODE_MS = 30_000;
 
-/** Sets up the authenticator app that withdrawals require. */
+/**
+ * Sets up the authenticator app that withdrawals require.
+ * @returns its secret, and a session that has just proven it.
+ */
 export async function enrolOwner(
   url: string,
   person: OwnerOptions['person'],
-): Promise<OwnerOptions['secret']> {
+): Promise<{ readonly secret: string; readonly client: PersonClient }> {
   const client = new PersonClient(`${url}/dashboard/v1`);
   const signedIn = await client.post('/session', person);
   const begun = await client.post('/me/totp', { current_password: person.password });
@@ -41,10 +44,10 @@ export async function enrolOwner(
   const code = totpCode(secret);
   const confirmed = await client.post('/me/totp/confirm', { code });
   if (confirmed.status !== 200) throw new Error(`${signedIn.text} ${confirmed.text}`);
-  return secret;
+  return { secret, client };
 }
 
-function totpCode(secret: string): string {
+export function totpCode(secret: string): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 }
 

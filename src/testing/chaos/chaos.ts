@@ -401,7 +401,7 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   const filled = await fillWorlds({ ground, db, publicUrl, facilitators }, { sandbox, size });
   const endpoints = await addEndpoints(caller(`${base_url}/v1`, sandbox.test.secret_key), seed);
   stops.push(() => Promise.all(endpoints.map(({ receiver }) => receiver.close())));
-  const secret = await enrolOwner(base_url, person);
+  const { secret } = await enrolOwner(base_url, person);
   await first.stop();
   const timetable = openTimetable(options.strikes ?? null);
   const processes = await startProcesses(ground, publicUrl, timetable);
