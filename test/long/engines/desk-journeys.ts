@@ -29,6 +29,13 @@ const COVERED = `[
   return width > 0 && !one.contains(top);
 }).map((one) => one.textContent)`;
 
+/** The saved schedule of statements, as the page shows it. */
+const SCHEDULE = `(() => {
+  const valueOf = (name) => [...document.querySelectorAll('label')]
+    .find((label) => label.textContent.startsWith(name))?.control?.value;
+  return valueOf('Statements by schedule') + ' ' + valueOf('Send the link to');
+})()`;
+
 async function opens(hands: Hands, address: string): Promise<void> {
   await until(address, async () =>
     (await hands.evaluate<string>('location.href')) === address ? address : null,
@@ -103,6 +110,21 @@ export const DESK_JOURNEYS: Journeys = {
     await opens(hands, `${named}/dashboard`);
     await hands.sees(/Sign in/);
     assert.equal(await passkeyButtons(hands), has ? 1 : 0);
+  },
+  'a period is chosen for a statement, and a schedule is saved': async (hands, ground) => {
+    await signIn(hands, ground, 'dashboard');
+    await hands.click('link', /^Balance$/);
+    await hands.sees(/Statements/);
+    await hands.choose('Period', 'Some days');
+    await hands.sees(/From/);
+    await hands.choose('Statements by schedule', 'Every week');
+    await hands.fill('Send the link to', 'books@accountant.example');
+    await hands.click('button', /^Save schedule/);
+    await hands.sees(/Saved/);
+    await hands.goto(`${ground.sandbox.web_url}/dashboard/balance`);
+    await until('the saved schedule', async () =>
+      (await hands.evaluate(SCHEDULE)) === 'week books@accountant.example' ? true : null,
+    );
   },
   'an empty date does not look like one that is set': async (hands, ground) => {
     await signIn(hands, ground, 'dashboard');
