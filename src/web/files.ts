@@ -26,6 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 const SUFFIXES = { br: '.br', gzip: '.gz' } as const;
+const READ: ReadonlySet<string> = new Set([...Object.keys(TYPES), ...Object.values(SUFFIXES)]);
 const A_YEAR = 'public, max-age=31536000, immutable';
 
 export function tagOf(content: Buffer): string {
@@ -37,7 +38,8 @@ export async function readBuilt(folder: string): Promise<ReadonlyMap<string, Web
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const contents = new Map<string, Buffer>();
   for (const entry of entries) {
-    if (!entry.isFile()) continue;
+    // Another process may be compressing them: its drafts are renamed at any time.
+    if (!entry.isFile() || !READ.has(path.extname(entry.name))) continue;
     const file = path.join(entry.parentPath, entry.name);
     contents.set(path.relative(folder, file).replaceAll(path.sep, '/'), await readFile(file));
   }
