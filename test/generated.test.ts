@@ -60,7 +60,7 @@ test('generated files have at most 42,000 lines and 2.2 MB', (t) => {
   assert.ok(bytes <= MOST_BYTES, `${bytes} bytes`);
 });
 
-test('their lines are short, unless one item is one line', () => {
+test('their lines are short, unless a line is one item', () => {
   const long = Object.values(KINDS)
     .flatMap(filesOf)
     .filter(({ name }) => !LONG_LINES.test(name))

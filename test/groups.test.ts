@@ -22,7 +22,7 @@ describe('the processes of a test run', () => {
     assert.deepEqual(groupFiles(files).flat(), files);
   });
 
-  it('are shared by at most sixteen neighbors, about as many in each', () => {
+  it('have at most sixteen neighboring files each, in similar numbers', () => {
     const groups = groupFiles([...named('src/a', 17), ...named('web/b', 190)]);
     assert.deepEqual(
       groups.slice(0, 2).map((group) => group.length),
@@ -31,7 +31,7 @@ describe('the processes of a test run', () => {
     assert(groups.every((group) => group.length <= 16));
   });
 
-  it('are shared by small folders of src, but waiting and working files are apart', () => {
+  it('combine small folders of src, but never waiting and CPU-bound files', () => {
     const small = [...named('src/a', 2), ...named('src/b', 3), ...named('src/ops', 2)];
     const groups = groupFiles([...small, ...named('web/c', 200)]);
     assert.deepEqual(
@@ -40,16 +40,16 @@ describe('the processes of a test run', () => {
     );
   });
 
-  it('are not shared where files start processes and stop them', () => {
+  it('have one file each where files start and stop processes', () => {
     const groups = groupFiles([...named('src/a', 96), ...named('test/faults', 5)]);
     assert.equal(groups.filter((group) => group[0]?.startsWith('test/faults')).length, 5);
   });
 
-  it('are one for each file if only a few run', () => {
+  it('have one file each if only a few run', () => {
     assert(groupFiles(named('src/a', 11)).every((group) => group.length === 1));
   });
 
-  it('spread what waits evenly over what works, the long ones first', () => {
+  it('spread waiting files evenly over CPU-bound ones, long ones first', () => {
     const names = ['src/a/1', 'src/a/2', 'src/a/3', 'src/a/4', 'test/api/1', 'web/a/1'];
     const order = inGoodOrder([...names, 'test/faults/1', 'src/ops/1'].map((name) => [name]));
     assert.deepEqual(order.flat(), [

@@ -49,7 +49,7 @@ test('every import follows the table of docs/folders.md', () => {
   assert.deepEqual(problems, []);
 });
 
-test('a folder may import only folders above it in the table, so there is no circle', () => {
+test('a folder may import only folders above it in the table, so there are no cycles', () => {
   assert.ok(FOLDERS.length >= 25, `only ${FOLDERS.length} folders were seen`);
   const seen = new Set<string>();
   for (const { name, mayImport } of FOLDERS) {
@@ -102,7 +102,7 @@ function knotsIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   return found;
 }
 
-test('no files import each other in a circle: no types, and no parts that load later', () => {
+test('no files import each other in a cycle, by types or lazy parts either', () => {
   assert.ok(shipped.length >= 1_000, `only ${shipped.length} files were seen`);
   const graph = graphOf((source) => [...importsOf(source), ...lazyImportsOf(source)]);
   assert.deepEqual(knotsIn(graph), []);
@@ -142,7 +142,7 @@ test('nothing in src names a path in web, except in comments', () => {
   assert.deepEqual(found, []);
 });
 
-test('a change of any file that the web apps are built from builds them again', () => {
+test('a change of any source of the web apps rebuilds them', () => {
   const graph = graphOf(runtimeImportsOf);
   const built = new Set<string>();
   const visit = (name: string) => {

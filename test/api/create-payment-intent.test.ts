@@ -238,7 +238,7 @@ test('an inactive terminal is refused', async () => {
   assert.deepEqual([status, body.error.code], [409, 'terminal_inactive']);
 });
 
-test('before go-live it is refused with account_not_live', async () => {
+test('before go-live, a create is refused with account_not_live', async () => {
   const { test: mode } = await api().addMerchant({ live: false });
   const { status, body } = await create({ terminal: mode.terminal }, { key: mode.key });
   assert.deepEqual([status, body.error.code], [409, 'account_not_live']);
@@ -258,7 +258,7 @@ test('a live intent needs an approved verification, and the refusal is replayed'
   assert.equal(again.text, first.text);
 });
 
-test('an order_id is taken once per account and mode', async () => {
+test('an order_id can be used once per account and mode', async () => {
   assert.equal((await create({ order_id: 'A-1' })).status, 201);
   const second = await create({ order_id: 'A-1' });
   assert.deepEqual([second.status, second.body.error.code], [409, 'order_id_in_use']);
@@ -306,7 +306,7 @@ test('tipping is stored as sent, and is null if it was not sent', async () => {
   }
 });
 
-test('a price in euro is answered with its sum in atoms and its quote', async () => {
+test('a price in euros is answered with its amount in atoms and its quote', async () => {
   const presentment = { currency: 'eur', amount: 250 };
   const { status, body } = await create({ amount: undefined, presentment });
   assert.equal(status, 201);

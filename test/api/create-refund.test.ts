@@ -96,7 +96,7 @@ test("another account's and another mode's payment is not accepted", async () =>
   }
 });
 
-test('without an amount the whole rest is refunded, and nothing is left', async () => {
+test('without an amount everything left is refunded, and nothing remains', async () => {
   const { id } = await addTestPayment(api().db, api().merchant.test);
   assert.equal((await refund(id, 500_000)).body.amount, 500_000);
   assert.equal((await refund(id)).body.amount, 2_000_000);
@@ -106,7 +106,7 @@ test('without an amount the whole rest is refunded, and nothing is left', async 
   assert.equal(payment.body.status, 'refunded');
 });
 
-test('refunds at the same time never take more than was paid', async () => {
+test('simultaneous refunds never exceed the payment', async () => {
   const { id } = await addTestPayment(api().db, api().merchant.test);
   const answers = await Promise.all(Array.from({ length: 8 }, () => refund(id, 600_000)));
   const refunded = answers.filter(({ status }) => status === 201);

@@ -57,7 +57,7 @@ async function untilBack(work: () => Promise<Answered>): Promise<Answered> {
   }
 }
 
-test('without its database the API reports it at once, and recovers by itself', async () => {
+test('without its database the API says so at once, and recovers by itself', async () => {
   await createTestIntent(api);
   const mend = cutWire();
   const key = randomUUID();
@@ -77,7 +77,7 @@ test('without its database the API reports it at once, and recovers by itself', 
   assert.equal((await fetch(`${api.url}/readyz`)).status, 200);
 });
 
-test('many requests at once do not queue up behind a database that is gone', async () => {
+test('many requests at once do not queue up while the database is unreachable', async () => {
   const mend = cutWire();
   const started = performance.now();
   const answers = await Promise.all(Array.from({ length: 64 }, () => create(randomUUID())));
@@ -112,7 +112,7 @@ async function gauges(): Promise<Map<string, number>> {
   );
 }
 
-test('without its database the metrics are the last known, and one says so', async () => {
+test('without its database it serves the last known metrics, and one says so', async () => {
   const depth = 'tapline_queue_depth{queue="expired_intents"}';
   const isUp = 'tapline_metrics_source_up{source="database"}';
   await sleep(2_100); // Metrics are refreshed after two seconds.

@@ -28,7 +28,7 @@ async function setReadOnly(isReadOnly: boolean): Promise<void> {
   await sleep(200); // Lets the server notice that its connections have closed.
 }
 
-test('during a failover a change is answered 503 and not done, and reads go on', async () => {
+test('during a failover, changes are refused with 503, and reads continue', async () => {
   const intent = await createTestIntent(api);
   const payment = await addTestPayment(api.db, api.merchant.test);
   const { terminal } = api.merchant.test;

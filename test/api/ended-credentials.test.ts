@@ -137,7 +137,7 @@ test('a rotated key changes nothing from the end of its overlap on', async () =>
   await assertRefused(secret, changes, 'api_key_expired');
 });
 
-test('the key of a device that was paired again changes nothing, on any node', async () => {
+test('after a device is paired again, its old key changes nothing, on any node', async () => {
   const secret = await addDevice();
   const changes = await deviceChanges();
   await warmUp(secret, '/device/v1/terminal');
@@ -146,7 +146,7 @@ test('the key of a device that was paired again changes nothing, on any node', a
   await assertRefused(secret, changes, 'api_key_revoked');
 });
 
-test('a terminal that was deactivated creates, charges and refunds nothing', async () => {
+test('a deactivated terminal creates, charges and refunds nothing', async () => {
   const secret = await addDevice();
   const changes = (await deviceChanges()).filter(({ path }) => !path.endsWith('/cancel'));
   await warmUp(secret, '/device/v1/terminal');

@@ -124,7 +124,7 @@ test(`pay links: ${REQUESTS} wrong requests, answered as documented`, async () =
   });
 });
 
-test('a credential of one surface opens no other one', async () => {
+test('a credential of one API is refused by all others', async () => {
   const device = await addDeviceKey();
   const payer = await signInWallet(api.url, newWallet());
   const merchant = api.merchant.test.key;

@@ -21,7 +21,7 @@ const api = testEndpoint({
   replay: 'none',
 });
 
-test('a type or a family selects its own events', async () => {
+test('a type or a family selects exactly its events', async () => {
   const types = async (type: string) =>
     (await api().call({ path: `/v1/events?type=${type}` })).body.data.map((event) => event.type);
   assert.deepEqual(await types('terminal.created'), ['terminal.created']);

@@ -54,7 +54,7 @@ test('an order id finds the one intent of the order', async () => {
   assert.deepEqual(none.body.data, []);
 });
 
-test('a cursor holds for its own list, filters, account and mode only', async () => {
+test('a cursor is valid only for its own list, filters, account and mode', async () => {
   const { body } = await api().call({ path: `${PATH}?limit=1` });
   const cursor = `cursor=${body.next_cursor}`;
   const stranger = await api().addMerchant();
@@ -83,7 +83,7 @@ function flipped(cursor: string): string {
   return bytes.toString('base64url');
 }
 
-test('filters return the objects that they name', async () => {
+test('filters return exactly the matching objects', async () => {
   const { terminal } = api().merchant.test;
   const count = async (query: string) =>
     (await api().call({ path: `${PATH}?${query}` })).body.data.length;
@@ -113,7 +113,7 @@ test('a canceled intent moves to the list of its status', async () => {
   assert.deepEqual(await listed('requires_payment_method'), ['N-2', 'N-1']);
 });
 
-test('lists are in the order of creation, and ids in no order', async () => {
+test('lists are in creation order, and ids are in no order', async () => {
   const made: string[] = [];
   for (let i = 0; i < 12; i++) {
     made.push((await createTestIntent(api(), { order_id: `O-${i}` })).id);

@@ -34,7 +34,7 @@ const api = testEndpoint({
   replay: 'none',
 });
 
-test('filters return the objects that they name', async () => {
+test('filters return exactly the matching objects', async () => {
   const listed = async (query: string) =>
     (await api().call({ path: `/v1/payments?${query}` })).body.data.map(({ id }) => id);
   assert.deepEqual(await listed(`payment_intent=${intentId}`), [ids[0]]);
@@ -48,7 +48,7 @@ test('filters return the objects that they name', async () => {
   assert.deepEqual(await listed('status=partially_refunded'), []);
 });
 
-test('a rebuilt payment is found by the order id that the chain says', async () => {
+test('a rebuilt payment is found by the order id on the chain', async () => {
   const { db, merchant } = api();
   const payment = await addTestPayment(db, merchant.test);
   const moved = 'WAS-USED';

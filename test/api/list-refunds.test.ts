@@ -34,7 +34,7 @@ const api = testEndpoint({
   replay: 'none',
 });
 
-test('filters return the objects that they name', async () => {
+test('filters return exactly the matching objects', async () => {
   const count = async (query: string) =>
     (await api().call({ path: `/v1/refunds?${query}` })).body.data.length;
   assert.equal(await count(`payment=${payment}`), 3);

@@ -25,7 +25,7 @@ const api = testEndpoint({
   replay: 'none',
 });
 
-test('status shows the terminals that have it', async () => {
+test('the status filter returns only terminals with that status', async () => {
   const count = async (status: string) =>
     (await api().call({ path: `/v1/terminals?status=${status}` })).body.data.length;
   assert.deepEqual([await count('active'), await count('inactive')], [1, 0]);

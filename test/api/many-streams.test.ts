@@ -9,7 +9,7 @@ const EVENTS = 50;
 /** One process serves and reads all streams, on a machine that runs other tests. */
 const WITHIN_MS = 10_000;
 
-test('400 open streams on one node hear every event, in order, with 8 connections', async () => {
+test('400 open streams on one node get every event, in order, with 8 connections', async () => {
   const api = await startTestApi();
   const { tenant } = api.merchant.test;
   const keys = await Promise.all(Array.from({ length: KEYS }, () => api.addKey(tenant)));

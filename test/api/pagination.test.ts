@@ -113,7 +113,7 @@ async function checkPages(pages: readonly PageOf[]): Promise<void> {
   await explaining.close();
 }
 
-test(`any page of ${MANY} intents is a range of an index`, async () => {
+test(`any page of ${MANY} intents is one range of an index`, async () => {
   const { tenant, terminal } = (await api.addMerchant()).test;
   await addMany(tenant, terminal);
   const now = new Date();

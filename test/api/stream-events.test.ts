@@ -50,7 +50,7 @@ async function listed(type = ''): Promise<string[]> {
 const codeOf = ({ text }: OpenedStream) =>
   (JSON.parse(text) as { error: { code: string; param: string | null } }).error;
 
-test('a stream begins now and sends every event as the list does, in its order', async () => {
+test('a stream begins now, and sends every event in the order of the list', async () => {
   await createTestIntent(api);
   const known = (await listed()).length;
   const streams = [await open(), await open({ node: other })];
@@ -100,7 +100,7 @@ test('from the start it sends all stored events, and then continues', async () =
   assert.deepEqual(whole.ids, now);
 });
 
-test('types takes exact types and families, by comma', async () => {
+test('`types` takes types and families, separated by commas', async () => {
   const [first = ''] = await listed();
   const some = await open({ query: `?types=terminal.*,payment_intent.canceled&after=${first}` });
   const { id } = await createTestIntent(api);
@@ -150,7 +150,7 @@ describe('a stream that is refused before it begins', () => {
   });
 });
 
-test('the 21st stream of a key is refused, on whatever node; a closed one makes room', async () => {
+test('the 21st stream of a key is refused, on any node; closing one makes room', async () => {
   const { secret } = await api.addKey(api.merchant.test.tenant);
   const asked = Array.from({ length: 20 }, (_, i) => ({
     key: secret,

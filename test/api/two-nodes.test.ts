@@ -102,7 +102,7 @@ test('50 racing refunds with one key over two nodes pay back once', async () => 
   assert.equal(rows.length, 1);
 });
 
-test('50 racing creates with one order_id and keys of their own make one intent', async () => {
+test('50 racing creates with one order_id and different keys make one intent', async () => {
   const { terminal } = api.merchant.test;
   const raced = await Promise.all(
     Array.from({ length: 50 }, () =>
@@ -125,7 +125,7 @@ test('a key that is revoked on one node is refused by all of them within a secon
   assert.deepEqual([await status(api.url), await status(other)], [401, 401]);
 });
 
-test('a key belongs to the account and mode, not to one API key', async () => {
+test('an Idempotency-Key belongs to the account and mode, not to one API key', async () => {
   const { tenant, terminal } = api.merchant.test;
   const second = await api.addKey(tenant);
   const call = {

@@ -104,7 +104,7 @@ describe('listen and trigger', () => {
     await receiver?.close();
   });
 
-  test('every type of event reaches a receiver, signed, over connections that break', async () => {
+  test('every type of event reaches a receiver, signed, even if connections break', async () => {
     const baseUrl = `http://127.0.0.1:${wire.port}/api`;
     const to = `${receiver.url}/hook?shop=7`;
     const listening = startCli(['listen', '--forward-to', to, '--base-url', baseUrl], env);
@@ -130,7 +130,7 @@ describe('listen and trigger', () => {
     assert.ok(receiver.received.every(({ url }) => url === '/hook?shop=7'));
   });
 
-  test('an event that is sent again reaches the listener, and shows the result', async () => {
+  test('a resent event reaches the listener, and the result is shown', async () => {
     const listening = startCli(['listen', '--forward-to', receiver.url], env);
     await listening.until(({ ready }) => ready === true);
     const { intent } = await done('trigger', 'payment_intent.canceled');
@@ -187,7 +187,7 @@ describe('listen and trigger', () => {
     assert.ok(types.every((type) => type === chosen));
   });
 
-  test('in CI: --until ends with 0 once delivered, with 1 in time or when refused', async () => {
+  test('in CI: --until exits with 0 once delivered, with 1 on time-out or refusal', async () => {
     const seen = startCli(['listen', '--until', 'payment_intent.canceled', '--timeout', '60'], env);
     await seen.until(({ ready }) => ready === true);
     const ended = once(seen.child, 'exit');
@@ -227,7 +227,7 @@ describe('listen and trigger', () => {
     );
   });
 
-  test('probe buys like a customer, and Prometheus reads since when it fails', async () => {
+  test('probe buys like a customer, and Prometheus sees since when it has failed', async () => {
     const once = await cli('probe');
     assert.equal(once.code, 0, once.stderr);
     assert.match(String(once.objects[0]?.detail), /^pi_/);
@@ -249,7 +249,7 @@ describe('listen and trigger', () => {
     await running.stop();
   });
 
-  test('post accepts the example of its help', async () => {
+  test('post accepts the example in its help', async () => {
     const { stdout } = await runCli(['post', '--help'], env);
     const [example = ''] = /amount=\d+ metadata\.table=\d+/.exec(stdout.replace(/\s+/g, ' ')) ?? [];
     const made = await cli('post', 'payment_intents', ...example.split(' '), 'order_id=1007');
@@ -305,7 +305,7 @@ describe('acting as the customer', () => {
     assert.equal(advanced_seconds, Number(before) + 120);
   });
 
-  test('trigger plays the steps of a file, each with what earlier ones answered', async () => {
+  test('trigger runs the steps of a file, each with values from earlier responses', async () => {
     const file = path.join(folder.path, 'scene.json');
     const of = (answered: string) => `\${${answered}}`;
     const write = (steps: unknown) => writeFile(file, JSON.stringify({ steps }));
@@ -381,7 +381,7 @@ describe('acting as the customer', () => {
     assert.ok(tailing.objects.every(({ status }) => String(status).startsWith('4')));
   });
 
-  test('logs shows requests by their status', async () => {
+  test('logs filters requests by status', async () => {
     const missing = await cli('get', 'pi_000000000000000000000000');
     assert.equal(missing.code, 1);
     const deadline = Date.now() + 10_000;
@@ -392,7 +392,7 @@ describe('acting as the customer', () => {
     assert.ok(found.objects.every(({ status }) => String(status).startsWith('4')));
   });
 
-  test('login keeps a checked key for a network, readable for this user alone', async () => {
+  test('login stores a checked key for a network, readable by this user alone', async () => {
     const { base_url, test: mode } = network.sandbox;
     const remote = { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? '' };
     const bad = await runCli(['login', '--base-url', base_url], remote, 'tlsk_test_wrong\n');

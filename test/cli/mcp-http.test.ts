@@ -87,7 +87,7 @@ async function ask(method: string, params: object = {}, capabilities: object = {
   return result as { readonly [field: string]: unknown };
 }
 
-test('only clients with the token are served, and no web page', async () => {
+test('only clients with the token are served, and never a web page', async () => {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
   const wrong = { Authorization: `Bearer ${token.slice(1)}` };
   assert.equal((await post(ping, wrong)).status, 401);
@@ -111,14 +111,14 @@ test('a malformed request is 400, invalid JSON too, and an internal error 500', 
   assert.deepEqual([answer.status, await answer.text()], [500, '']);
 });
 
-test('a notification gets no message as its answer', async () => {
+test('a notification gets no message in response', async () => {
   for (const method of ['notifications/initialized', 'tools/call']) {
     const { status, text } = await post({ jsonrpc: '2.0', method, params: { name: 'charge' } });
     assert.deepEqual([status, text], [202, '']);
   }
 });
 
-test('clients of both kinds of the protocol find the same tools', async () => {
+test('clients of both protocol generations find the same tools', async () => {
   const old = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const namesOf = (result: unknown) => (result as { tools: Tool[] }).tools.map(({ name }) => name);
   const names = namesOf(messageOf(old).result);

@@ -40,7 +40,7 @@ async function repeated(name: string, given: object): Promise<ToolAnswer> {
   return answers[0] as ToolAnswer;
 }
 
-test('it initializes as the protocol requires, in a version that both know', async () => {
+test('it initializes as the protocol requires, in a version that both support', async () => {
   const clientInfo = { name: 'strict', version: '1' };
   const hello = { capabilities: {}, clientInfo };
   const { result } = await mcp.ask('initialize', { ...hello, protocolVersion: '2025-06-18' });
@@ -56,7 +56,7 @@ test('it initializes as the protocol requires, in a version that both know', asy
   assert.equal((await mcp.ask('tools/call', { name: 'charge' })).error?.code, -32_602);
 });
 
-test('no notification is answered, and no broken line ends the session', async () => {
+test('no notification gets a response, and no malformed line ends the session', async () => {
   // Notifications get no response, known or not, even if the same method as a request would do
   // something.
   for (const method of ['notifications/roots/list_changed', 'tools/call', 'charge']) {
@@ -130,7 +130,7 @@ async function sell(order_id: string, amount: string): Promise<string> {
   return String((await tapline.paymentIntents.waitFor(id)).payment);
 }
 
-test('a session’s total never falls, whatever parts of one payment it asks for', async () => {
+test('a session’s total never falls, whatever parts of a payment are requested', async () => {
   const [parts, given] = [await sell('mcp-pt', '12.00'), await sell('mcp-gv', '12.00')];
   const limits = ['--refund-limit', '6', '--session-limit', '6'];
   const ask = async (client: McpClient, payment: string, amount: string) =>
@@ -173,7 +173,7 @@ test('refunds above the limits of each, session and day are not prepared', async
   await day.close();
 });
 
-test('a client that opens links is asked to, and no response refunds money', async () => {
+test('a client that can open links is asked to, and no response refunds money', async () => {
   const payment = await sell('mcp-url', '2.00');
   // The client accepts and also sends form content that says yes.
   let action = 'accept';
@@ -271,7 +271,7 @@ test('third-party text is in brackets, and the model is instructed that it is da
   );
 });
 
-test('a decline is explained with what can be done', async () => {
+test('a decline is explained, with the next steps', async () => {
   const created = await mcp.call('create_payment', { order_id: 'mcp-poor', amount: '2.50' });
   const { payment_intent: id } = created.structuredContent as { payment_intent: string };
   const value = network.sandbox.test.passes.insufficient_funds ?? '';
@@ -283,7 +283,7 @@ test('a decline is explained with what can be done', async () => {
   assert.match(String(why?.advice), /too little USDC/);
 });
 
-test('annotations are true: a tool that claims to only read only reads', async () => {
+test('annotations are true: a tool marked as read-only only reads', async () => {
   const { result } = await mcp.ask('tools/list');
   const tools = (result as { tools: { name: string; annotations: Record<string, boolean> }[] })
     .tools;

@@ -43,7 +43,7 @@ describe('tapline mock', () => {
     assert.deepEqual([keys.length, new Set(keys).size], [6, 1]);
   });
 
-  test('a lost response leaves an unknown outcome, which a lookup resolves', async () => {
+  test('a lost response leaves an unknown result, which a lookup resolves', async () => {
     const { tapline } = await startMock('cut');
     const error = await tapline.paymentIntents.create(ORDER, { maxRetries: 0 }).catch((one) => one);
     assert.ok(error instanceof OutcomeUnknownError);
@@ -67,7 +67,7 @@ describe('tapline mock', () => {
   });
 });
 
-test('post sends fields under one key, and get and list read what it made', async () => {
+test('post sends fields under one key, and get and list read the created object', async () => {
   const { baseUrl } = await startMock('');
   const env = { TAPLINE_BASE_URL: baseUrl, TAPLINE_API_KEY: KEY };
   const fields = ['amount=100', 'terminal=tml_1', 'metadata.table=x7'];

@@ -72,7 +72,7 @@ for (const [system, put] of Object.entries(SYSTEMS)) {
   });
 }
 
-test('as a user without a name it starts, and says where it keeps no key', {
+test('for a user without a name it starts, and says what it cannot store or reach', {
   skip: process.getuid?.() !== 0,
 }, async () => {
   api.script(NOTHING);

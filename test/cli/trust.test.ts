@@ -78,7 +78,7 @@ async function folderWith(baseUrl: string, mode = 0o600): Promise<string> {
   return path.join(place, 'packages/shop');
 }
 
-test('a key of the environment or of an option never goes to an address of a folder', async () => {
+test('a key from the environment or an option never goes to a folder’s URL', async () => {
   const cwd = await folderWith(address);
   const ways: readonly (readonly [readonly string[], Env])[] = [
     [['get', 'balance'], { TAPLINE_API_KEY: KEY }],
@@ -99,7 +99,7 @@ test('a key of the environment or of an option never goes to an address of a fol
   assert.ok(!heard.some((one) => one.includes('my own password')), 'the password was sent');
 });
 
-test('a sandbox is on this machine, and its file is the user’s own', async () => {
+test('a sandbox is on this machine, and its file belongs to the user', async () => {
   const elsewhere = await run(['get', 'balance'], {
     cwd: await folderWith('http://sandbox.example/api'),
   });
@@ -118,7 +118,7 @@ test('a sandbox is on this machine, and its file is the user’s own', async () 
   assert.equal(heard.length, before + 1);
 });
 
-test('a live key goes over https, or to this machine', async () => {
+test('a live key is sent over https only, or to this machine', async () => {
   const cwd = folder;
   const plain = await run(
     ['--live', '--api-key', LIVE_KEY, '--base-url', 'http://pay.example/api', 'events'],
@@ -135,7 +135,7 @@ test('a live key goes over https, or to this machine', async () => {
   assert.equal(here.code, 0, here.text);
 });
 
-test('no program of the folder is run', async () => {
+test('no program in the folder is run', async () => {
   const clone = await mkdtemp(path.join(folder, 'false-clone-'));
   const ran = path.join(clone, 'ran');
   await mkdir(path.join(clone, 'src/ops'), { recursive: true });
@@ -152,7 +152,7 @@ test('no program of the folder is run', async () => {
   }
 });
 
-test('login.json is for this user alone, however it was before', async () => {
+test('login.json is readable by this user alone, whatever its earlier mode', async () => {
   const config = await mkdtemp(path.join(folder, 'config-'));
   const file = path.join(config, 'tapline/login.json');
   await mkdir(path.dirname(file));
@@ -168,7 +168,7 @@ test('login.json is for this user alone, however it was before', async () => {
   assert.equal((await stat(file)).mode & 0o777, 0o600, 'closed when it is read');
 });
 
-test('a file of another user is not read', { skip: process.getuid?.() !== 0 }, async () => {
+test('another user’s file is not read', { skip: process.getuid?.() !== 0 }, async () => {
   const cwd = await folderWith(address);
   const file = path.join(cwd, '../../.tapline/sandbox.json');
   spawnSync('chown', ['12345', file]);

@@ -15,7 +15,7 @@ test('the Go client proves webhooks, iterates over lists and keeps its key', asy
   assert.match(stdout, /^ok\s+tapline/m);
 });
 
-test('the Go client is written as gofmt writes, and vet finds nothing', async (t) => {
+test('the Go client is formatted by gofmt, and vet finds nothing', async (t) => {
   if (!isHere) return t.skip('go: not on this machine');
   const { stdout } = await run('gofmt', ['-l', '.'], { cwd: FOLDER, env });
   assert.equal(stdout, '');

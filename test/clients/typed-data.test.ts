@@ -96,7 +96,7 @@ async function consentsToSign(): Promise<[string, unknown][]> {
   ];
 }
 
-test('MetaMask, ethers and viem sign one digest of each typed_data', async () => {
+test('MetaMask, ethers and viem sign the same digest of each typed_data', async () => {
   const { metaMask, ethers } = libraries;
   const answers = [
     ...(await paymentsToSign()),

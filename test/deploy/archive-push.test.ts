@@ -81,14 +81,14 @@ test('a file whose archived content differs does not block later ones', async ()
   assert.deepEqual(await pushed(), [segment(2), '00000002.history']);
 });
 
-test('no timeline is in the archive before the files that lead to it', async () => {
+test('no timeline is archived before the files that lead to it', async () => {
   await addFile(segment(1), 'done', NO_WAY);
   await addFile('00000002.history', 'ready');
   await assert.rejects(push('00000002.history'), { code: NO_WAY });
   assert.deepEqual(await pushed(), []);
 });
 
-test('only an hour of the log is examined, not all of it', async () => {
+test('only the last hour of WAL files is examined', async () => {
   for (let n = 1; n <= 70; n++) await addFile(segment(n), 'done');
   await addFile('00000002.history', 'ready');
   await push('00000002.history');

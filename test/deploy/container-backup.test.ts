@@ -67,7 +67,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('a copy and the log since then restore any moment, and nothing later', async (t) => {
+test('a backup and the WAL since then restore any time, and nothing later', async (t) => {
   if (why !== null) return t.skip(why);
   await sql('create table sales (n int); insert into sales values (1)');
   await step('once');
@@ -90,7 +90,7 @@ test('data written after a restore survives another restore', async (t) => {
   assert.equal(await sql('select n from sales order by n'), '1\n2\n4');
 });
 
-test('a moment before every copy, or a running database, is refused in words', async (t) => {
+test('a time before every backup, or a running database, is refused with a reason', async (t) => {
   if (why !== null) return t.skip(why);
   await assert.rejects(step(`restore '2001-01-01 00:00:00+00'`), /stop it first/);
   await stop();
@@ -98,7 +98,7 @@ test('a moment before every copy, or a running database, is refused in words', a
   await start();
 });
 
-test('a file of the log is never replaced by another, and old copies go', async (t) => {
+test('a WAL file is never replaced by another, and old backups are deleted', async (t) => {
   if (why !== null) return t.skip(why);
   await shell('echo one > a; echo two > b');
   await step('keep a 0001');

@@ -114,7 +114,7 @@ test('the service migrates as one role and serves as another, none a superuser',
   await requireRoles('fresh');
 });
 
-test('a database made by a superuser is given to the owner, repeatedly', async () => {
+test('a database made by a superuser is handed to the owner, repeatedly', async () => {
   await as(SUPERUSER, 'postgres', (client) => client.query('create database older'));
   await migrateAs(SUPERUSER, superuser, 'older');
   await giveRoles('older');

@@ -85,7 +85,7 @@ test('nothing interrupts a migration in a cluster', async () => {
   }
 });
 
-test('each container has a bounded log, and no file must be there before init', async () => {
+test('each container’s log is bounded, and no file must exist before init', async () => {
   const [, services = ''] = (await read('container/compose.yaml')).split(
     /^(?:services|volumes):$/m,
   );
@@ -117,7 +117,7 @@ test('the image has each folder that the service reads', async () => {
   assert.deepEqual(left, []);
 });
 
-test('init in the image takes what compose sets itself', async (t) => {
+test('init in the image ignores what compose sets itself', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-init-'));
   t.after(() => rm(folder, { recursive: true }));
   const command = path.join(ROOT, 'src/ops/settings-command.ts');
@@ -164,7 +164,7 @@ test('in a cluster a signer is reached over TLS, and its folder is its own', asy
   assert.match(compose, /NODE_EXTRA_CA_CERTS: \$\{SIGNER_CERTIFICATE:-\}/);
 });
 
-test('whatever stops a process gives it the drain time and fifteen seconds', async () => {
+test('every supervisor allows the drain time and fifteen seconds before it kills', async () => {
   const waits: Readonly<Record<string, readonly [RegExp, string]>> = {
     'container/compose.yaml': [/stop_grace_period: (\d+)s/, 'container/compose.yaml'],
     'systemd/tapline@.service': [/TimeoutStopSec=(\d+)/, 'container/compose.yaml'],

@@ -88,7 +88,7 @@ test('a disabled user gets no more events; a second factor changes nothing', asy
   assert.ok(both < WITHIN_MS, `${both} ms`);
 });
 
-test('of forty feeds that are opened at the same instant exactly ten open', async () => {
+test('of forty feeds opened at the same instant, exactly ten open', async () => {
   const { client } = await member();
   const stop = new AbortController();
   const path = `${server.dashboard}/accounts/${account}/test/feed`;

@@ -132,7 +132,7 @@ const operator = () => heldAccount(network.config.relayerKeys[0]).address;
 const withdraw = (key: string) =>
   owner.post(path('withdrawals'), { amount: 1_000_000 }, { 'Idempotency-Key': key });
 
-test('a new merchant is shown until when its payouts are held, and gets none before', async () => {
+test('a new merchant sees until when payouts are held, and gets none before', async () => {
   await goLive();
   await sell();
   const until = await heldUntil();

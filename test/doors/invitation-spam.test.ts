@@ -40,7 +40,7 @@ test('one person invites twenty an hour, all of an account thirty a day', async 
   assert.equal(server.mails.filter((mail) => mail.to.endsWith('@else.test')).length, 30);
 });
 
-test('twenty at once count as twenty-one would one by one', async () => {
+test('of thirty simultaneous invitations, exactly twenty are sent', async () => {
   const { accountId } = await addOwner(server, 'burst@mail.test');
   const client = await signInAs(server, 'burst@mail.test');
   const tries = Array.from({ length: 30 }, (_, i) => invite(client, accountId, `b${i}@else.test`));

@@ -82,7 +82,7 @@ test('wrong codes after the right password send an email, and slow down', async 
   assert.equal(await guess([], 1), 1, 'ten in an hour, however slow');
 });
 
-test('many devices of one person together have a limit, too', async () => {
+test('the devices of one person share a limit, too', async () => {
   const owner = await signInAs(server, email);
   const { code } = await addTotp(server, owner);
   const tokens: string[] = [];
@@ -137,7 +137,7 @@ async function addTotpWith(client: PersonClient, password: string): Promise<void
   assert.equal((await client.post('/me/totp/confirm', { code })).status, 200);
 }
 
-test('a new password by mail lets its owner in at once, though others guessed codes', async () => {
+test('a password reset lets its owner in at once, although others guessed codes', async () => {
   const owner = await signInAs(server, email);
   const { code } = await addTotp(server, owner);
   await guess([], 15);

@@ -176,7 +176,7 @@ test('data that neither secret opens is counted, not changed', async () => {
   assert.equal(decrypt(stranger, rows[0]?.sealed ?? Buffer.alloc(0), 'a context'), 'x');
 });
 
-test('the settings: both are random bytes, and the previous one needs the present one', () => {
+test('both settings are random bytes, and the previous one needs the present one', () => {
   const hex = (bytes: Buffer) => bytes.toString('hex');
   const env = { TAPLINE_SECRET: hex(NEW), TAPLINE_SECRET_PREVIOUS: hex(OLD) };
   const { secret } = readConfig(env, []);

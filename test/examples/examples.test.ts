@@ -199,7 +199,7 @@ const REPLAYS: readonly (readonly [string, string, (code: string, rows: string) 
   ],
 ];
 for (const [name, end, command] of REPLAYS) {
-  test(`${name} says that an order is refunded, however its events come`, (t) => {
+  test(`${name} says that an order is refunded, in whatever order events arrive`, (t) => {
     const [code = ''] = readFileSync(path.join(ROOT, 'examples', name), 'utf8').split(end);
     const [program = '', ...args] = command(code, JSON.stringify(deliveries()));
     if (!isHere(program)) return t.skip(`${program} is not on this machine`);
@@ -371,7 +371,7 @@ function isHere(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }
 
-test('the Python client keeps the common rules', (t) => {
+test('the Python client follows the common rules', (t) => {
   if (!isHere('python3')) return t.skip('python3 is not on this machine');
   const { base_url, test: mode } = network.sandbox;
   const args = ['-B', 'test_tapline.py', base_url, mode.secret_key, mode.terminal];
@@ -388,7 +388,7 @@ const SNIPPETS: readonly (readonly [string, readonly string[]])[] = [
   ['go', ['run', 'verify.go']],
 ];
 for (const [program, args] of SNIPPETS) {
-  test(`the verification in ${program} takes good messages and no others`, async (t) => {
+  test(`the verification in ${program} accepts valid messages and no others`, async (t) => {
     if (!isHere(program)) return t.skip(`${program} is not on this machine`);
     const cwd = path.join(ROOT, 'examples/verify');
     const body = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded' });

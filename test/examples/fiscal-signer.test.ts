@@ -44,7 +44,7 @@ const sign = (id: string) => post(JSON.stringify({ id, receipt_number: id, amoun
 const verify = async () =>
   (await fetch(new URL('/verify', signer.url))).json() as Promise<{ first_broken: unknown }>;
 
-test('the same receipt keeps its signature, also after the signer was killed', async () => {
+test('the same receipt keeps its signature, even if the signer was killed', async () => {
   const first = await sign('fis_1');
   assert.deepEqual([first.status, first.body.text], [200, 'Signed as number 1']);
   assert.deepEqual(await sign('fis_1'), first);
@@ -57,7 +57,7 @@ test('the same receipt keeps its signature, also after the signer was killed', a
   assert.deepEqual(await verify(), { entries: 3, first_broken: null });
 });
 
-test('an entry that was changed or taken out breaks the chain there', async () => {
+test('changing or removing an entry breaks the hash chain there', async () => {
   await stop();
   const lines = readFileSync(file, 'utf8').trim().split('\n');
   const broken = [
@@ -74,7 +74,7 @@ test('an entry that was changed or taken out breaks the chain there', async () =
   signer = await start();
 });
 
-test('what is no receipt is not signed', async () => {
+test('input that is not a receipt is not signed', async () => {
   for (const body of ['{', '{}', 'null', `"${'x'.repeat(300_000)}"`]) {
     assert.equal((await post(body)).status, 400, body.slice(0, 20));
   }

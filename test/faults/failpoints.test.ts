@@ -209,7 +209,7 @@ describe('a process killed around a payment that a wallet has signed', () => {
   for (const point of OF_AUTHORIZATIONS) {
     const isNightly = TESTED_ELSEWHERE.test(point) && point !== WORST;
     const skip = isNightly && !NIGHTLY ? 'in the nightly run' : false;
-    it(`charges the wallet once when it died at ${point}`, { skip }, async () => {
+    it(`charges the wallet once after dying at ${point}`, { skip }, async () => {
       const firstEnv = { TAPLINE_FAILPOINT: point };
       const [api, worker] = await Promise.all([
         startChaosProcess(ground, { name: 'api', role: 'api', firstEnv, firstRoot }),
@@ -285,7 +285,7 @@ async function mailsOf(worker: string, subject: RegExp): Promise<Mail[]> {
 
 describe('a process killed while it notifies an owner of a change', () => {
   for (const point of ['mail.taken', 'mail.sent'] as const) {
-    it(`sends the mail after all when it died at ${point}`, async () => {
+    it(`still sends the email after dying at ${point}`, async () => {
       const { subject, change } = SENT_BY_MAIL[point];
       const firstEnv = { TAPLINE_FAILPOINT: point };
       const name = `mails ${point}`;

@@ -176,17 +176,17 @@ describe('a restored copy of the database', () => {
     });
   }
 
-  it('books what an operator key has settled outside the service', async () => {
+  it('books settlements that an operator key made outside the service', async () => {
     const created = await world.create(0, 'DIRECT');
     assert.deepEqual([created.status, created.body.status], [201, 'succeeded']);
     assert.deepEqual(await alarms(`payment ${number(2)}`), []);
   });
 
-  it('raises foreign_settlement for a merchant that is unknown', async () => {
+  it('raises foreign_settlement for an unknown merchant', async () => {
     assert.deepEqual(await alarms(`payment ${number(3)}`), ['foreign_settlement']);
   });
 
-  it('books what a payer has paid who is unknown', async () => {
+  it('books the payment of an unknown payer', async () => {
     const rows = await world.db.query(
       `select p.recovered, y.address = p.payer_address as known from payments p
        join payers y on y.id = p.payer_id where p.settlement_number = $1`,

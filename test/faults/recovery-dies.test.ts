@@ -21,7 +21,7 @@ after(() => world?.close());
 describe('a worker that dies at a step of the recovery', () => {
   for (const point of FAILPOINTS.filter((name) => name.startsWith('recovery.'))) {
     const skip = point === SHORT || NIGHTLY ? false : 'in the nightly run';
-    it(`books once when it died at ${point}`, { skip }, async () => {
+    it(`books once after dying at ${point}`, { skip }, async () => {
       const order = `DIE-${FAILPOINTS.indexOf(point)}`;
       const { request_count: requestCount } = await world.recovery();
       await world.ground.database.copy(point);

@@ -152,7 +152,7 @@ before(async () => {
 });
 after(() => world?.close());
 
-describe('a sale of the lost time by a payer unknown to the restored database', () => {
+describe('a sale in the lost period by a payer unknown to the restored database', () => {
   for (const order of ['OPEN-QR', 'NEW-QR', 'SIGN-UP']) {
     it(`is booked: ${order}`, async () => {
       const { intent, payment } = lostOf(order);
@@ -196,7 +196,7 @@ describe('a sale of the lost time by a payer unknown to the restored database', 
 describe('a card and a code after a loss', () => {
   let asked: Reply;
 
-  it('a URL that was used in the lost time asks the payer and charges no one', async () => {
+  it('a URL used in the lost period asks the payer, and charges no one', async () => {
     const again = await sell('SPENT', { type: 'nfc_sun', value: spentUrl });
     assert.equal(again.body.status, 'requires_action', JSON.stringify(again.body));
     const next = again.body.next_action as { type: string; reason_code: string };
@@ -210,7 +210,7 @@ describe('a card and a code after a loss', () => {
     assert.equal(refused.decline_code, 'pass_replayed', JSON.stringify(third.body));
   });
 
-  it('each tap asks until the payer has approved one, and the next does not', async () => {
+  it('each tap asks until the payer has approved one; later ones do not', async () => {
     asked = await sell('OWN', { type: 'nfc_sun', value: ownUrl });
     assert.equal(asked.body.status, 'requires_action', JSON.stringify(asked.body));
     assert.equal((await answer(asked, true)).status, 200);
@@ -218,7 +218,7 @@ describe('a card and a code after a loss', () => {
     assert.equal(next.body.status, 'succeeded', JSON.stringify(next.body));
   });
 
-  it('codes of the lost time have expired', async () => {
+  it('codes of the lost period have expired', async () => {
     for (const [order, value] of [
       ['CODE-1', unspentCode],
       ['CODE-2', lostCode],
@@ -231,7 +231,7 @@ describe('a card and a code after a loss', () => {
 });
 
 describe('events sent to a receiver before the loss', () => {
-  it('has a lower sequence than each event of what was rebuilt', async () => {
+  it('have lower sequences than every rebuilt event', async () => {
     const rows = await world.db.query<{ sequence: bigint }>(
       `select min(e.position) as sequence from events e
        join payment_intents i on e.object_id in (i.id, i.payment_id)
@@ -241,7 +241,7 @@ describe('events sent to a receiver before the loss', () => {
     assert.ok((rows[0]?.sequence ?? 0n) > BigInt(seen), `${rows[0]?.sequence} after ${seen}`);
   });
 
-  it('is all true again once the network is idle', () => world.comeToRest());
+  it('still satisfy every invariant once the network is idle', () => world.comeToRest());
 });
 
 function statusOf({ status, body }: Reply): readonly unknown[] {

@@ -45,7 +45,7 @@ describe('the only node returns no logs while the database is restored', () => {
   });
 });
 
-describe('a wallet has sent USDC in the lost time, and the operator paid the gas', () => {
+describe('a wallet sent USDC in the lost period, and the operator paid the gas', () => {
   it('the same authorization moves nothing again, and the next one is sent', async () => {
     const { config } = world.ground.testnet;
     const outside = outsideService(config);

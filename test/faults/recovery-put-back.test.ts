@@ -57,7 +57,7 @@ describe('a copy that is restored while every process is stopped', () => {
     await world.comeToRest();
   });
 
-  it('without watermarks, too: new intents do not get the ids of lost ones', async () => {
+  it('assigns no lost id again, even without watermarks', async () => {
     await world.ground.database.copy('unshown');
     const lost = new Set<unknown>();
     for (let n = 0; n < 20; n++) lost.add((await world.create(n % 2, `LOST-${n}`)).body.id);

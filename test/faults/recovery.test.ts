@@ -13,7 +13,7 @@ before(async () => {
 after(() => world?.close());
 
 describe('the database is restored to an earlier copy while the chain continues', () => {
-  it('the same tap charges once, a lost intent comes back under its id', async () => {
+  it('the same tap charges once, and a lost intent returns under its id', async () => {
     const open = await world.create(0, 'OPEN-1');
     const expired = await world.create(0, 'GONE-1');
     const unpaid = await world.create(0, 'WAIT-1');
@@ -74,7 +74,7 @@ describe('a sale in euro, with lines', () => {
     return { amount, presentment, line_items, discount };
   };
 
-  it('keeps its quote over a restore; a lost one comes back once, without any rate', async () => {
+  it('keeps its quote in a restore; a lost one returns once, without any rate', async () => {
     await setRate('1', 3600);
     const kept = await world.pay('KEPT-EUR', { sale });
     const open = await world.create(0, 'OPEN-EUR', { sale });

@@ -268,7 +268,7 @@ async function play(): Promise<void> {
 /** Checks that ledger, contract and dashboard agree again. */
 function tableOf(): void {
   for (const step of STEPS) {
-    it(`${step}: the ledger and the dashboard say what the contract holds`, async () => {
+    it(`${step}: the ledger and the dashboard match the contract`, async () => {
       const shop = shops[step];
       await until('the ledger', () => agrees(shop), FOLLOWED_MS);
       await IS_KEPT[step](shop);
@@ -290,7 +290,7 @@ describe('the database is restored to before the step', () => {
 
   tableOf();
 
-  it('an announcement of the lost time raises an alarm and sends an email', async () => {
+  it('an announcement in the lost period raises an alarm and sends an email', async () => {
     for (const step of ['announced', 'applied'] as const) {
       const { merchantNumber, account } = shops[step];
       await until(

@@ -55,7 +55,7 @@ describe('the table', () => {
     assert.deepEqual([...used].toSorted(), possible.toSorted());
   });
 
-  it('names for each way and fault a mutation that it has to notice', () => {
+  it('names, for each way and fault, a mutation that it must detect', () => {
     const known = new Set(MUTATIONS.map(({ name }) => name));
     for (const strike of STRIKES) {
       for (const { name } of WAYS)

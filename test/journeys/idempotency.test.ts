@@ -184,7 +184,7 @@ for (const [operationId, { surface, prepare }] of Object.entries(OPERATIONS)) {
       for (const one of done) assert.deepEqual(one.body, again.body);
     });
 
-    test('keeps its key from another request', async () => {
+    test('refuses its key for another request', async () => {
       const send = sender(surface);
       const { path, body, otherBody } = await prepare();
       const key = randomUUID();
@@ -194,7 +194,7 @@ for (const [operationId, { surface, prepare }] of Object.entries(OPERATIONS)) {
       assert.deepEqual([other.status, errorCodeOf(other.body)], [409, 'idempotency_key_reused']);
     });
 
-    test('says whether its key is optional', async () => {
+    test('declares whether its key is optional', async () => {
       const { path, body } = await prepare();
       const bare = await sender(surface)(path, body, null);
       const code = errorCodeOf(bare.body);

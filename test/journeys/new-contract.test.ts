@@ -106,7 +106,7 @@ test('5. a payment is refunded out of the contract that settled it', async () =>
   assert.equal(await shop.available(), 3 * SALE);
 });
 
-test('6. withdrawals empty the first contract; what is not there is not refunded', async () => {
+test('6. withdrawals empty the first contract; later refunds from it fail', async () => {
   const { body: wallet } = await shop.owner.get(modeOf('/settlement_wallet'));
   const [former] = wallet.former_contracts as { settlement: string; merchant_number: number }[];
   assert.equal(former?.settlement.toLowerCase(), shop.first.settlement.toLowerCase());

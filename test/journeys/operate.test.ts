@@ -146,7 +146,7 @@ async function fund(network: Network, addresses: readonly Hex[]): Promise<void> 
   }
 }
 
-test('keys are made and the contract is deployed by command', async () => {
+test('keys are created and the contract is deployed by command', async () => {
   const key = generatePrivateKey();
   const deployerKey = key;
   const payer = privateKeyToAccount(deployerKey);
@@ -195,7 +195,7 @@ test('keys are made and the contract is deployed by command', async () => {
   }
 });
 
-test('a production start says what is missing, and starts with it', async () => {
+test('a production start names missing settings, and succeeds once they are set', async () => {
   env.NODE_ENV = 'production';
   // A static pass is tapped below for the first time.
   env.STATIC_PASS_CONFIRM_FROM = 'off';
@@ -249,7 +249,7 @@ async function signUp(email: string): Promise<PersonClient> {
   return client;
 }
 
-test('a merchant signs up and is verified by an operator who was created by command', async () => {
+test('a merchant signs up and is verified by an operator created by command', async () => {
   const args = ['create-operator', 'otto@tapline.test', 'Otto', 'Ops'];
   const made = await run('admin-command.ts', args, PASSWORD);
   assert.equal(made.code, 0, made.stderr);

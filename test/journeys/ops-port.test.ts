@@ -100,7 +100,7 @@ test('OPS_PORT is ready only when PORT is served, with each counter of alerts at
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('a taken OPS_PORT is named', async () => {
+test('an OPS_PORT in use is named', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const OPS_PORT = String((holder.address() as AddressInfo).port);

@@ -235,7 +235,7 @@ async function createInEuro(key: string) {
   return merchant.post('/payment_intents', { presentment, line_items, terminal: id }, key);
 }
 
-test('killing the process right after the tap ends in the same payment, once', async () => {
+test('killing the process right after the tap still ends in one payment', async () => {
   const { status, body: created } = await createInEuro('create-before-the-crash');
   assert.equal(status, 201);
   const intentId = String(created.id);
@@ -273,7 +273,7 @@ test('killing the process right after the tap ends in the same payment, once', a
   assert.deepEqual((await createInEuro('create-before-the-crash')).body, created);
 });
 
-test('a second start on the same folder exits with that message; the first continues', async () => {
+test('a second start on the same folder says so and exits; the first continues', async () => {
   const { child, logs } = spawnMain({ dataDir: folder.path, env: ENV });
   const [code] = (await once(child, 'close')) as [number | null];
   assert.equal(code, 1);

@@ -121,7 +121,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     assert.ok(message.includes(payer.address) && message.includes(String(CHAIN_ID)));
   });
 
-  it('enrols a payer by two signatures, who owns no coin for gas', async () => {
+  it('sets up a payer without gas by two signatures', async () => {
     await order('mint', payer.address, MONEY);
     pass = await enrolBySignature(payer, {
       webUrl: network.sandbox.web_url,
@@ -147,7 +147,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     return objects.find(({ check }) => check === 'token of the testnet');
   }
 
-  it('signs with the name that USDC has, which changes while the service runs', async () => {
+  it('signs with the current name of USDC, which changes while the service runs', async () => {
     const { typed_data: typed } = await shown(await newLink());
     assert.deepEqual(typed?.domain, domainOf(NAMES.before));
     const detail = `"${NAMES.before}", version "2"`;

@@ -202,7 +202,7 @@ async function replace(node: Node, balancer: Balancer): Promise<void> {
   assert.ok(await waitUntil(() => balancer.ready() === 2, START_MS), 'both are ready again');
 }
 
-test('nothing fails or doubles while two nodes under load change their release', async (t) => {
+test('nothing fails or runs twice while two nodes under load change their release', async (t) => {
   const pair = [await openNode('one'), await openNode('two')];
   await Promise.all(pair.map((node) => node.start(ROOT)));
   const balancer = startBalancer(pair.map(({ url }) => url));

@@ -35,7 +35,7 @@ async function failedStart(
   return lines[0] ?? '';
 }
 
-test('a taken port is named, before anything is started', async () => {
+test('a port in use is named, before anything is started', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const address = holder.address();

@@ -41,7 +41,7 @@ test('npm start stops all its processes when npm is stopped, and exits with 0', 
   await requireNothingLost();
 });
 
-test('a process that is stopped while it starts exits with 0, and nothing is lost', async () => {
+test('a process stopped while it starts exits with 0, and nothing is lost', async () => {
   const { child, logs } = spawnMain({ dataDir: folder.path });
   const ended = once(child, 'close');
   // Starting or adopting the database comes first, long before anything listens.

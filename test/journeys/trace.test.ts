@@ -106,7 +106,7 @@ async function post(path: string, bearer: string, body: object, headers = {}) {
   return answer;
 }
 
-test('one trace holds a sale, from the create over the tap to the webhook', async () => {
+test('one trace covers a sale, from the create through the tap to the webhook', async () => {
   const { secret_key: key, device_key: device, terminal, passes } = network.sandbox.test;
   await post('/v1/webhook_endpoints', key, {
     url: receiverUrl,

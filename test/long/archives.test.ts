@@ -61,7 +61,7 @@ const { sign, verify } = require('tapline/webhooks');
 (async () => {${REST}
 })();`;
 
-test('Node imports it, and requires it', async () => {
+test('Node imports it and requires it', async () => {
   await writeFile(path.join(project, 'use.mjs'), ESM);
   await writeFile(path.join(project, 'use.cjs'), COMMONJS);
   for (const file of ['use.mjs', 'use.cjs']) {
@@ -126,7 +126,7 @@ for (const modules of MODES) {
   });
 }
 
-test('a bundle for browsers verifies with nothing of Node', async () => {
+test('a browser bundle verifies without Node’s modules', async () => {
   const entry = path.join(project, 'browser.mjs');
   await writeFile(entry, "export { sign, verify } from 'tapline/webhooks';");
   const outDir = path.join(project, 'bundle');
@@ -154,7 +154,7 @@ test('Bun adds the archive and runs it', async () => {
   assert.equal(stdout.trim(), SHOWN);
 });
 
-test('Deno runs it where npm has put it', async () => {
+test('Deno runs it where npm installed it', async () => {
   const deno = runtimes.installed('@deno/linux-x64-glibc/deno');
   const args = ['run', '--node-modules-dir=manual', '--no-lock', 'use.mjs'];
   const env = { ...process.env, DENO_DIR: path.join(folder, 'deno') };

@@ -209,7 +209,7 @@ after(async () => {
   await rm(balancerFolder, { recursive: true, force: true });
 });
 
-test('ids of a cell name it, and the balancer routes them there', async () => {
+test('ids name their cell, and the balancer routes them there', async () => {
   for (const cell of cells) {
     const { secret_key } = cell.network.sandbox.test;
     assert.equal(secret_key.charAt('tlsk_test_'.length), String(cell.number));
@@ -251,7 +251,7 @@ async function visit(
   return { status: answer.statusCode ?? 0, cookie: cookie.split(';')[0] ?? '', body };
 }
 
-test('a host leads to its cell, and a session goes there from any', async () => {
+test('each host leads to its cell, and its session works at the shared host', async () => {
   for (const [number, host] of [
     [0, 'zero.pay.test'],
     [1, 'one.pay.test'],
@@ -294,7 +294,7 @@ test(`${SALES} sales in both cells, by payers of both: each is paid once`, async
   t.diagnostic(`${SALES} sales in ${((performance.now() - began) / 1000).toFixed(1)} s`);
 });
 
-test('receipts open at the shared address, of both cells, and of refunds', async () => {
+test('receipts and refunds of both cells open at the shared address', async () => {
   for (const cell of cells) {
     const [payment = ''] = cell.payments;
     const merchant = merchantOf(cell);
@@ -334,7 +334,7 @@ test('limits are those of the cell, and a lower one of the home cell applies, to
   assert.equal((await limit(null)).status, 200);
 });
 
-test('a pass that is revoked at home pays in no cell from the next second on', async () => {
+test('a pass revoked at home pays in no cell one second later', async () => {
   const payer = present(payers[2], 'payer of cell 0');
   const { web_url: webUrl, test: mode } = present(cells[0], 'cell').network.sandbox;
   const token = await signInWallet(webUrl, payer.account, { chainId: mode.chain_id });
@@ -377,7 +377,7 @@ test('a code that was used in another cell is used at home, and vice versa', asy
   );
 });
 
-test('one cell is killed: the other sells, and reports what it cannot know', async () => {
+test('one cell is killed: the other sells, and says what it cannot know', async () => {
   const [gone, alive] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
   const visitor = present(payers[0], 'payer of cell 0');
   const known = await tap(alive, await createSale(alive), visitor.pass);

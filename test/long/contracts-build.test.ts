@@ -46,7 +46,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a file of contracts that holds a wrong address ends the build with one line', async () => {
+test('a contracts file with a wrong address ends the build with one line', async () => {
   await name({ chainId: 31337, usdc: '0x12' });
   const { child, logs } = spawnMain({ dataDir: path.join(folder, 'data'), root: folder });
   const code = await new Promise((resolve) => child.once('exit', resolve));
@@ -54,7 +54,7 @@ test('a file of contracts that holds a wrong address ends the build with one lin
   assert.match(logs(), /web\/contracts\.json: testnet is not as web\/README\.md says/);
 });
 
-test('a wallet built for other contracts signs nothing, even at the first use', async () => {
+test('a wallet built for other contracts signs nothing, even at first use', async () => {
   const dataDir = path.join(folder, 'data');
   const first = await spawnNetwork({ dataDir });
   const { chain_id: chainId, usdc } = first.sandbox.test;

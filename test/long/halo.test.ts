@@ -70,7 +70,7 @@ interface Signed {
   readonly etherAddress: string;
 }
 
-test('libhalo signs a sale that the till hands in, once and for this sale alone', async () => {
+test('libhalo signs a sale that the till submits, once and for this sale alone', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = caller(`${sandbox.web_url}/api/device/v1`, terminal.deviceKey);

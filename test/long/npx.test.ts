@@ -60,7 +60,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('npx tapline in an empty folder is the command line', async () => {
+test('npx tapline runs the command line in an empty folder', async () => {
   const cwd = path.join(folder, 'empty');
   await mkdir(cwd);
   const env = {

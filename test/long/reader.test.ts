@@ -142,7 +142,7 @@ async function startProgram(args: readonly string[], ready: string) {
   return { child, isReady, ended, said: () => said };
 }
 
-test('cards write makes a card of a blank chip in the reader, which is then read', {
+test('cards write turns a blank chip into a card, which is then read', {
   skip,
 }, async () => {
   const settings = {
@@ -168,7 +168,7 @@ test('cards write makes a card of a blank chip in the reader, which is then read
   assert.ok(tap.status === 'read' && tap.credential.type === 'nfc_sun');
 });
 
-test('--till hands what the reader reads to the till of this computer', { skip }, async () => {
+test('--till passes what the reader reads to the till on this computer', { skip }, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-till-'));
   const config = path.join(folder, 'till.json');
   const origin = 'http://127.0.0.1:4242';

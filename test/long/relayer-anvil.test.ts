@@ -258,7 +258,7 @@ async function live(nonce: bigint, roll: (sides: number) => number): Promise<Fol
   return follower;
 }
 
-test(`what ${HISTORIES} histories take for their result is what anvil has mined`, async (test) => {
+test(`the results of ${HISTORIES} histories are what anvil has mined`, async (test) => {
   const roll = createDice(SEED);
   const first = await usedNonces();
   let [replaced, total] = [0, 0];

@@ -1,4 +1,4 @@
 import { test } from 'node:test';
 import { cutSales } from '../sdk/cut-sales.ts';
 
-test('one sale is one intent, wherever request or response is cut', (t) => cutSales(t, 1));
+test('one sale is one intent, wherever the request or response is cut', (t) => cutSales(t, 1));

@@ -39,7 +39,7 @@ function sampleKey() {
   return createPrivateKey(lines);
 }
 
-test('the sample of Google reads our emulated phone; so do we with its key', { skip }, async () => {
+test('Google’s sample reads our emulated phone, and so do we with its key', { skip }, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-smart-tap-'));
   const classPath = JARS.join(':');
   const theirs = (await readdir(SAMPLE))

@@ -13,7 +13,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 /** A lower count means that the search looks in the wrong place. */
 const FEWEST_FILES = 40;
 
-test('every app works, and shows the right sums, while its pages are translated', async () => {
+test('every app works, and shows the right amounts, while its pages are translated', async () => {
   const files: string[] = [];
   for await (const file of glob('web/**/*.browser.test.ts', { cwd: ROOT })) {
     if (!file.includes('node_modules')) files.push(file);

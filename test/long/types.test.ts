@@ -93,7 +93,7 @@ async function compile(lines: readonly string[]): Promise<string> {
 }
 
 for (const [source, target] of PAIRS) {
-  test(`${target} says what openapi-typescript says of ${source}`, async () => {
+  test(`${target} equals what openapi-typescript generates from ${source}`, async () => {
     const file = path.join(ROOT, source);
     const generator = tool.installed('.bin/openapi-typescript');
     const output = [

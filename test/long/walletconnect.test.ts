@@ -173,7 +173,7 @@ for (const [name, isTag] of [
   ['a pay link', false],
   ['a tag', true],
 ] as const) {
-  test(`a wallet of another device pays ${name}`, async () => {
+  test(`a wallet on another device pays ${name}`, async () => {
     const { sandbox } = shared;
     const terminal = await addTestTerminal(sandbox);
     const key = generatePrivateKey();
@@ -210,7 +210,7 @@ for (const says of ['no to the page', 'no to the payment'] as const) {
   });
 }
 
-test('an empty wallet is declined in words', async () => {
+test('an empty wallet is declined with a reason', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);

@@ -33,7 +33,7 @@ describe('the generator of mutations', () => {
     assert.deepEqual(mutants('comparison'), [SAMPLE.replace('length < 3', 'length <= 3')]);
   });
 
-  test('drops each further term of a where', () => {
+  test('drops each further condition of a where clause', () => {
     assert.deepEqual(mutants('where term'), [
       SAMPLE.replace(' and livemode = $2', ''),
       SAMPLE.replace('\n     and amount > $3', ''),
@@ -78,7 +78,7 @@ describe('the list of mutations', () => {
     }
   });
 
-  test('still applies to the code, each in one place', () => {
+  test('still applies to the code, each in exactly one place', () => {
     assert.ok(MUTATIONS.length >= 30, `only ${MUTATIONS.length} mutations`);
     const planted = PLANTED_FAULTS.map(({ mutation }) => mutation);
     for (const mutation of [...MUTATIONS, ...planted]) {

@@ -84,7 +84,7 @@ async function contentOf(place: string): Promise<Map<string, string>> {
   return new Map(await Promise.all(texts));
 }
 
-test('one source builds the same bytes anywhere, in at most 3 s of a core', async (t) => {
+test('one source builds the same bytes anywhere, in at most 3 s of processor time', async (t) => {
   const clone = await productionClone('reproduced');
   const before = childrenSeconds();
   await at(ROOT, COMMAND, '--out', path.join(folder, 'first'));
@@ -131,7 +131,7 @@ test('a changed source is built again by the next start', async () => {
   assert.deepEqual([left.length, left.filter((name) => earlier.includes(name))], [2, []]);
 });
 
-test('where nothing can be written, the user’s own folder has the build', async (t) => {
+test('if nothing can be written, the user’s own folder gets the build', async (t) => {
   if (process.getuid?.() !== 0) return t.skip('only root can become another user');
   const clone = await productionClone('read-only');
   const options = { uid: NOBODY, gid: NOBODY, env: { TMPDIR: folder } };

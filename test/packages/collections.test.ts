@@ -46,7 +46,7 @@ function plain(method: string, address: string): string {
   return `${method.toUpperCase()} ${below}`;
 }
 
-test('each operation is in both collections once, under its group', () => {
+test('each operation is once in both collections, under its group', () => {
   const wanted = endpointsOf(document).map(({ method, path }) => plain(method, path));
   assert.ok(wanted.length > 30);
   const inPostman = items.map(({ request }) => plain(request.method, request.url.raw));
@@ -61,7 +61,7 @@ test('each operation is in both collections once, under its group', () => {
   for (const name of bruno.keys()) assert.match(name, /^tapline\/[A-Za-z /]+\.(bru|json)$/);
 });
 
-test('they hold no key, secret or id; every variable that is read is set', () => {
+test('they contain no key, secret or id; every variable that is used is set', () => {
   const texts = [JSON.stringify(postman), ...bruno.values()];
   for (const text of texts) {
     assert.doesNotMatch(text, /\b(tlsk_(test|live)|tldk|whsec|agt)_[0-9A-Za-z+/]{4,}/);
@@ -82,7 +82,7 @@ test('they hold no key, secret or id; every variable that is read is set', () =>
 /** Requests that need a chain, a webhook receiver or a recent date, and the endless stream. */
 const LEFT_OUT = /\/(events\/stream|test_helpers\/.*|confirm|test|replay|balance)$/;
 
-test('its requests work against a running server, one after the other', async () => {
+test('their requests work against a running server, one after another', async () => {
   const known = new Map(postman.variable.map(({ key, value }) => [key, value]));
   known.set('base_url', `${api.url}/api`);
   known.set('api_key', api.merchant.test.key);

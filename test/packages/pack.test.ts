@@ -30,7 +30,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-test('the packages hold the files that they need, and no more', async () => {
+test('the packages contain the files that they need, and no others', async () => {
   for (const name of ['tapline', 'tapline-cli', 'tapline-x402', 'tapline-reader']) {
     const files = await readdir(path.join(folder, 'node_modules', name));
     for (const wanted of ['README.md', 'CHANGELOG.md', 'LICENSE', 'dist', 'package.json']) {

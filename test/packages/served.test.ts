@@ -135,7 +135,7 @@ async function statusOf(target: string): Promise<string> {
   return (await text(socket)).split('\r\n')[0] ?? '';
 }
 
-test('no other file of the disk is served, whatever the path', async () => {
+test('no other file on the disk is served, whatever the path', async () => {
   for (const target of [
     '/packages/package.json',
     '/packages/../package.json',
@@ -196,7 +196,7 @@ test('doctor compares the installed command with the served one', async () => {
   assert.match(changed.detail, /^dist\/verify\.js differs from the network's copy: npm i http/);
 });
 
-test('the command of the client alone says in one line what to install', async () => {
+test('the client’s command alone says in one line what to install', async () => {
   const cwd = await emptyFolder('alone');
   await run('npm', ['install', `${origin}/packages/tapline.tgz`], { cwd, env });
   const known = { ...env, TAPLINE_BASE_URL: `${origin}/api` };

@@ -17,7 +17,7 @@ const HEAD = '1b40' + '1b7413';
 /** Three line feeds, and the cut. */
 const TAIL = '1b6403' + '1d5601';
 
-test('a printed receipt is reset, text and cut, byte by byte', () => {
+test('a printed receipt is a reset, the text and a cut, byte by byte', () => {
   const ticket = ticketBytes({ text: 'Corner Café\n2,50 €\n', address: null });
   assert.equal(
     hex(ticket),
@@ -39,7 +39,7 @@ test('a line in a script that the code page lacks is printed as dots, the others
   assert.equal(hex(ticket), `${HEAD}${cafe}${image.repeat(3)}${bytesOf('End')}0a0a${TAIL}`);
 });
 
-test('an address stands below the text as a QR code, in the middle', () => {
+test('a URL is below the text as a QR code, centered', () => {
   const ticket = ticketBytes({ text: 'a', address: 'https://p.example/r' });
   const code = [
     '1d286b0400' + '31413200',
@@ -51,7 +51,7 @@ test('an address stands below the text as a QR code, in the middle', () => {
   assert.equal(hex(ticket), `${HEAD}610a1b6101${code}0a1b6100${TAIL}`);
 });
 
-test('the pulse of a drawer', () => {
+test('the pulse that opens a drawer', () => {
   assert.equal(hex(drawerBytes()), '1b40' + '1b700019fa');
 });
 

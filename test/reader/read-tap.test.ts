@@ -40,7 +40,7 @@ for (const [name, options] of [
   ['a phone that answers in portions', { portion: 40 }],
   ['an older phone', { old: true }],
 ] as const) {
-  test(`Smart Tap: the value of the pass is read from ${name}`, async () => {
+  test(`Smart Tap: a pass yields its value from ${name}`, async () => {
     const phone = googlePhone({ ...google, ...options });
     const tapped = await readTap(phone.transceive, wallets);
     assert.equal(tapped.status, 'read');
@@ -80,7 +80,7 @@ test('VAS: message and time are read from a pass', async () => {
   assert.equal(value.subarray(5).toString('utf8'), apple.message);
 });
 
-test('VAS: a pass that is encrypted to another key is not read', async () => {
+test('VAS: a pass encrypted for another key is not read', async () => {
   const foreign = applePhone({ ...apple, passKey: openKey(randomBytes(32)) });
   assert.equal((await readTap(foreign, wallets)).status, 'unreadable');
 });
@@ -95,7 +95,7 @@ test('VAS: the response of a published conversation is decoded', (t) => {
   assert.equal(sealed.length, 4 + 22 + 16);
 });
 
-test('a SUN card gives its address, a static chip its pass', async () => {
+test('a SUN card yields its URL, a static chip its pass', async () => {
   assert.deepEqual(await readTap(tag({ address: SUN }), wallets), {
     status: 'read',
     credential: { type: 'nfc_sun', value: SUN },

@@ -9,14 +9,14 @@ const folder = await mkdtemp(path.join(tmpdir(), 'tapline-reader-'));
 after(() => rm(folder, { recursive: true }));
 const pairing = { server: 'https://pay.example', device_key: 'tldk_test_x', terminal: 'tml_x' };
 
-test('a pairing is kept for its owner only, and read back', async () => {
+test('a pairing is stored for its owner only, and read back', async () => {
   const file = path.join(folder, 'kept', 'reader.json');
   assert.equal(await readPairing(file), null);
   await savePairing(file, pairing);
   assert.deepEqual(await readPairing(file), pairing);
 });
 
-test('a file that others can read, or that is damaged, is refused with a reason', async () => {
+test('a damaged file, or one that others can read, is refused with a reason', async () => {
   const open = path.join(folder, 'open.json');
   await writeFile(open, JSON.stringify(pairing), { mode: 0o644 });
   await assert.rejects(readPairing(open), {

@@ -42,7 +42,7 @@ const typedData = {
 };
 
 describe('computations that chips leave to the reader', () => {
-  test('the example of EIP-712, as far as it is flat: its domain, and one of its people', () => {
+  test('the flat parts of the example in EIP-712: its domain, and one of its people', () => {
     const domain = {
       name: 'Ether Mail',
       version: '1',
@@ -154,7 +154,7 @@ function hold(chip: Transceive, digest: Uint8Array | null): Promise<Tap> {
 }
 
 for (const [name, chip] of CHIPS) {
-  test(`${name} signs what it is given, and nothing where nobody asks`, async () => {
+  test(`${name} signs the given digest, and nothing without one`, async () => {
     const digest = randomBytes(32);
     const tap = await hold(chip(), digest);
     assert.ok(tap.status === 'signed', JSON.stringify(tap));
@@ -169,7 +169,7 @@ for (const [name, chip] of CHIPS) {
     assert.deepEqual(await hold(chip(), null), { status: 'nothing_to_sign' });
   });
 
-  test(`${name} that leaves in the middle is gone, at whichever command`, async () => {
+  test(`${name} is reported as gone if it is removed at any command`, async () => {
     let commands = 0;
     const counted = chip();
     await hold(async (bytes) => {

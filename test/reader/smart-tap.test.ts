@@ -81,7 +81,7 @@ async function pay(value: string): Promise<unknown> {
   return declined?.decline_code ?? body.status;
 }
 
-test('only while the switch of its terminal is on does a reader ask a phone', async () => {
+test('a reader asks a phone only while the switch of its terminal is on', async () => {
   const { value } = await newPass();
   assert.deepEqual(await hold(value), { tap: { status: 'no_pass' }, asked: false });
   await turn(true);
@@ -100,7 +100,7 @@ test('a pass that is revoked in the wallet is declined at the next tap', async (
   assert.equal(await pay(value), 'pass_revoked');
 });
 
-test('after a rotation phones get the new key, and none after its end', async () => {
+test('after a rotation phones use the new key; once that has ended, none is asked', async () => {
   await turn(true);
   const { value } = await newPass();
   const before = version;
@@ -120,7 +120,7 @@ test('a network error is not reported as a phone without a pass', async () => {
   assert.deepEqual(tap, { status: 'unreadable', reason: 'the network did not sign' });
 });
 
-test('only a valid device key gets a signature, and only over data of a tap', async () => {
+test('only a valid device key gets a signature, and only over a tap’s data', async () => {
   const device = server.device();
   const good = {
     reader_nonce: '5c'.repeat(32),

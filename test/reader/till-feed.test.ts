@@ -88,7 +88,7 @@ test('a tap reaches the newest page of the till and no other client', async () =
   assert.deepEqual(first.said, []);
 });
 
-test('a page of another address is refused, whatever code or token it has', async () => {
+test('a page of another origin is refused, whatever code or token it has', async () => {
   const { feed } = await openFeed({ tokenHash: hashOf('token') });
   for (const origin of [
     'https://evil.example',
@@ -101,7 +101,7 @@ test('a page of another address is refused, whatever code or token it has', asyn
   }
 });
 
-test('a wrong code or token is refused, and after five nothing is read for a minute', async () => {
+test('a wrong code or token is refused; after five, none is read for a minute', async () => {
   const { feed } = await openFeed({ code: CODE });
   for (const hello of ['{', '[]', 'null', { code: 7 }, { code: 'AAAA-AAAA', token: '' }]) {
     assert.equal(await (await connect(feed, hello)).closed, CLOSED.refused, JSON.stringify(hello));

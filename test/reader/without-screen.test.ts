@@ -99,7 +99,7 @@ async function intentOf(id: unknown): Promise<Record<string, unknown>> {
   return (await merchant.get(`/payment_intents/${String(id)}`)).body;
 }
 
-test('a charge of the API is paid by a chip that is held against the reader', async () => {
+test('a charge created by the API is paid by a chip held to the reader', async () => {
   const till = await startTill();
   const { body: intent } = await charge(till);
   await till.until('waiting');
@@ -153,7 +153,7 @@ test('a foreign card is reported, a decline gives its reason, and the next card 
   await till.end();
 });
 
-test('a chip signs the sale that is asked for, and without one it signs nothing', async () => {
+test('a chip signs the requested sale, and nothing without a sale', async () => {
   const account = await fundedAccount(shared.sandbox, 10_000_000n);
   const till = await startTill();
   for (const chip of [haloChip(account), keycard(account)]) {
@@ -201,7 +201,7 @@ test('a lost response never charges twice: the same tap is sent again', async ()
   await till.end();
 });
 
-test('a charge that is canceled stops waiting, and an old tap pays nothing later', async () => {
+test('a canceled charge stops waiting, and an old tap pays nothing later', async () => {
   const till = await startTill();
   const { body: first } = await charge(till);
   await till.until('waiting');
@@ -214,7 +214,7 @@ test('a charge that is canceled stops waiting, and an old tap pays nothing later
   await till.end();
 });
 
-test('a key that has ended stops the reader with a message', async () => {
+test('a device key that has ended stops the reader with a message', async () => {
   // The key shown in the dashboard was revoked when the pairing code was used.
   const till = await startTill((server, _, first) => new DeviceApi(server, first));
   await till.until('unpaired');
@@ -244,7 +244,7 @@ async function openWay(to: string) {
   };
 }
 
-test('after a sleep it is back within two seconds, with the payment that waits', async () => {
+test('within two seconds after a sleep it is back, with the waiting payment', async () => {
   const way = await openWay(shared.sandbox.web_url);
   const apis: DeviceApi[] = [];
   const till = await startTill((_server, key) => {

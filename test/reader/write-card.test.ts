@@ -72,7 +72,7 @@ describe("NXP's examples (AN12196)", () => {
     await session.changeFileSettings(2, hex('4000E0C1F121200000430000430000'));
   });
 
-  test('an answer whose MAC is not the published one is refused', async () => {
+  test('a response with another MAC than the published one is refused', async () => {
     const chip = scripted([
       '905F0000190261B6D97903566E84C3AE5274467E89EAD799B7C1A0EF7A0400',
       '57BFF87B1241E93E9100',
@@ -115,7 +115,7 @@ describe("NXP's examples (AN12196)", () => {
 });
 
 describe('signatures of chip makers', () => {
-  test('two chips of NXP are original, and each with the other’s signature is not', () => {
+  test('two NXP chips are original; with each other’s signature they are not', () => {
     for (const [at, { uid, signature }] of REAL_CHIPS.entries()) {
       assert.ok(isOriginal(hex(uid), hex(signature)));
       const other = REAL_CHIPS[1 - at]?.signature ?? '';
@@ -138,7 +138,7 @@ describe('signatures of chip makers', () => {
     }
   });
 
-  test("a chip without one, or with another chip's, is refused unchanged", async () => {
+  test('a chip without a signature, or with another’s, is refused and not changed', async () => {
     for (const signature of [null, signUid('04000000000001')]) {
       const chip = emulatedChip('04000000000002', { signature });
       assert.deepEqual(await writeCard(chip.transceive, newSettings()), { status: 'counterfeit' });
@@ -165,7 +165,7 @@ describe('writing a card', () => {
     assert.notEqual(values[0], values[1]);
   });
 
-  test('the same pass again changes nothing, another pass is refused', async () => {
+  test('the same pass again changes nothing; another pass is refused', async () => {
     const chip = emulatedChip();
     const settings = newSettings();
     await writeCard(chip.transceive, settings);

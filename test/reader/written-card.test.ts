@@ -32,7 +32,7 @@ after(async () => {
   await store.close();
 });
 
-test('a chip that was written pays for its wallet, each message once', async () => {
+test('a written chip pays for its wallet, each message once', async () => {
   const me = server.payer(await signInWallet(server.url, newWallet(), { now: clock.now() }));
   const { body: card } = await me.post('/cards', { label: 'Ring' });
   const chip = emulatedChip();
@@ -66,7 +66,7 @@ async function runWrite(input: { fd: number } | { text: string }) {
   return { code, said };
 }
 
-test('the command takes keys from no file, and nothing that is not a card', async () => {
+test('the command accepts no file, and no text other than card settings', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-card-'));
   const key = randomBytes(16).toString('hex');
   await writeFile(path.join(folder, 'card.json'), JSON.stringify({ meta_read_key: key }));

@@ -110,14 +110,14 @@ describe('retries', () => {
     });
   }
 
-  test('as often as maxRetries says, and no more', async () => {
+  test('as often as maxRetries allows, and no more', async () => {
     api.script('cut');
     const options = { maxRetries: 1 };
     await assert.rejects(tapline.payments.retrieve('pay_1', options), ConnectionError);
     assert.equal(api.seen.length, 2);
   });
 
-  test('a first request that still runs is waited for, whatever the number of tries', async () => {
+  test('waits for a first request that still runs, whatever the number of tries', async () => {
     api.script(...Array<Step>(6).fill(RUNNING), DONE);
     await tapline.refunds.create({ payment: 'pay_1' }, { maxRetries: 0 });
     assert.equal(api.seen.length, 7);
@@ -318,7 +318,7 @@ describe('bad input', () => {
     assert(new Tapline(KEY, { baseUrl: 'http://shop.test/api' }), 'a test key moves no money');
   });
 
-  test('an address that is not the API says so', async () => {
+  test('a base URL that is not the API’s is reported as such', async () => {
     api.script({ status: 404, body: '<html>' });
     await assert.rejects(
       tapline.payments.retrieve('pay_1'),
@@ -338,7 +338,7 @@ describe('bad input', () => {
   });
 });
 
-test('a call that fails is reported once, whichever way it is read', async () => {
+test('a failed call is reported once, however it is read', async () => {
   api.script('cut');
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);

@@ -2,5 +2,5 @@ import { test } from 'node:test';
 import { cutSales } from './cut-sales.ts';
 
 // Every byte would take a minute on a busy machine: see test/long/sdk-cut.test.ts.
-test('one sale is one intent, wherever in request and answer the connection ends', (t) =>
+test('one sale is one intent, wherever in request and response the connection ends', (t) =>
   cutSales(t, 5));

@@ -41,14 +41,14 @@ test('without arguments the client uses the environment', async () => {
   assert.equal(await keySentBy(new Tapline(undefined, { timeout: 1_000 })), LIVE_KEY);
 });
 
-test('a given key overrides the one of the environment', async () => {
+test('a given key overrides the one in the environment', async () => {
   setEnvironment({ key: LIVE_KEY, url: api.baseUrl });
   assert.equal(await keySentBy(new Tapline(KEY)), KEY);
   setEnvironment({ key: LIVE_KEY, url: 'http://127.0.0.1:1/api' });
   assert.equal(await keySentBy(new Tapline(KEY, { baseUrl: api.baseUrl })), KEY);
 });
 
-test('the key of the environment never goes to an address that the program gives', () => {
+test('the environment’s key never goes to a URL that the program passes', () => {
   setEnvironment({ key: KEY, url: 'https://pay.example/api' });
   assert.throws(() => new Tapline(undefined, { baseUrl: api.baseUrl }), {
     name: 'UsageError',
@@ -56,7 +56,7 @@ test('the key of the environment never goes to an address that the program gives
   });
 });
 
-test('without a key it says what to set', () => {
+test('without a key, the error says what to set', () => {
   const words = /^No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL/;
   for (const key of [undefined, '']) {
     setEnvironment(key === undefined ? {} : { key });
@@ -68,7 +68,7 @@ test('without a key it says what to set', () => {
   assert.throws(() => new Tapline(), { message: /TAPLINE_BASE_URL is 'shop'/ });
 });
 
-test('it works without a process object, or without access to it', async () => {
+test('works without a process object, or without access to it', async () => {
   const own = Object.getOwnPropertyDescriptor(globalThis, 'process');
   assert.ok(own);
   const forbids = {
@@ -93,7 +93,7 @@ test('it works without a process object, or without access to it', async () => {
   for (const index of [1, 3, 5]) assert.match(String(made[index]), /^No secret key/);
 });
 
-test('calls and streams name the package and its version, and that of the API', async () => {
+test('calls and streams name the package with its version, and the API’s version', async () => {
   const { version } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string };
   api.script(EMPTY);
   await api.tapline.balance.retrieve();
@@ -111,7 +111,7 @@ test('calls and streams name the package and its version, and that of the API', 
   assert.equal(api.seen[0]?.headers['user-agent'], `tapline-js/${version}`);
 });
 
-test('an account without an event yet streams at once, from its start', async () => {
+test('an account without events streams at once, from its beginning', async () => {
   const none = { object: 'list', data: [], has_more: false, next_cursor: null };
   const event = { id: 'evt_1', type: 'payment.succeeded' };
   const headers = { 'Content-Type': 'text/event-stream' };

@@ -76,7 +76,7 @@ async function saleWithCuts(order_id: string, cuts: readonly Cut[]): Promise<str
   return payment;
 }
 
-test('money moves once and back once, wherever the connections are cut', async () => {
+test('money moves once in each direction, wherever the connections are cut', async () => {
   // Headers and bodies of requests end near byte 500, those of responses near byte 1,000 or 1,900.
   const places = [0, 1, 90, 250, 400, 500, 900, 1_200, 1_700];
   const cuts = places.flatMap((after) => [
@@ -101,7 +101,7 @@ test('money moves once and back once, wherever the connections are cut', async (
   }
 });
 
-test('the outcome of a lost refund is found, and is the one refund that there is', async () => {
+test('the result of a lost refund is found, and it is the only refund', async () => {
   const { id } = await tapline.paymentIntents.create({ amount: 1_000_000, terminal: at.terminal });
   await tapline.testHelpers.tap(at.terminal, { payment_intent: id });
   const { payment } = await tapline.paymentIntents.waitFor(id);
@@ -122,7 +122,7 @@ test('the outcome of a lost refund is found, and is the one refund that there is
   );
 });
 
-test('waitFor notices an end that comes while it waits, and its own time limit', async () => {
+test('waitFor notices an end during its wait, and its own time limit', async () => {
   const { id } = await tapline.paymentIntents.create({ amount: 1_000_000, terminal: at.terminal });
   await assert.rejects(tapline.paymentIntents.waitFor(id, { timeout: 300 }), {
     name: 'WaitTimeoutError',
@@ -204,7 +204,7 @@ test('a stream resumes after its last event, and never polls the list', async ()
   assert.ok(asked.length >= 4, 'it came back after each cut');
 });
 
-test('cancelCurrent cancels what the terminal asks for now, or nothing', async () => {
+test('cancelCurrent cancels the terminal’s current request, or nothing', async () => {
   const terminal = network.sandbox.test.agent_terminal;
   const create = () => tapline.paymentIntents.create({ amount: usdc('2.50'), terminal });
   const [first, second] = [await create(), await create()];

@@ -113,7 +113,7 @@ test('formatUsdc() is the inverse', () => {
   assert.throws(() => formatUsdc(0.5), { name: 'UsageError' });
 });
 
-test('orderId() keeps what fits, and makes 8 characters of what does not, always the same', () => {
+test('orderId() keeps valid names, and maps others to the same 8 characters each time', () => {
   for (const text of ['A-1001', '7', 'a_b-C012']) assert.equal(orderId(text), text);
   // Computed by an independent program. The client of every language must produce the same ids.
   const made = { order_01HZX3V0M7: 'r-Nyt8hN', 'Bestellung Nr. 12 – Köln': '9uMFAlKK' };

@@ -27,7 +27,7 @@ const good = signature(BODY);
 const goodToo = standard(BODY);
 const at = { now: NOW };
 
-test('a signed message is the event, whatever form body and headers have', async () => {
+test('a signed message yields its event, in any form of body and headers', async () => {
   const bytes = new TextEncoder().encode(BODY);
   const bodies = [BODY, bytes, bytes.buffer as ArrayBuffer, Buffer.from(BODY)];
   const headers = [
@@ -41,13 +41,13 @@ test('a signed message is the event, whatever form body and headers have', async
   }
 });
 
-test('a message that carries two signatures fits either secret, as after a rotation', async () => {
+test('a message with two signatures matches either secret, as after a rotation', async () => {
   const both = `${good},${signature(BODY, OTHER).split(',')[1]}`;
   const headers = { 'service-signature': both };
   for (const secret of [SECRET, OTHER, [OTHER, SECRET]]) await verify(BODY, headers, secret, at);
 });
 
-test('the headers of Standard Webhooks prove a message too', async () => {
+test('the Standard Webhooks headers prove a message, too', async () => {
   const rotated = `${goodToo['webhook-signature']} ${standard(BODY, OTHER)['webhook-signature']}`;
   const both = { ...goodToo, 'webhook-signature': `v1a,AAAA ${rotated}` };
   for (const headers of [goodToo, new Headers(goodToo), both]) {
@@ -150,7 +150,7 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
   ],
 ];
 for (const [what, act, words] of refused) {
-  test(`${what} is refused, and says why`, async () => {
+  test(`${what} is refused, with the reason`, async () => {
     await assert.rejects(act, (error) => {
       assert.ok(error instanceof WebhookVerificationError);
       assert.match(error.message, words);

@@ -75,7 +75,7 @@ describe('@x402/fetch', () => {
   });
 });
 
-test('a page of another site may ask, pay and read what was paid', async () => {
+test('a page of another site may request, pay and read the paid content', async () => {
   const asked = {
     Origin: 'https://shop.example',
     'Access-Control-Request-Method': 'GET',

@@ -169,7 +169,7 @@ describe('settle', () => {
   function patch({ payload, requirements }: Signed, change: object) {
     return [payload, { ...requirements, ...change }];
   }
-  test('of what does not fit is refused, and nothing moves', async () => {
+  test('with a mismatch is refused, and nothing moves', async () => {
     const buyer = await ground.newBuyer(FUNDS);
     const signed = await sign(buyer, 'https://shop.test/wrong');
     for (const [what, change, reason] of WRONG) {
@@ -202,7 +202,7 @@ function pending() {
   return { success: false, errorReason: 'settlement_pending', transaction: '', network: '' };
 }
 
-test('what was taken for a sale that ended unpaid goes back once, by any process', async () => {
+test('money taken for a sale that ended unpaid is returned once, by any process', async () => {
   const hasty = await ground.another({ waitMs: 0 });
   const buyer = await ground.newBuyer(FUNDS);
   const resource = `https://shop.test/lost-${buyer.address}`;
@@ -271,7 +271,7 @@ describe('the command tapline-x402', () => {
     assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
   });
 
-  test('asks for its token where one is set, and for settings that are missing', async () => {
+  test('requires its token if one is set, and names missing settings', async () => {
     const { child, url } = await start({ X402_TOKEN: 'secret' });
     const call = (headers: Record<string, string>) =>
       fetch(`${url}/settle`, { method: 'POST', headers, body: '{}' });
@@ -287,7 +287,7 @@ describe('the command tapline-x402', () => {
   });
 });
 
-test('a total pays for the price that it was made from', () => {
+test('a total pays for the price from which it was computed', () => {
   const rates = { acquirer: 30, protocol: 20, cashback: 5 };
   for (const price of [1, 2, 99, 499, 500, 1_999, 2_000, 2_001, 33_333, 2_500_000, 1e12]) {
     const total = totalOf(price, rates);
