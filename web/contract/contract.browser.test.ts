@@ -200,7 +200,7 @@ test('a payer’s wallet revokes its permission', async () => {
   await window.close();
 });
 
-test('without a wallet, and on the wrong chain or address, it says what to do', async () => {
+test('without a wallet, or on the wrong chain or address, the page says what to do', async () => {
   const window = await open({ account: null });
   await window.page.getByText('This browser has no wallet').waitFor();
   await window.checkAccessibility();

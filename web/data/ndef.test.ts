@@ -6,7 +6,7 @@ function readBack(bytes: Uint8Array): (string | null)[] | null {
   return recordsOf(bytes)?.map(contentOf) ?? null;
 }
 
-test('the bytes of a tag are those of the standard, and decode to the address', () => {
+test('the encoded bytes match the standard, and decode to the same URL', () => {
   const url = 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe';
   const bytes = addressMessage(url);
   const head = Buffer.from(bytes.subarray(0, 5)).toString('hex');
@@ -25,7 +25,7 @@ test('the bytes of a tag are those of the standard, and decode to the address', 
   assert.deepEqual(readBack(textMessage('nfc_2Yv9AbcExample')), ['nfc_2Yv9AbcExample']);
 });
 
-test('a part of a message is no message', () => {
+test('a truncated message is not a message', () => {
   const bytes = addressMessage('https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe');
   for (let length = 0; length < bytes.length; length++) {
     assert.equal(recordsOf(bytes.subarray(0, length)), null, String(length));

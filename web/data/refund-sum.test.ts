@@ -10,14 +10,14 @@ import { type RefundSum, readRefund, refundLeft, usdcLeft } from './refund-sum.t
 const inUsdc = (left: bigint) => ({ left, currency: null, isWhole: false });
 const units = ({ part }: RefundSum) => part?.units ?? null;
 
-test('the rest as people see it is all of the rest, above and below it', () => {
+test('typing the remainder as displayed, rounded either way, means all of it', () => {
   for (const left of [2_005_001n, 2_004_999n, 2_000_000n, 2_014_999n]) {
     const read = readRefund(roundAtoms(left), { ...inUsdc(left), wrote: 1n });
     assert.deepEqual([units(read), read.crumb], [left, null]);
   }
 });
 
-test('every other sum is exact, and no more than the rest', () => {
+test('every other amount is exact, and refused above the remainder', () => {
   const left = 2_005_001n;
   const given: readonly (readonly [string, bigint | null])[] = [
     ['2.00', 2_000_000n],
@@ -31,7 +31,7 @@ test('every other sum is exact, and no more than the rest', () => {
   }
 });
 
-test('what the form wrote is exact, even if it looks like the rest', () => {
+test('the form’s own text is exact, even if it looks like the remainder', () => {
   const [left, wrote] = [2_000_001n, 2_000_000n];
   const read = readRefund(writeSum(wrote), { ...inUsdc(left), wrote });
   assert.deepEqual([units(read), read.crumb], [wrote, 1n]);
@@ -53,7 +53,7 @@ test('a rest of less than 0.01 is offered; one that can be typed is not', () => 
 const PAID = { currency: 'eur', amount: 250, rate: '1.085', tip_amount: 25 };
 const SALE = { amount: 2_983_750, amount_refunded: 0, presentment: PAID };
 
-test('a sale that was priced in a currency is refunded in it, whole or in part', () => {
+test('a sale priced in a currency is refunded in it, fully or in part', () => {
   const all = refundLeft(SALE);
   assert.deepEqual(all, { left: 275n, currency: 'eur', isWhole: true });
   const fields = (text: string) => {
@@ -67,7 +67,7 @@ test('a sale that was priced in a currency is refunded in it, whole or in part',
   assert.deepEqual(usdcLeft(SALE), { left: 2_983_750n, currency: null, isWhole: true });
 });
 
-test('the rest after other refunds is what the service says that it is', () => {
+test('after other refunds, the remainder is the amount that the service reports', () => {
   const left = refundLeft({ ...SALE, amount_refunded: 1_085_000 });
   assert.equal(left.left, 175n);
   const { part } = readRefund('1.75', { ...left, wrote: left.left });

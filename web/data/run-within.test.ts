@@ -11,11 +11,11 @@ function hang(signal: AbortSignal): Promise<never> {
   });
 }
 
-test('a task that hangs ends at its limit', async () => {
+test('a hanging task ends at its time limit', async () => {
   await assert.rejects(within({ ms: 10 }, hang), { name: 'TimeoutError' });
 });
 
-test('a task ends when its caller gives up, and says the reason of the caller', async () => {
+test('a task ends when its caller aborts, with the caller’s reason', async () => {
   const caller = new AbortController();
   const hanging = within({ ms: 60_000, until: caller.signal }, hang);
   caller.abort(new Error('the till went to another page'));
@@ -24,7 +24,7 @@ test('a task ends when its caller gives up, and says the reason of the caller', 
   await assert.rejects(late, /another page/);
 });
 
-test('a task that is done leaves neither a timer nor a listener behind', async () => {
+test('a finished task leaves no timer or listener behind', async () => {
   const caller = new AbortController();
   assert.equal(await within({ ms: 60_000, until: caller.signal }, async () => 7), 7);
   assert.equal(getEventListeners(caller.signal, 'abort').length, 0);

@@ -4,7 +4,7 @@ import { WALLET_APPS } from './wallet-apps.ts';
 
 const PAGE = new URL('https://pay.shop.test/till/pay/Ab12?tip=1&x=%C3%A9');
 
-test('each link has the form that the maker of the app documents', () => {
+test('each link has the form that the app’s maker documents', () => {
   const links = Object.fromEntries(WALLET_APPS.map(({ name, linkTo }) => [name, linkTo(PAGE)]));
   const page = 'https%3A%2F%2Fpay.shop.test%2Ftill%2Fpay%2FAb12%3Ftip%3D1%26x%3D%25C3%25A9';
   const inOkx = encodeURIComponent(`okx://wallet/dapp/url?dappUrl=${page}`);
@@ -17,7 +17,7 @@ test('each link has the form that the maker of the app documents', () => {
   });
 });
 
-test('the app gets the page back from its link, whatever the address holds', () => {
+test('each link contains the complete page URL, whatever characters it has', () => {
   for (const { name, linkTo } of WALLET_APPS) {
     const { pathname, searchParams, host } = new URL(linkTo(PAGE));
     const told = [...searchParams.values()].map((value) => value.replace(/^.*dappUrl=/, ''));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countriesByName, countryName } from './countries.ts';
 
-test('every country stands once in the list, by its name and in the order of names', () => {
+test('every country is listed once, by name and in alphabetical order', () => {
   const countries = countriesByName();
   assert.equal(countries.length, 249);
   assert.equal(new Set(countries.map(({ name }) => name)).size, 249);
@@ -13,7 +13,7 @@ test('every country stands once in the list, by its name and in the order of nam
   assert.ok(countries.some(({ code, name }) => code === 'DE' && name === 'Germany'));
 });
 
-test('a country is named, and what is no code of one stays as it is', () => {
+test('a country code becomes a name; anything else stays unchanged', () => {
   assert.equal(countryName('PT'), 'Portugal');
   assert.equal(countryName('somewhere'), 'somewhere');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forget, keep, readKept, searchOf } from './kept-filters.ts';
 
-test('a filter is kept by its name, the newest first, and forgotten', () => {
+test('saved filters have unique names, newest first, and can be deleted', () => {
   const one = { name: 'Bar', search: 'terminal=tml_1' };
   const other = { name: 'Refunded', search: 'status=refunded' };
   const kept = keep(keep([], one), other);
@@ -16,14 +16,14 @@ test('a filter is kept by its name, the newest first, and forgotten', () => {
   assert.equal(many.reduce(keep, kept).length, 8);
 });
 
-test('what stands in the browser and is no list of filters is none', () => {
+test('stored text that is not a list of filters counts as no filters', () => {
   for (const text of [null, '', 'nonsense', '{}', '[1, null, {"name":"x"}]']) {
     assert.deepEqual(readKept(text), []);
   }
   assert.equal(readKept(JSON.stringify([{ name: 'a', search: 'b=c' }])).length, 1);
 });
 
-test('the same filters are the same text, wherever one is in the list', () => {
+test('equal filters give equal text, at any position in the list', () => {
   const typed = new URLSearchParams('time=7_days&cursor=abc&status=refunded');
   assert.equal(searchOf(typed), 'status=refunded&time=7_days');
 });

@@ -25,7 +25,7 @@ function paginationOf(...nexts: readonly (string | null)[]): Pagination {
   }, startPagination(undefined));
 }
 
-test('a page begins where the one before ends, and the last one knows how many there are', () => {
+test('each page begins where the previous one ends, and the last one reveals the total', () => {
   const pagination = paginationOf('a', 'b', null);
   assert.deepEqual(
     pagination.map(({ cursor }) => cursor),
@@ -37,7 +37,7 @@ test('a page begins where the one before ends, and the last one knows how many t
   assert.equal(withNextPage(pagination), pagination, 'there is nothing behind the last page');
 });
 
-test('a page that ends elsewhere by now is followed by other pages', () => {
+test('if the end of a page has moved, other pages follow it', () => {
   const pagination = paginationOf('a', 'b', 'c');
   assert.equal(withPage(pagination, 1, { count: 50, next: 'b' }), pagination);
   const moved = withPage(pagination, 1, { count: 50, next: 'x' });
@@ -47,7 +47,7 @@ test('a page that ends elsewhere by now is followed by other pages', () => {
   );
 });
 
-test('what is shown is bounded, and holds all that is looked at', () => {
+test('exactly the pages that overlap the viewport are rendered', () => {
   const heights = fc.array(fc.integer({ min: 1, max: 4_000 }), { minLength: 1, maxLength: 60 });
   fc.assert(
     fc.property(heights, fc.nat(100_000), (pages, fromPx) => {
@@ -67,7 +67,7 @@ test('what is shown is bounded, and holds all that is looked at', () => {
   assert.deepEqual(pagesWithin(waiting, far), [0, 2], 'the page that is being read');
 });
 
-test('rows that come above are counted and change nothing below', () => {
+test('new rows at the top are counted and change nothing below', () => {
   const shown = ['e', 'd', 'c'];
   assert.equal(countNewer(shown, ['g', 'f', 'e'], same), 2);
   assert.equal(countNewer(shown, ['e', 'c', 'b'], same), 0, 'one that left makes room at the end');

@@ -69,7 +69,7 @@ const TIMELINE: Timeline = {
   ],
 };
 
-test('a course tells causes before effects, and names what went wrong', () => {
+test('a timeline lists causes before effects, and names each failure', () => {
   const steps = courseOf({ intent: INTENT, payment: undefined, timeline: TIMELINE });
   assert.deepEqual(
     steps.map(({ key, tone }) => `${key}: ${tone}`),
@@ -91,7 +91,7 @@ test('a course tells causes before effects, and names what went wrong', () => {
   }
 });
 
-test('events and deliveries stand apart from what people did', () => {
+test('events and deliveries are listed apart from people’s actions', () => {
   const told = deliverySteps(TIMELINE);
   assert.deepEqual(
     told.map(({ key, tone }) => `${key}: ${tone}`),
@@ -103,7 +103,7 @@ test('events and deliveries stand apart from what people did', () => {
   assert.deepEqual(types, ['payment_intent.created', 'payment_intent.created']);
 });
 
-test('a block stands after what it settles, though its time is cut to a second', () => {
+test('a block comes after what it settles, although its time is cut to a second', () => {
   const [settlement] = TIMELINE.settlements;
   assert.ok(settlement);
   const settled = { ...settlement, status: 'succeeded' as const };

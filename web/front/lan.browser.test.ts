@@ -16,7 +16,7 @@ async function freePort(): Promise<number> {
   return present(typeof address === 'object' ? address?.port : null, 'a port');
 }
 
-test('npm start -- --lan: a phone takes a payment over https, and learns no secret', async () => {
+test('npm start -- --lan: a phone takes a payment over https, and gets no secret', async () => {
   const folder = await temporaryDataDir();
   const env = { PORT: String(await freePort()), RATE_LIMIT: '1000/1' };
   const network = await spawnNetwork({ dataDir: folder.path, args: ['--lan'], env });

@@ -31,7 +31,7 @@ after(async () => {
   await database.close();
 });
 
-test('every alarm is there once, few are drawn, and one that is resolved goes', async () => {
+test('every alarm is listed once, few are rendered, and a resolved one disappears', async () => {
   const window = await browser.open(DESKTOP);
   const { page } = window;
   const person = await addStaff(database.db, 'anna@alarms.test');

@@ -34,7 +34,7 @@ const WRONG = [
   { field: 'fee', typed: '3.01', says: 'Enter a percentage, 0 to 3.00.' },
 ] as const;
 
-test('a wrong value is said beside its field, and what was typed stays', async () => {
+test('a wrong value is reported beside its field, and the input stays', async () => {
   const { sandbox, browser } = stage();
   const window = await browser.open(PHONE);
   await signInAsStaff(window, { sandbox, path: PATH });
@@ -63,7 +63,7 @@ test('a wrong value is said beside its field, and what was typed stays', async (
   await window.close();
 });
 
-test('two people who save see both values, and the second decides', async () => {
+test('if two people save, the second one sees both values and decides', async () => {
   const { sandbox, browser, db } = stage();
   const [first, second] = [await browser.open(DESKTOP), await browser.open(DESKTOP)];
   const anna = await addStaff(db, 'anna@policy.test');

@@ -38,7 +38,7 @@ test('a missing measurement does not count as good', () => {
   assert.deepEqual(whats({ networks: [{ ...TESTNET, head: null }] }), ['No node answers']);
 });
 
-test('the longest wait comes first, and accepted items require no more action', () => {
+test('the longest wait comes first, and accepted items require no action', () => {
   const difference = {
     id: '1',
     livemode: false,
@@ -78,7 +78,7 @@ test('the longest wait comes first, and accepted items require no more action', 
   ]);
 });
 
-test('no list ends without saying so, and what a colleague asks for is in the queue', () => {
+test('a truncated list says so, and a colleague’s request is listed', () => {
   const proposal = {
     id: 'prop_1',
     kind: 'pause',

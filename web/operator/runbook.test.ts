@@ -29,7 +29,7 @@ async function alarmKinds(): Promise<Set<string>> {
   return kinds;
 }
 
-test('each alarm has the paragraph that the page Alarms leads to', async () => {
+test('each alarm has the paragraph that the Alarms page links to', async () => {
   const guide = readFileSync(path.join(ROOT, 'docs/guides/operating.md'), 'utf8');
   const [, section = ''] = guide.split('\n## Alarms\n');
   const [alarms = ''] = section.split('\n## ');

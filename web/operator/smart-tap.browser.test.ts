@@ -65,7 +65,7 @@ async function makeKey(
   return privateKey;
 }
 
-test('a key of the console, a switch in the dashboard, and a phone pays at a reader', async () => {
+test('with a key from the console and a switch in the dashboard, a phone pays', async () => {
   const { sandbox, browser } = stage();
   const collectorKey = createPrivateKey(await makeKey(stage(), DESKTOP));
   const terminal = await addTestTerminal(sandbox);

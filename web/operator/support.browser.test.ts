@@ -203,7 +203,7 @@ for (const { name, prepare, says: titles } of STUCK) {
   });
 }
 
-test('a queue opens its rows', async () => {
+test('a queue’s page lists its rows', async () => {
   const { page } = desk;
   await page.goto(`${stage().sandbox.web_url}/operator/queues`);
   await page.getByRole('link', { name: 'mails given up' }).click();
@@ -213,7 +213,7 @@ test('a queue opens its rows', async () => {
   await open(desk, (await paid()).id);
 });
 
-test('the page is accessible and fits a phone, and the shop reads who has looked', async () => {
+test('the page is accessible and fits a phone, and the shop sees who viewed it', async () => {
   const { sandbox, browser } = stage();
   await desk.checkAccessibility();
   await desk.page.setViewportSize(PHONE.viewport);

@@ -46,7 +46,7 @@ async function sayWhy(
   await dialog.waitFor({ state: 'detached' });
 }
 
-test('a pause waits for a colleague, who agrees in another window', async () => {
+test('a pause waits until a colleague approves it in another window', async () => {
   const dialog = anna.page.getByRole('dialog');
   await anna.page.getByRole('button', { name: 'Pause', exact: true }).click();
   await dialog.getByLabel('Network').selectOption('mainnet');
@@ -86,7 +86,7 @@ test('a pause waits for a colleague, who agrees in another window', async () => 
   await anna.checkAccessibility();
 });
 
-test('rates are typed in percent, and a colleague can say no', async () => {
+test('rates are entered in percent, and a colleague can decline', async () => {
   const { page } = anna;
   await page.getByRole('button', { name: 'Change rates' }).click();
   const dialog = page.getByRole('dialog');
@@ -112,7 +112,7 @@ test('rates are typed in percent, and a colleague can say no', async () => {
   assert.equal(await rowOf(anna, what).getByRole('button').count(), 0, 'nothing is left to do');
 });
 
-test('who has asked takes it back, and nobody can agree any more', async () => {
+test('the proposer withdraws a proposal, and it can no longer be approved', async () => {
   await sayWhy(anna, { button: 'Resume', reason: 'It is over.' });
   const what = 'Resume testnet';
   await ben.page.reload();
@@ -127,7 +127,7 @@ test('who has asked takes it back, and nobody can agree any more', async () => {
   await dialog.getByRole('button', { name: 'Close' }).click();
 });
 
-test('a payer pays until two people have agreed on the block', async () => {
+test('a payer can pay until two people have approved the block', async () => {
   const { sandbox } = stage();
   const sale = { terminal: sandbox.test.terminal, amount: 2_500_000 };
   const { payment } = await payAt(sandbox, sale);

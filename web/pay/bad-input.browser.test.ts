@@ -37,7 +37,7 @@ async function openLink(options: Parameters<TestBrowser['open']>[0] = PHONE) {
   return { url, window, page: window.page, wallet, payments };
 }
 
-test('a button clicked twice asks the wallet once, and pays once', async () => {
+test('a double click on the button asks the wallet once, and pays once', async () => {
   const { url, window, page, wallet, payments } = await openLink();
   await page.goto(url);
   await payButton(page).dblclick();
@@ -49,7 +49,7 @@ test('a button clicked twice asks the wallet once, and pays once', async () => {
   await window.close();
 });
 
-test('a reload before the answer is there, and the way back, pay nothing more', async () => {
+test('a reload before the response, or going back, pays nothing more', async () => {
   const { url, window, page, payments } = await openLink();
   await page.goto(url);
   const lost = await loseAnswers(page, /\/authorization$/);
@@ -66,7 +66,7 @@ test('a reload before the answer is there, and the way back, pay nothing more', 
   await window.close();
 });
 
-test('a second tab that was left open shows that it is paid', async () => {
+test('a second tab that was left open shows the payment as paid', async () => {
   const { sandbox } = shared;
   const { url, window, page, payments } = await openLink();
   const stale = await browser.open();
@@ -99,7 +99,7 @@ for (const { name, offsetMs } of WRONG_CLOCKS) {
   });
 }
 
-test('nothing moves for those who want no motion', async () => {
+test('nothing moves for users who prefer reduced motion', async () => {
   const { url, window, page } = await openLink({ ...PHONE, reducedMotion: 'reduce' });
   const moving = () =>
     page.evaluate(

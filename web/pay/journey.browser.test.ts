@@ -50,7 +50,7 @@ const LOOKS = [
 ];
 
 for (const { name, options } of LOOKS) {
-  test(`a stranger with a wallet pays what the till shows: ${name}`, async () => {
+  test(`a stranger with a wallet pays the amount on the till: ${name}`, async () => {
     const { sandbox } = shared;
     const terminal = await addTestTerminal(sandbox);
     const till = await openTill(browser, sandbox, { terminal });
@@ -96,7 +96,7 @@ async function openLink(usdc: bigint, body: Readonly<Record<string, unknown>> = 
   return { ...payment, terminal, window, wallet };
 }
 
-test('the wallet of this site pays, with its password', async () => {
+test('the wallet of this site pays once its password is entered', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
@@ -116,7 +116,7 @@ test('the wallet of this site pays, with its password', async () => {
   await wallet.close();
 });
 
-test('who makes a wallet first is led back to the payment, and pays it', async () => {
+test('a customer who creates a wallet first returns to the payment and pays it', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
@@ -140,7 +140,7 @@ test('who makes a wallet first is led back to the payment, and pays it', async (
   await wallet.close();
 });
 
-test('a tip is a step of its own, and part of what is signed', async () => {
+test('a tip is a step of its own, and part of the signed message', async () => {
   const { window, url, terminal } = await openLink(PULLED * 2n, {
     tipping: { percentages: [10, 15] },
   });
@@ -157,7 +157,7 @@ test('a tip is a step of its own, and part of what is signed', async () => {
   await window.close();
 });
 
-test('another network and too little USDC are said before anything is signed', async () => {
+test('a wrong network or too little USDC is reported before anything is signed', async () => {
   const { window, wallet, url } = await openLink(1_000_000n);
   wallet.chainId = 1;
   wallet.canSwitch = false;
@@ -172,7 +172,7 @@ test('another network and too little USDC are said before anything is signed', a
   await window.close();
 });
 
-test('who says no in the wallet is charged nothing, and may try again', async () => {
+test('a customer who rejects in the wallet is charged nothing, and may try again', async () => {
   const { window, wallet, url } = await openLink(PULLED);
   wallet.refuse = true;
   await window.page.goto(url);
@@ -184,7 +184,7 @@ test('who says no in the wallet is charged nothing, and may try again', async ()
   await window.close();
 });
 
-test('a service that wants something else signed gets no signature', async () => {
+test('a service that asks to sign a different message gets no signature', async () => {
   const { window, wallet, url } = await openLink(PULLED);
   for (const [field, value] of [
     ['to', `0x${'11'.repeat(20)}`],
@@ -207,7 +207,7 @@ test('a service that wants something else signed gets no signature', async () =>
   await window.close();
 });
 
-test('an answer that was lost is asked for with the same signature, and charges once', async () => {
+test('after a lost response, the same signature is sent again and charges once', async () => {
   const { window, url, terminal } = await openLink(PULLED * 2n);
   let lost = 0;
   await window.page.route('**/authorization', async (route) => {
@@ -224,7 +224,7 @@ test('an answer that was lost is asked for with the same signature, and charges 
   await window.close();
 });
 
-test('a decline says why, and the next try pays', async () => {
+test('a decline gives its reason, and the next try pays', async () => {
   const { window, url, wallet } = await openLink(0n);
   wallet.told = PULLED;
   await window.page.goto(url);
@@ -238,7 +238,7 @@ test('a decline says why, and the next try pays', async () => {
   await window.close();
 });
 
-test('a payment that is canceled or expires at the till ends here too', async () => {
+test('a payment that is canceled or expires at the till also ends on the page', async () => {
   const canceled = await openLink(0n);
   await canceled.window.page.goto(canceled.url);
   await payButton(canceled.window).waitFor();
@@ -253,7 +253,7 @@ test('a payment that is canceled or expires at the till ends here too', async ()
   await expired.window.close();
 });
 
-test('without a wallet the page says how to get one, and what is wrong says so', async () => {
+test('without a wallet, the page says how to get one; an unknown link says so', async () => {
   const { sandbox } = shared;
   const { url } = await askForPayment(sandbox, await addTestTerminal(sandbox));
   const window = await browser.open(PHONE);

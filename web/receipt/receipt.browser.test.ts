@@ -63,7 +63,7 @@ async function open(
 const statusOf = ({ page }: TestWindow, text: RegExp) =>
   page.getByRole('status').filter({ hasText: text });
 
-test('a receipt shows what left the wallet and how; the chain says the same', async () => {
+test('a receipt shows the amount that left the wallet, and the chain agrees', async () => {
   for (const options of [DESKTOP, PHONE, NARROW]) {
     const window = await open(options);
     const { page } = window;
@@ -87,7 +87,7 @@ test('a receipt shows what left the wallet and how; the chain says the same', as
   }
 });
 
-test('without script it is whole, on paper dark on white with its address as a code', async () => {
+test('without scripts it is complete, and prints dark on white with a QR code', async () => {
   const window = await browser.open({
     ...DESKTOP,
     colorScheme: 'dark',
@@ -109,7 +109,7 @@ test('without script it is whole, on paper dark on white with its address as a c
   await window.close();
 });
 
-test('a refund has a receipt of its own, with its number and that of the sale', async () => {
+test('a refund has its own receipt, with its number and that of the sale', async () => {
   const { sandbox } = shared;
   const { agent_terminal: terminal } = sandbox.test;
   const sale = { amount: 2_500_000, terminal };
@@ -154,7 +154,7 @@ test('the page reports each field in which the server differs from the chain', a
   }
 });
 
-test('the relay of the sandbox’s chain answers what reads, and nothing else', async () => {
+test('the relay of the sandbox’s chain answers reads and nothing else', async () => {
   const ask = async (network: string, method: string) => {
     const response = await fetch(`${shared.sandbox.web_url}/chain/${network}`, {
       method: 'POST',
@@ -186,7 +186,7 @@ test('a page of another site that resolves to this machine asks the chain nothin
   assert.equal(await statusFor('evil.test'), 404);
 });
 
-test('PDF, text and JSON are beside the page; no receipt is 404 in each form', async () => {
+test('PDF, text and JSON exist; an unknown receipt is 404 in each form', async () => {
   const page = await fetch(url);
   assert.equal(page.status, 200);
   const html = await page.text();
@@ -232,7 +232,7 @@ test('names of 80 characters or from right to left, and 12 digits, fit', async (
   }
 });
 
-test('an address that is not complete is said in words', async () => {
+test('an incomplete URL gets an explanation', async () => {
   const window = await browser.open(PHONE);
   await window.page.goto(`${url.slice(0, -1)}`);
   await window.page.getByRole('alert').waitFor();

@@ -34,7 +34,7 @@ interface Told {
   readonly networks: readonly Readonly<Record<string, number | string>>[];
 }
 
-test('the browser adds up what each contract owes, and all of it is there', async () => {
+test('the browser adds up what each contract owes, and the contract holds it all', async () => {
   for (const options of [DESKTOP, PHONE, NARROW]) {
     const window = await browser.open(options);
     const { page } = window;
@@ -71,7 +71,7 @@ test('any program can read the same figures', async () => {
   }
 });
 
-test('a contract that holds too little is told apart from a node that is wrong', async () => {
+test('a contract that holds too little is told apart from a wrong node', async () => {
   const said = [
     ['short', /✗ .*money is missing/],
     ['other chain', /✗ The node does not know this contract/],
@@ -90,7 +90,7 @@ test('a contract that holds too little is told apart from a node that is wrong',
   }
 });
 
-test('without script it is whole, and the first load is small', async () => {
+test('without scripts the page is complete, and the first load is small', async () => {
   const bare = await browser.open({ ...DESKTOP, javaScriptEnabled: false } as typeof DESKTOP);
   await bare.page.goto(url);
   await bare.page.getByText('Reported by this server').first().waitFor();

@@ -71,7 +71,7 @@ test('arrow keys move through the results of a search, and Enter opens the first
   await window.close();
 });
 
-test('code is copied as it stands', async () => {
+test('code is copied verbatim', async () => {
   const window = await browser.open({
     ...DESKTOP,
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -88,7 +88,7 @@ test('code is copied as it stands', async () => {
   await window.close();
 });
 
-test('one language is shown, and the choice holds for other pages', async () => {
+test('one language is shown, and the choice applies to other pages', async () => {
   const window = await browser.open(DESKTOP);
   const { page } = window;
   await page.goto(`${shared.sandbox.web_url}/docs/webhooks`);
@@ -112,7 +112,7 @@ test('one language is shown, and the choice holds for other pages', async () => 
   await window.close();
 });
 
-test('a page can be read without a script, and weighs little', async () => {
+test('a page can be read without scripts, and is small', async () => {
   const plain = await browser.open({ ...PHONE, javaScriptEnabled: false });
   await plain.page.goto(`${shared.sandbox.web_url}/docs/webhooks`);
   assert.ok(await plain.page.getByText('def verify_webhook').isVisible());
@@ -123,7 +123,7 @@ test('a page can be read without a script, and weighs little', async () => {
   await window.close();
 });
 
-test('who is signed in reads examples with the own till, and never a secret', async () => {
+test('signed-in readers see examples with their own till, and never a secret', async () => {
   const { sandbox } = shared;
   const window = await browser.open(PHONE);
   const { page } = window;

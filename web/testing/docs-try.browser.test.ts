@@ -102,7 +102,7 @@ for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP, n
   });
 }
 
-test('nothing is loaded before a click, and the key goes to the merchant API alone', async () => {
+test('nothing loads before a click, and the key goes to the merchant API alone', async () => {
   const window = await browser.open();
   const { page } = window;
   const asked: string[] = [];
@@ -140,7 +140,7 @@ test('nothing is loaded before a click, and the key goes to the merchant API alo
   await window.close();
 });
 
-test('a live key is never sent, whatever the network tells; strangers see no button', async () => {
+test('a live key is never sent, whatever the network says; strangers see no button', async () => {
   const window = await browser.open();
   const { page } = window;
   const { web_url: at, live } = shared.sandbox;

@@ -42,7 +42,7 @@ for (const [size, options] of Object.entries(SIZES)) {
   }
 }
 
-test('a dialog opens and closes by keyboard, and gives the focus back', async () => {
+test('a dialog opens and closes by keyboard, and restores the focus', async () => {
   const window = await browser.open();
   const { page } = window;
   await page.goto(`${shared.sandbox.web_url}/dev/ui`);
@@ -104,7 +104,7 @@ test('sheets from below are pulled away by their grip, and stay after a nudge', 
   await window.close();
 });
 
-test('the first stop of the tab key leads past the navigation', async () => {
+test('the first Tab stop skips the navigation', async () => {
   const window = await browser.open();
   const { page } = window;
   await page.goto(`${shared.sandbox.web_url}/dev/ui`);
@@ -122,7 +122,7 @@ for (const [size, options] of [
   ['phone', PHONE],
   ['tablet', { viewport: { width: 820, height: 1180 } }],
 ] as const) {
-  test(`a small screen has one bar, every page in view, and a sheet: ${size}`, async () => {
+  test(`a small screen has one bar, links to every page, and a sheet: ${size}`, async () => {
     const window = await browser.open(options);
     const { page } = window;
     await page.goto(`${shared.sandbox.web_url}/dev/ui`);

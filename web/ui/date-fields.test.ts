@@ -14,7 +14,7 @@ const FEWEST_FIELDS = 6;
 
 const read = (name: string) => readFileSync(path.join(WEB, name), 'utf8');
 
-test('every date field is one that says when it is empty', async () => {
+test('every date field says when it is empty', async () => {
   let fields = 0;
   for await (const name of glob('**/*.tsx', { cwd: WEB })) {
     for (const [, element = ''] of read(name).matchAll(/<(\w+)\s[^<>]*?type="date"/g)) {
@@ -27,7 +27,7 @@ test('every date field is one that says when it is empty', async () => {
   assert.match(read('ui/field.tsx'), /data-empty=\{rest\.type === 'date' && rest\.value === ''/);
 });
 
-test('what WebKit writes into an empty date field is not shown', () => {
+test('text that WebKit writes into an empty date field is hidden', () => {
   const [, rule = ''] =
     /@supports \(background: -webkit-named-image\(i\)\) \{([^}]*)\}/.exec(read('ui/ui.css')) ?? [];
   assert.match(rule, /^\s+\.input\[data-empty\][^{]*::-webkit-datetime-edit \{\s+opacity: 0;/);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CATALOG_ICONS, ICONS, PAGE_ICONS, TILL_ICONS } from './icon-names.ts';
 import { iconPaths } from './icon-paths.ts';
 
-test('every icon is one path of numbers that begins at a place of its own', () => {
+test('every icon is one valid path that begins with an absolute position', () => {
   const names = { ...ICONS, ...TILL_ICONS, ...CATALOG_ICONS, ...PAGE_ICONS };
   const paths = Object.entries(iconPaths(names));
   assert.equal(paths.length, Object.keys(names).length);
@@ -13,7 +13,7 @@ test('every icon is one path of numbers that begins at a place of its own', () =
   }
 });
 
-test('a circle and a rectangle become what they look like', () => {
+test('a circle and a rectangle become equivalent paths', () => {
   const { info = '', lock = '' } = iconPaths({ info: 'info', lock: 'lock' });
   assert.ok(info.startsWith('M2 12a10 10 0 1 0 20 0a10 10 0 1 0 -20 0'), info);
   assert.ok(lock.startsWith('M5 11h14a2 2 0 0 1 2 2v7'), lock);

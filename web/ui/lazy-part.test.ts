@@ -7,7 +7,7 @@ import { partOf } from './lazy-part.ts';
 
 const Hello = ({ name }: { readonly name: string }) => createElement('p', null, `Hello ${name}`);
 
-test('a part is drawn at once where its code is there, and leaves its place free', async () => {
+test('a part renders its placeholder, or itself if its code has loaded', async () => {
   const part = partOf(async () => Hello, 'Loading…');
   const drawn = () => renderToStaticMarkup(createElement(part, { name: 'Ada' }));
   assert.equal(drawn(), 'Loading…');
@@ -15,7 +15,7 @@ test('a part is drawn at once where its code is there, and leaves its place free
   assert.equal(drawn(), '<p>Hello Ada</p>');
 });
 
-test('a part that could not be brought is brought when it is asked for again', async () => {
+test('a part whose code failed to load is loaded again when it is needed', async () => {
   let isOnline = false;
   const part = partOf(async () => {
     if (!isOnline) throw new Error('offline');

@@ -54,7 +54,7 @@ async function openDesk(path: string): Promise<{ page: Page; close(): Promise<vo
   return { page: window.page, close: window.close };
 }
 
-test('filters fill their rows, and none stands alone below the others', async () => {
+test('filters fill their rows, and none is alone in the last one', async () => {
   const { page, close } = await openDesk('/intents?status=succeeded');
   for (const [name, width] of Object.entries(WIDTHS)) {
     await page.setViewportSize({ width, height: HEIGHT });
@@ -67,7 +67,7 @@ test('filters fill their rows, and none stands alone below the others', async ()
   await close();
 });
 
-test('Save filter and Show all share a row with the named times', async () => {
+test('Save filter and Show all share a row with the named periods', async () => {
   const { page, close } = await openDesk('/payments?status=succeeded');
   for (const [name, width] of Object.entries(WIDTHS)) {
     await page.setViewportSize({ width, height: HEIGHT });
@@ -79,7 +79,7 @@ test('Save filter and Show all share a row with the named times', async () => {
   await close();
 });
 
-test('today’s sales are on the overview, and go up with each', async () => {
+test('today’s sales are on the overview, and rise with each sale', async () => {
   const { sandbox } = stage();
   const { id: terminal } = await addTestTerminal(sandbox);
   const { page, close } = await openDesk('');
@@ -99,7 +99,7 @@ test('today’s sales are on the overview, and go up with each', async () => {
   await close();
 });
 
-test('a request without an error has no row for it on a phone', async () => {
+test('on a phone, a request without an error has no row for it', async () => {
   const { sandbox } = stage();
   const { id: terminal } = await addTestTerminal(sandbox);
   await payAt(sandbox, { terminal, amount: 2_500_000 });
@@ -114,7 +114,7 @@ test('a request without an error has no row for it on a phone', async () => {
   await close();
 });
 
-test('the wallet’s pages stay within its frame, and the till’s ways on are one row', async () => {
+test('the wallet’s pages stay in its frame, and the till’s other actions share a row', async () => {
   const { sandbox, browser } = stage();
   const wallet = await openWallet(browser, sandbox);
   await createWallet(wallet);

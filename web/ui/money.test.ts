@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { formatAtoms, MAX_ATOMS, roundAtoms } from './money.ts';
 import { readSum, sumIn } from './typed-sum.ts';
 
-test('an amount is shown with two decimals, and with more only where they say something', () => {
+test('an amount has two decimals, and more only if they are not zero', () => {
   const shown: readonly (readonly [bigint, string])[] = [
     [0n, '0.00'],
     [1n, '0.000001'],
@@ -19,7 +19,7 @@ test('an amount is shown with two decimals, and with more only where they say so
   for (const [atoms, text] of shown) assert.equal(formatAtoms(atoms), text);
 });
 
-test('a headline has two decimals, and what is less than half a cent is not 0', () => {
+test('a headline has two decimals, and less than half a cent is not shown as 0', () => {
   const shown: readonly (readonly [bigint, string])[] = [
     [0n, '0.00'],
     [1n, '< 0.01'],
@@ -34,7 +34,7 @@ test('a headline has two decimals, and what is less than half a cent is not 0', 
   for (const [atoms, text] of shown) assert.equal(roundAtoms(atoms), text);
 });
 
-test('a sum that is shown can be typed back', () => {
+test('a displayed amount can be typed back', () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: MAX_ATOMS }),

@@ -26,11 +26,11 @@ const TYPED: readonly (readonly [text: string, basisPoints: number | null])[] = 
   ['7e1', null],
 ];
 
-test('a typed percentage is basis points, or is refused', () => {
+test('a typed percentage becomes basis points, or is refused', () => {
   for (const [text, basisPoints] of TYPED) assert.equal(readPercent(text), basisPoints, text);
 });
 
-test('what a form writes means the same rate when it is read back', () => {
+test('the text that a form writes has the same value when it is read back', () => {
   for (const rate of [0, 1, 50, 525, 700, 750, 1_900, 9_999, 10_000]) {
     assert.equal(readPercent(writePercent(rate)), rate);
   }

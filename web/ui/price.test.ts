@@ -22,7 +22,7 @@ test('a price has the decimals of its currency', () => {
   assert.equal(formatMoney(2_500_000n, null), '2.50 USDC');
 });
 
-test('what is shown in a currency can be typed in it', () => {
+test('an amount shown in a currency can be typed in it', () => {
   const currencies = fc.constantFrom('eur', 'jpy', 'kwd', 'usd');
   fc.assert(
     fc.property(currencies, fc.bigInt({ min: 1n, max: 10n ** 14n }), (currency, units) => {
@@ -32,7 +32,7 @@ test('what is shown in a currency can be typed in it', () => {
   );
 });
 
-test('a tip counts by the rate of its sale, and a part refunded as its share', () => {
+test('a tip uses the rate of its sale, and a partial refund is a share of its price', () => {
   const quoted = { currency: 'eur', amount: 250, rate: '1.085' };
   const tip = atomsOfPrice(25n, quoted);
   assert.equal(tip, 271_250n);

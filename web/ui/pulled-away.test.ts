@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isPulledAway } from './pulled-away.ts';
 
-test('a sheet goes when it is pulled far, or briskly, and stays after a nudge', () => {
+test('a sheet closes after a long or quick pull, and stays after a nudge', () => {
   assert.equal(isPulledAway({ px: 100, ms: 2_000 }), true, 'far, however slowly');
   assert.equal(isPulledAway({ px: 60, ms: 80 }), true, 'briskly');
   assert.equal(isPulledAway({ px: 60, ms: 500 }), false, 'not far, and slowly');

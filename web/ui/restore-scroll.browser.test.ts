@@ -59,7 +59,7 @@ async function scrollTo(page: Page, px: number): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
 }
 
-test('a link leads to the top of a page and its heading, and Back to where one was', async () => {
+test('a link leads to the top of a page and its heading, Back to the old position', async () => {
   const window = await browser.open(LOW);
   const { page } = window;
   await signInAt(window, { sandbox: shared.sandbox, path: 'dashboard/settings' });
@@ -84,7 +84,7 @@ test('a link leads to the top of a page and its heading, and Back to where one w
   await window.close();
 });
 
-test('another filter of the same page leaves the focus where it is', async () => {
+test('changing a filter on the same page keeps the focus where it is', async () => {
   const window = await browser.open(LOW);
   const { page } = window;
   await signInAt(window, { sandbox: shared.sandbox, path: 'dashboard/payments' });

@@ -22,7 +22,7 @@ function holds(rules: SumRules, typed: readonly (readonly [string, bigint | stri
 const USDC = 1_000_000n;
 const MALFORMED = 'Enter an amount such as 2.50.';
 
-test('typed sums are understood', () => {
+test('typed amounts are understood', () => {
   holds({}, [
     ['2.50', 2_500_000n],
     ['2,50', 2_500_000n],
@@ -45,7 +45,7 @@ test('typed sums are understood', () => {
   ]);
 });
 
-test('a blank, a no-break blank and an apostrophe separate groups, and never decimals', () => {
+test('spaces, no-break spaces and apostrophes separate groups, never decimals', () => {
   for (const separator of [' ', '\u00a0', '\u202f', "'", '’']) {
     holds({}, [
       [`1${separator}500`, 1_500n * USDC],
@@ -61,7 +61,7 @@ test('a blank, a no-break blank and an apostrophe separate groups, and never dec
   }
 });
 
-test('one separator before three digits has two readings, and both are said', () => {
+test('one separator before three digits is ambiguous, and both readings are offered', () => {
   holds({}, [
     ['1,500', 'Write 1500 or 1.50'],
     ['1.500', 'Write 1500 or 1.50'],
@@ -78,7 +78,7 @@ test('one separator before three digits has two readings, and both are said', ()
   ]);
 });
 
-test('behind a lone 0 it is the decimal separator', () => {
+test('after a lone 0, the separator is the decimal separator', () => {
   holds({}, [
     ['0,500', 500_000n],
     ['0.500', 500_000n],
@@ -86,7 +86,7 @@ test('behind a lone 0 it is the decimal separator', () => {
   ]);
 });
 
-test('a currency without decimals has groups alone', () => {
+test('a currency without decimals has group separators only', () => {
   holds({ decimals: 0 }, [
     ['1500', 1_500n],
     ['1,500', 1_500n],
@@ -99,7 +99,7 @@ test('a currency without decimals has groups alone', () => {
   ]);
 });
 
-test('with three decimals the reader’s language decides', () => {
+test('with three decimals, the reader’s language decides', () => {
   const three = (locale: string): SumRules => ({ decimals: 3, locale });
   holds(three('en'), [
     ['1.500', 1_500n],
@@ -151,7 +151,7 @@ test('signs, exponents, brackets, letters, more decimals and zero are refused in
   holds({ decimals: 2 }, [['1.2345', 'At most 2 decimals.']]);
 });
 
-test('digits of other scripts are digits', () => {
+test('digits of other scripts count as digits', () => {
   holds({}, [
     ['٢.٥٠', 2_500_000n],
     ['１２,５０', 12_500_000n],
@@ -163,7 +163,7 @@ test('digits of other scripts are digits', () => {
   ]);
 });
 
-test('a field that still holds what the form wrote means exactly that sum', () => {
+test('a field that still holds the form’s text means exactly that amount', () => {
   const written: readonly (readonly [bigint, SumRules, string])[] = [
     [0n, {}, '0.00'],
     [2_500_000n, {}, '2.50'],
@@ -183,7 +183,7 @@ test('a field that still holds what the form wrote means exactly that sum', () =
   assert.equal(meant('0.00', { wrote: 1n }), 'Enter more than 0.');
 });
 
-test('what a form writes can be typed back, in every currency and language', () => {
+test('the text that a form writes can be typed back, in every currency and language', () => {
   const locales = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar', 'de-CH'];
   fc.assert(
     fc.property(
@@ -198,7 +198,7 @@ test('what a form writes can be typed back, in every currency and language', () 
   );
 });
 
-test('the decimal key types decimals, and so do both keys where one reading fits', () => {
+test('the decimal key types decimals; `.` and `,` do too where that is unambiguous', () => {
   const LOCALES = ['en', 'en-AT', 'de', 'de-CH', 'fr', 'es', 'pt', 'ja', 'ar', 'ar-EG'];
   for (const locale of LOCALES) {
     const [yen, euro, dinar] = [0, 2, 3].map((decimals): SumRules => ({ decimals, locale }));
@@ -214,7 +214,7 @@ test('the decimal key types decimals, and so do both keys where one reading fits
   assert.equal(decimalKey({}), '.');
 });
 
-test('the key of a till has the separator with which its prices are shown', () => {
+test('a till’s decimal key is the separator in its prices', () => {
   for (const locale of ['en', 'en-DE', 'en-AT', 'de', 'de-CH', 'fr-CH', 'es', 'ar-EG']) {
     const euro = { style: 'currency', currency: 'EUR', numberingSystem: 'latn' } as const;
     const [separator] = /[.,](?=50)/.exec(new Intl.NumberFormat(locale, euro).format(2.5)) ?? [];

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { progressOf } from './recovery-progress.ts';
 import { paragraphOf } from './runbook-paragraph.ts';
 
-test('the progress of a recovery is what was read of what there is', () => {
+test('the progress of a recovery is the share of its blocks that was read', () => {
   assert.deepEqual(progressOf({ from_block: '101', read_to: '150', head: '200' }), {
     share: 0.5,
     words: 'Block 150 of 200, 50 to go.',
@@ -14,7 +14,7 @@ test('the progress of a recovery is what was read of what there is', () => {
   assert.equal(progressOf({ from_block: '101', read_to: '150', head: null }).share, null);
 });
 
-test('an alarm brings its own paragraph and no other', () => {
+test('an alarm shows its own runbook paragraph and no other', () => {
   const guide = readFileSync(new URL('../../../docs/guides/operating.md', import.meta.url), 'utf8');
   const words = paragraphOf(guide, 'durability');
   assert.match(words ?? '', /^Commits are less durable than DATABASE_DURABILITY declares/);

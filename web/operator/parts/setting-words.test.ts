@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settingsOf } from './setting-words.ts';
 
-test('settings read as words: no JSON, and null for what is not set', () => {
+test('settings are shown as plain text without JSON, and null if they are not set', () => {
   const settings = {
     roles: ['api', 'worker'],
     production: false,

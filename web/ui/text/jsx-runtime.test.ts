@@ -18,7 +18,7 @@ function made(
 
 const html = (node: ReactNode) => renderToStaticMarkup(node);
 
-test('a text beside others has an element to itself', () => {
+test('a text beside others gets an element of its own', () => {
   const icon = made('i', 'x');
   assert.equal(html(made('p', icon, 'Sign in')), '<p><i>x</i><span>Sign in</span></p>');
   const twice = made('p', 'Left: ', 2, icon, ' of ', 7);
@@ -27,7 +27,7 @@ test('a text beside others has an element to itself', () => {
   assert.equal(html(inside), '<p><span>in a fragment</span><i>x</i><span>and</span></p>');
 });
 
-test('the only text of an element stays as it is', () => {
+test('an element’s only text is not wrapped', () => {
   assert.equal(html(made('p', 'Sign in')), '<p>Sign in</p>');
   assert.equal(html(made('p', 'Sign', ' ', 'in', null, false)), '<p>Sign in</p>');
   assert.equal(html(made('option', 'Tips: ', 2, ' kinds')), '<option>Tips: 2 kinds</option>');
@@ -41,7 +41,7 @@ test('an element keeps its slot when a text before it comes and goes', () => {
   assert.deepEqual(['a', null, false, 0].map(slotOf), [2, 2, 2, 2]);
 });
 
-test('a button shows the sum that it charges: no translator sees it', () => {
+test('a button shows the amount that it charges, because translators skip it', () => {
   assert.equal(
     html(made('button', null, 'Charge 2.50 USDC')),
     '<button><span><span>Charge </span><bdi translate="no">2.50 USDC</bdi></span></button>',
@@ -66,7 +66,7 @@ const FIXED: readonly (readonly [text: string, fixed: readonly string[]])[] = [
   ['Open until 12:30, 3 payments of 15 %', []],
 ];
 
-test('what is the same in every language is kept from translators, and nothing else', () => {
+test('only parts that are the same in every language are marked untranslatable', () => {
   for (const [text, fixed] of FIXED) {
     const parts = partsOf(text);
     const found = parts.filter(({ is }) => is !== 'words').map((part) => part.text);
@@ -74,7 +74,7 @@ test('what is the same in every language is kept from translators, and nothing e
   }
 });
 
-test('ids, sums, codes and names in elements of their own are kept from translators', () => {
+test('elements with ids, amounts, codes or names are marked untranslatable', () => {
   assert.equal(html(made('bdi', 'Joe’s Bar')), '<bdi translate="no">Joe’s Bar</bdi>');
   assert.equal(html(made('code', 'npm start')), '<code translate="no" dir="ltr">npm start</code>');
   const said = jsx('span', { className: 'id', children: `sent ${named('0x12')}` });
@@ -86,7 +86,7 @@ test('ids, sums, codes and names in elements of their own are kept from translat
 /** Matches text that has an element or another text beside it. */
 const BARE = /<\/\w+>[^<]+|[^<>]+<\w/;
 
-test('no tree of elements has a text beside anything', () => {
+test('no tree of elements has a text beside another text or element', () => {
   const text = fc.constantFrom('a', ' ', 'Pay 2.50 USDC', 7, '', named('Ann'), 'pi_abc123 now');
   const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
     tree: fc.oneof(

@@ -25,7 +25,7 @@ after(async () => {
   await shared.close();
 });
 
-test('translated, a till charges and refunds the sum that its button shows', async () => {
+test('translated, a till charges and refunds the amount that its button shows', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
@@ -65,7 +65,7 @@ test('translated, a till charges and refunds the sum that its button shows', asy
 /** An address on the test chain without a balance. */
 const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
-test('translated, a wallet sends the sum that its button shows', async () => {
+test('translated, a wallet sends the amount that its button shows', async () => {
   const wallet = await openWallet(browser, shared.sandbox);
   const { page } = wallet;
   await createWallet(wallet);
@@ -118,7 +118,7 @@ test('translated, a dashboard refunds what it shows, and shows keys and codes', 
   await window.close();
 });
 
-test('translated, a tip and what is paid with it follow the choice', async () => {
+test('translated, a tip and its total follow the choice', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const tipping = { percentages: [15, 50] };
