@@ -118,7 +118,7 @@ test('with three decimals, the reader’s language decides', () => {
   assert.equal(meant('1.500', three('ar')), 1_500n);
 });
 
-test('signs, exponents, brackets, letters, more decimals and zero are refused in words', () => {
+test('signs, exponents, brackets, letters, excess decimals and 0 are refused with a reason', () => {
   const malformed = [
     '-1',
     '+1',
