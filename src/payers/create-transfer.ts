@@ -5,7 +5,6 @@ import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import type {} from '#payers/create-approval.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import {
   countTransfersSince,

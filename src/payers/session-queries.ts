@@ -12,6 +12,10 @@ export async function insertNonce(
   ]);
 }
 
+export async function isNonceKnown(sql: Sql, hash: Buffer): Promise<boolean> {
+  return (await sql.query('select from payer_nonces where hash = $1', [hash])).length > 0;
+}
+
 /** Consumes the nonce, which is valid once. @returns true if it existed and had not expired. */
 export async function takeNonce(tx: Tx, hash: Buffer, now: Date): Promise<boolean> {
   const rows = await tx.query<{ expires_at: Date }>(

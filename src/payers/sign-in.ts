@@ -12,6 +12,7 @@ import {
   deleteExpiredAccess,
   insertNonce,
   insertSession,
+  isNonceKnown,
   renewSignature,
   takeNonce,
 } from '#payers/session-queries.ts';
@@ -133,6 +134,9 @@ async function verifyClaim(
 ): Promise<Claim | Refusal> {
   const claim = readSignInMessage(terms, message, now);
   if (isRefusal(claim)) return claim;
+  const nonce = hashSecret(claim.nonce);
+  // Looked up first, so that the chain is asked only for messages with a nonce of ours.
+  if (!(await isNonceKnown(db, nonce))) return unknownNonce();
   const { address: signer, livemode } = claim;
   const how = { by: 'contract', offChain: true } as const;
   const signed = { signer, digest: hashMessage(message), signature, ...how };
@@ -142,9 +146,13 @@ async function verifyClaim(
     param: null,
   });
   if (isRefusal(checked) && checked.code === 'service_unavailable') return checked;
-  const isFresh = await db.transaction((tx) => takeNonce(tx, hashSecret(claim.nonce), now));
-  if (!isFresh) return signInFailed('The nonce is unknown, used or too old. Request a new one.');
+  const isFresh = await db.transaction((tx) => takeNonce(tx, nonce, now));
+  if (!isFresh) return unknownNonce();
   return isRefusal(checked) ? checked : claim;
+}
+
+function unknownNonce(): Refusal {
+  return signInFailed('The nonce is unknown, used or too old. Request a new one.');
 }
 
 /**

@@ -7,17 +7,20 @@ import type { IdempotentRequest } from '#idempotency/request.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { answerWhenSettled } from '#payments/await-settlement.ts';
-import { notNow, serviceUnavailable } from '#payments/check-on-chain.ts';
+import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import type { SignedBy } from '#payments/credentials/authorization.ts';
 import { type Decline, paymentError } from '#payments/decline.ts';
 import { deployWallet } from '#payments/deploy-wallet.ts';
 import { payIntent } from '#payments/pay.ts';
 import { type PayLink, withTip } from '#payments/pay-link.ts';
-import { ratesOf, sumOf } from '#payments/pay-message.ts';
-import type { Preflight } from '#payments/pay-request.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { type VerifiedAuthorization, verifyAuthorization } from '#payments/verify-authorization.ts';
+import {
+  signedOf,
+  type VerifiedAuthorization,
+  verifyAuthorization,
+  whyUnable,
+} from '#payments/verify-authorization.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -54,6 +57,12 @@ function requestOf(
   return { tenant, caller: CALLER, key, ...sent };
 }
 
+interface Verified {
+  readonly request: Signed;
+  readonly from: Hex;
+  readonly verified: VerifiedAuthorization;
+}
+
 /**
  * Pays an intent with a wallet's signature, and returns the intent, as a tap does. The signature is
  * checked first, so that a caller without the wallet's key learns nothing about the payment and
@@ -65,23 +74,23 @@ export async function authorizeLink(
   found: PayLink,
   request: Signed,
 ): Promise<Answer | Refusal> {
-  const { now, by = 'authorization' } = request;
+  const { by = 'authorization' } = request;
   const from = getAddress(request.from);
   const link = withTip(found, request.tipAmount);
   if (isRefusal(link)) return link;
   const sameAs = { from, signature: normalSignature(request.signature) };
   const idempotency = requestOf(ctx.pages.webUrl, link, sameAs);
-  const replay = await findReplay(ctx.db, idempotency, now);
+  const replay = await findReplay(ctx.db, idempotency, request.now);
   if (replay !== null) return answerOfFirst(ctx, request, { link, idempotency, replay });
   if (link.closed !== null) return link.closed;
   await link.chain.refreshToken();
   if (link.chain.config.token.domainProblem !== null) return serviceUnavailable();
-  const verified = await verifyDeployed(ctx, link, request);
+  const { signature } = request;
+  const verified = await verifyAuthorization(ctx.db, link, { from, signature });
   if (isRefusal(verified)) return verified;
-  const { livemode } = link.intent.tenant;
-  const unable = link.bindsOrder
-    ? null
-    : await whyUnable(ctx.outside.preflight, link, { from, ...verified });
+  const unable = await whyNot(ctx, link, { request, from, verified });
+  // A deployment takes seconds, in which the intent may have expired.
+  const now = ctx.clock.now();
   if (unable !== null) {
     // A concurrent identical request may have used this signature, so the chain refuses it now.
     // Then return the response of that request.
@@ -89,6 +98,7 @@ export async function authorizeLink(
     if (first !== null) return answerOfFirst(ctx, request, { link, idempotency, replay: first });
     return isRefusal(unable) ? unable : declined(link, unable.decline, now);
   }
+  const { livemode } = link.intent.tenant;
   const payer = await ctx.db.transaction((tx) => createPayer(tx, { livemode, address: from, now }));
   const answer = await payIntent(ctx, {
     merchant: link.merchant,
@@ -111,54 +121,28 @@ export async function authorizeLink(
     : answerOfFirst(ctx, request, { link, idempotency, replay: first });
 }
 
-/** Verifies the signature, and deploys the wallet before if that is needed and allowed. */
-async function verifyDeployed(
+/**
+ * Returns the reason why this wallet cannot pay now; `null` if it can. A wallet that is not on the
+ * chain yet is deployed, if that is allowed and it can pay then.
+ */
+async function whyNot(
   ctx: ApiContext,
   link: PayLink,
-  request: Signed,
-): Promise<VerifiedAuthorization | Refusal> {
-  const asked = { from: getAddress(request.from), signature: request.signature };
-  const first = await verifyAuthorization(ctx.db, link, asked);
-  if (isRefusal(first) || !('deployment' in first)) return first;
-  const { address = null, now, gone } = request;
-  const wanted = { from: asked.from, deployment: first.deployment, address, now };
-  const refused = await deployWallet(ctx, link, { ...wanted, ...(gone ? { gone } : {}) });
-  if (refused !== null) return refused;
-  const second = await verifyAuthorization(ctx.db, link, asked);
-  // A node that lags does not know the wallet yet.
-  return !isRefusal(second) && 'deployment' in second ? serviceUnavailable() : second;
-}
-
-function signedOf({ bindsOrder }: PayLink, { terms, signature }: VerifiedAuthorization) {
-  const { salt, valid_before: validBefore } = terms;
-  const hides = bindsOrder ? {} : ({ bindsOrder: false } as const);
-  const authorization = { salt, ...hides, validBefore: String(validBefore), signature };
-  return { authorization, rates: ratesOf(terms) };
-}
-
-/**
- * Returns the reason why the chain would refuse this wallet's payment now; `null` if it would
- * accept it.
- */
-async function whyUnable(
-  preflight: Preflight,
-  link: PayLink,
-  signed: VerifiedAuthorization & { readonly from: Hex },
+  { request, from, verified }: Verified,
 ): Promise<{ readonly decline: Decline } | Refusal | null> {
-  const { intent, number, merchant } = link;
-  const { livemode } = intent.tenant;
-  const { merchantNumber } = merchant;
-  if (merchantNumber === null) return null;
-  const asked = await preflight({
-    livemode,
-    payer: signed.from,
-    merchantNumber,
-    amount: sumOf(link),
-    orderId: intent.orderId,
-    signed: { ...signedOf(link, signed), number },
-  });
-  if (typeof asked === 'string') return notNow(asked, livemode);
-  return asked.ok ? null : { decline: asked.decline };
+  const { deployment } = verified;
+  if (deployment !== null) {
+    const { address = null, gone } = request;
+    const wanted = { from, verified: { ...verified, deployment }, address };
+    const unable = await deployWallet(ctx, link, { ...wanted, ...(gone ? { gone } : {}) });
+    if (unable !== null) return unable;
+    const again = await verifyAuthorization(ctx.db, link, { from, signature: request.signature });
+    if (isRefusal(again)) return again;
+    // A node that lags does not know the wallet yet.
+    if (again.deployment !== null) return serviceUnavailable();
+  }
+  if (link.bindsOrder) return null;
+  return whyUnable(ctx.outside.preflight, link, { ...verified, deployment: null, from });
 }
 
 /** Returns the same response as for a decline, with an unchanged intent. */

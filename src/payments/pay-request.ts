@@ -7,6 +7,7 @@ import type { Presented } from '#payments/credential.ts';
 import type { SignedPayment } from '#payments/credentials/authorization.ts';
 import type { Visit } from '#payments/credentials/visiting.ts';
 import type { StaticPassTerms } from '#risk/rules.ts';
+import type { Deployment } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A tap, or a confirm with an agent token. */
@@ -37,7 +38,11 @@ export type Preflight = (payment: {
   readonly amount: bigint;
   readonly orderId: string;
   /** Set for a payment with its own signature instead of a standing policy. */
-  readonly signed?: Pick<SignedPayment, 'authorization' | 'rates'> & { readonly number: bigint };
+  readonly signed?: Pick<SignedPayment, 'authorization' | 'rates'> & {
+    readonly number: bigint;
+    /** Set for a wallet that must be deployed first (ERC-6492). */
+    readonly deployment?: Deployment;
+  };
 }) => Promise<PreflightResult>;
 
 /**

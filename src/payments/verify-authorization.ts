@@ -2,18 +2,22 @@ import { hashTypedData } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
+import { notNow } from '#payments/check-on-chain.ts';
+import type { Decline } from '#payments/decline.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { countSignatureFailure, type PayTerms } from '#payments/pay-link-queries.ts';
-import { messageOf, termsAfter } from '#payments/pay-message.ts';
-import { refusalOf } from '#settlement/chain/check-signature.ts';
-import { type Deployment, verifySignature } from '#settlement/chain/verify-signature.ts';
+import { messageOf, ratesOf, sumOf, termsAfter } from '#payments/pay-message.ts';
+import type { Preflight } from '#payments/pay-request.ts';
+import { refusalOf, verifyDeployable } from '#settlement/chain/check-signature.ts';
+import type { Deployment } from '#settlement/chain/verify-signature.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** Answers of a wallet whose terms it may still be signing: the latest ones. */
 const KEPT_ANSWERS = 3;
 
 /** Returns all terms that a wallet may recently have been asked to sign, newest first. */
-export function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
+function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
   const since = Math.max(0, answers - KEPT_ANSWERS);
   const counts = Array.from({ length: answers - since + 1 }, (_, back) => answers - back);
   return terms
@@ -25,40 +29,88 @@ export function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[
 export interface VerifiedAuthorization {
   readonly terms: PayTerms;
   readonly signature: Hex;
+  /** Set for a wallet that must be deployed first (ERC-6492), by a factory that is listed. */
+  readonly deployment: Deployment | null;
 }
 
-/**
- * Finds which of the requested terms the wallet has signed.
- * @returns the deployment of a wallet that must be deployed first.
- */
+/** Finds which of the requested terms the wallet has signed. */
 export async function verifyAuthorization(
   db: Database,
   link: PayLink,
   asked: { readonly from: Hex; readonly signature: Hex },
-): Promise<VerifiedAuthorization | { readonly deployment: Deployment } | Refusal> {
+): Promise<VerifiedAuthorization | Refusal> {
   const { from: signer, signature } = asked;
   const newestFirst = askedTerms(link, signer);
   const digests = newestFirst.map((terms) => hashTypedData(messageOf(link, terms, signer)));
   const signed = { signer, digests, signature, by: 'token' } as const;
-  const verdict = await verifySignature(link.chain, signed);
+  const { verdict, deployment } = await verifyDeployable(link.chain, signed);
   if (verdict.status === 'valid') {
     const terms = present(newestFirst[verdict.index], 'terms of a signature');
-    return { terms, signature: verdict.signature };
+    return { terms, signature: verdict.signature, deployment };
   }
   if (verdict.status === 'invalid') return signatureFailed(db, link.intent.id);
   if (verdict.status === 'not_deployed' && verdict.deployment !== null) {
-    return { deployment: verdict.deployment };
+    return notListed(link.chain.config, verdict.deployment.factory);
   }
   return refusalOf(verdict, NOT_SIGNED);
 }
 
+function notListed({ walletFactories }: NetworkConfig, factory: Hex): Refusal {
+  const why =
+    walletFactories.length === 0
+      ? 'this network deploys no wallets'
+      : `this network deploys no wallets of its factory ${factory}`;
+  return refuse(
+    'wallet_not_deployed',
+    `This wallet is a contract that is not on the chain yet, and ${why}. Send something from it ` +
+      'first, which deploys it, or pay with another wallet. Nothing was charged.',
+    'from',
+  );
+}
+
+/** Returns what the settlement contract takes as signed, with the rates of its sum. */
+export function signedOf({ bindsOrder }: PayLink, verified: VerifiedAuthorization) {
+  const { terms, signature } = verified;
+  const { salt, valid_before: validBefore } = terms;
+  const hides = bindsOrder ? {} : ({ bindsOrder: false } as const);
+  const authorization = { salt, ...hides, validBefore: String(validBefore), signature };
+  return { authorization, rates: ratesOf(terms) };
+}
+
+/**
+ * Returns the reason why the chain would refuse this wallet's payment now, after its deployment if
+ * it needs one; `null` if it would accept it.
+ */
+export async function whyUnable(
+  preflight: Preflight,
+  link: PayLink,
+  signed: VerifiedAuthorization & { readonly from: Hex },
+): Promise<{ readonly decline: Decline } | Refusal | null> {
+  const { intent, number, merchant } = link;
+  const { livemode } = intent.tenant;
+  const { merchantNumber } = merchant;
+  if (merchantNumber === null) return null;
+  const { deployment } = signed;
+  const first = deployment === null ? {} : { deployment };
+  const asked = await preflight({
+    livemode,
+    payer: signed.from,
+    merchantNumber,
+    amount: sumOf(link),
+    orderId: intent.orderId,
+    signed: { ...signedOf(link, signed), number, ...first },
+  });
+  if (typeof asked === 'string') return notNow(asked, livemode);
+  return asked.ok ? null : { decline: asked.decline };
+}
+
 /** Counts a signature that did not verify. */
-export async function signatureFailed(db: Database, intentId: string): Promise<Refusal> {
+async function signatureFailed(db: Database, intentId: string): Promise<Refusal> {
   if (await countSignatureFailure(db, intentId)) return tooManyFailures();
   return refuse(NOT_SIGNED.code, NOT_SIGNED.message, NOT_SIGNED.param);
 }
 
-export const NOT_SIGNED = {
+const NOT_SIGNED = {
   code: 'signature_invalid',
   message:
     'This wallet did not sign this payment. Nothing was charged. Ask for ' +

@@ -65,6 +65,21 @@ test('a worker that pays the gas of transfers needs a key for it, others do not'
   assert.equal(worker.chains.testnet?.sponsorKey, KEY);
 });
 
+test('factories of wallets are those of the profile, none where gas is dear, or as set', () => {
+  const factoriesOf = (env: Readonly<Record<string, string>>) => testnet(env).walletFactories;
+  assert.equal(factoriesOf({ CHAIN_TESTNET_CHAIN_ID: '8453' }).length, 3);
+  assert.deepEqual(factoriesOf({ CHAIN_TESTNET_CHAIN_ID: '1' }), []);
+  const base = { CHAIN_TESTNET_CHAIN_ID: '8453' };
+  assert.deepEqual(factoriesOf({ ...base, CHAIN_TESTNET_WALLET_FACTORIES: 'none' }), []);
+  const listed = `${MIXED}, ${ADDRESS}`;
+  assert.deepEqual(factoriesOf({ ...base, CHAIN_TESTNET_WALLET_FACTORIES: listed }), [
+    MIXED,
+    getAddress(ADDRESS),
+  ]);
+  const wrong = { ...EXTERNAL, CHAIN_TESTNET_WALLET_FACTORIES: '0x12' };
+  assert.match(refused(wrong), /^CHAIN_TESTNET_WALLET_FACTORIES=0x12 must be addresses/);
+});
+
 /** An address in mixed case, from EIP-55. */
 const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 

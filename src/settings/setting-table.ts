@@ -223,11 +223,12 @@ export const GENERAL_SECTIONS = [
       {
         name: 'WALLET_DEPLOYMENT_GAS_PER_DAY',
         default: '100000000',
-        unit: 'gas, 1000000–100000000000',
+        unit: 'gas in 24 hours, 1000000–100000000000',
         what:
-          'The most gas a day and network for the deployment of payers’ wallets ' +
-          '(`CHAIN_<NETWORK>_WALLET_FACTORIES`); each counts a million. When it is used up, the ' +
-          'alarm `wallet_deployment_limit` is raised.',
+          'The most gas for the deployment of payers’ wallets ' +
+          '(`CHAIN_<NETWORK>_WALLET_FACTORIES`), for each network and the 24 hours from the ' +
+          'first deployment; each counts a million. When it is used up, the alarm ' +
+          '`wallet_deployment_limit` is raised.',
       },
       {
         name: 'MAX_ACCOUNT_SHARE_PERCENT',

@@ -57,7 +57,7 @@ const GWEI = 1_000_000_000n;
 // Each fact has its source, and the date when it was read. Addresses and names of USDC on Base and
 // Ethereum: Circle's list (developers.circle.com/stablecoins/usdc-contract-addresses).
 
-/** The same addresses on Base, Base Sepolia and Ethereum. */
+/** The same addresses on Base and Base Sepolia. */
 const WALLET_FACTORIES: readonly Hex[] = [
   // Coinbase Smart Wallet and Base Account, versions 1.1 and 1: viem 2, toCoinbaseSmartAccount,
   // 2026-11-28.
@@ -150,7 +150,8 @@ const ETHEREUM: ChainProfile = {
   explorerUrl: 'https://etherscan.io',
   highestFee: 200n * GWEI,
   highestTip: 10n * GWEI,
-  walletFactories: WALLET_FACTORIES,
+  // At 20 gwei a million gas is 0.02 ETH, more than most sales bring in.
+  walletFactories: [],
   hasL1Fee: false,
 };
 

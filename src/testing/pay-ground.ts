@@ -7,6 +7,7 @@ import { applyDeployments } from '#payments/apply-deployments.ts';
 import { retryOffline } from '#payments/offline/retry.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { applySettlements } from '#payments/settle.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { Reply } from '#testing/api-client.ts';
 import { addBareWallet, tokenOf } from '#testing/pay-links.ts';
@@ -63,13 +64,20 @@ export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): strin
   return `${status} ${error?.code ?? declined?.decline_code ?? state}`;
 }
 
-/** @param options.isIdle nothing is settled until the test starts the world's relayer. */
+/**
+ * @param options.isIdle nothing is settled until the test starts the world's relayer.
+ * @param options.walletDeploymentGas gas a day for the deployment of wallets.
+ */
 export async function startPayGround({
   isIdle = false,
   overrides,
+  readiness,
+  walletDeploymentGas,
 }: {
   readonly isIdle?: boolean;
   readonly overrides?: Overrides;
+  readonly readiness?: Readiness;
+  readonly walletDeploymentGas?: number;
 } = {}): Promise<PayGround> {
   const world = await startRelayerWorld(overrides);
   const stopMining = world.network.mineEvery(100);
@@ -84,7 +92,9 @@ export async function startPayGround({
     await waiting;
     return askChain(payment);
   };
-  const store = await openStore({ database, wakeups, merchantNumber, preflight });
+  const places = { database, wakeups, merchantNumber, preflight, ...(readiness && { readiness }) };
+  const opened = await openStore(places);
+  const store = walletDeploymentGas === undefined ? opened : limited(opened, walletDeploymentGas);
   const server = await serveStore(store, { chains: [network.chain] });
   const stopApplying = keepApplying(world, store);
   return {
@@ -116,6 +126,12 @@ export async function startPayGround({
       await world.stop();
     },
   };
+}
+
+/** Returns the store with this much gas a day for the deployment of wallets. */
+function limited(store: TestStore, walletDeploymentGas: number): TestStore {
+  const { ctx } = store;
+  return { ...store, ctx: { ...ctx, settings: { ...ctx.settings, walletDeploymentGas } } };
 }
 
 function keepApplying({ wakeups, network }: RelayerWorld, store: TestStore): () => Promise<void> {

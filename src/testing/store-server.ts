@@ -71,12 +71,12 @@ function contextOf(store: TestStore, options: StoreServerOptions): ApiContext {
     testPasses: options.testPasses ?? null,
   });
   const { keys, settings, outside } = store.ctx;
-  const { staticPass, settleWithinS, settlementWaitMs } = settings;
+  const { staticPass, settleWithinS, settlementWaitMs, walletDeploymentGas } = settings;
   return {
     ...built,
     keys: { ...built.keys, card: keys.card },
     settings: {
-      ...{ ...built.settings, staticPass, settleWithinS },
+      ...{ ...built.settings, staticPass, settleWithinS, walletDeploymentGas },
       ...(settlementWaitMs === undefined ? {} : { settlementWaitMs }),
     },
     outside: {

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getCreate2Address, numberToHex, serializeErc6492Signature, zeroAddress } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
-import { keyWalletCode, readLink, sign } from '#testing/pay-links.ts';
+import { keyWalletCode, type LinkBody, readLink, sign } from '#testing/pay-links.ts';
+import { settling } from '#testing/settling.ts';
+import { serveStore } from '#testing/store-server.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
 /** Deploys what it is called with (CREATE2, salt 0). */
@@ -17,17 +22,36 @@ const FACTORIES = {
   unlisted: numberToHex(0xfac70003n, { size: 20 }),
 } as const;
 
+/** A job waits for a block or two. */
+const DEPLOYED_MS = 15_000;
+/** A request that waits for a wallet notices within 200 ms that its caller is gone. */
+const NOTICED_MS = 1_000;
+
 let ground: PayGround;
+let settles = true;
+
+/** Starts a network whose factories have code. */
+async function startGround(
+  options: Omit<Parameters<typeof startPayGround>[0] & object, 'overrides'> = {},
+): Promise<PayGround> {
+  const { honest, hostile, unlisted } = FACTORIES;
+  const overrides = () => ({ walletFactories: [honest, hostile] });
+  const started = await startPayGround({ ...options, overrides });
+  const { rpc } = started.world.network;
+  await rpc.call('anvil_setCode', [honest, HONEST]);
+  await rpc.call('anvil_setCode', [unlisted, HONEST]);
+  await rpc.call('anvil_setCode', [hostile, HOSTILE]);
+  return started;
+}
 
 before(async () => {
   // The compiler blocks this process, and with it a relayer, for seconds.
   keyWalletCode(zeroAddress);
-  const { honest, hostile } = FACTORIES;
-  ground = await startPayGround({ overrides: () => ({ walletFactories: [honest, hostile] }) });
-  const { rpc } = ground.world.network;
-  await rpc.call('anvil_setCode', [honest, HONEST]);
-  await rpc.call('anvil_setCode', [FACTORIES.unlisted, HONEST]);
-  await rpc.call('anvil_setCode', [hostile, HOSTILE]);
+  const readiness: Readiness = {
+    ...settling,
+    of: () => ({ settles, reasons: settles ? [] : ['paused'] }),
+  };
+  ground = await startGround({ readiness });
 });
 
 after(() => ground.close());
@@ -39,54 +63,89 @@ interface Undeployed {
   readonly data: Hex;
 }
 
+interface Made {
+  readonly manner?: 'honest' | 'two_faced';
+  readonly usdc?: bigint;
+  readonly on?: PayGround;
+}
+
 /** Adds the USDC of a wallet that its factory has not deployed yet. */
 async function newUndeployed(
   factory: Hex = FACTORIES.honest,
-  { manner = 'honest', usdc = PULLED }: { manner?: 'honest' | 'two_faced'; usdc?: bigint } = {},
+  { manner = 'honest', usdc = PULLED, on = ground }: Made = {},
 ): Promise<Undeployed> {
   const account = newWallet();
   const data = keyWalletCode(account.address, manner);
   const salt = numberToHex(0, { size: 32 });
   const from = getCreate2Address({ from: factory, salt, bytecode: data });
-  if (usdc > 0n) await ground.mint(from, usdc);
+  if (usdc > 0n) await on.mint(from, usdc);
   return { account, from, factory, data };
 }
 
-async function pay(wallet: Undeployed, signer: PrivateKeyAccount = wallet.account) {
+interface Asked {
+  readonly signer?: PrivateKeyAccount;
+  readonly on?: PayGround;
+}
+
+async function pay(wallet: Undeployed, { signer = wallet.account, on = ground }: Asked = {}) {
   const { from, factory, data } = wallet;
-  const { intentId, token } = await ground.newLink();
-  const signature = await sign(signer, await readLink(ground.server.pay, token, from));
+  const { intentId, token } = await on.newLink();
+  const signature = await sign(signer, await readLink(on.server.pay, token, from));
   const wrapped = serializeErc6492Signature({ address: factory, data, signature });
   const send = async () => {
-    const answer = await ground.authorize(token, from, wrapped);
+    const answer = await on.authorize(token, from, wrapped);
     const { error } = answer.body as { error?: { message: string } };
     return { answer: summary(answer), message: error?.message ?? '' };
   };
-  return { intentId, token, signature, send };
+  return { intentId, token, wrapped, send };
 }
 
-async function deployments(): Promise<string[]> {
+async function deployments(on: PayGround = ground): Promise<string[]> {
   const sql = `select status from chain_requests where kind = 'wallet_deployment' order by id`;
-  return (await ground.store.db.query<{ status: string }>(sql)).map(({ status }) => status);
+  return (await on.store.db.query<{ status: string }>(sql)).map(({ status }) => status);
 }
 
-async function codeOf(address: Hex): Promise<Hex> {
-  return (await ground.world.network.rpc.call('eth_getCode', [address, 'latest'])) as Hex;
+async function codeOf(address: Hex, on: PayGround = ground): Promise<Hex> {
+  return (await on.world.network.rpc.call('eth_getCode', [address, 'latest'])) as Hex;
 }
 
 test('a wallet whose factory is not listed hears the way out, and costs nothing', async () => {
   const { answer, message } = await (await pay(await newUndeployed(FACTORIES.unlisted))).send();
   assert.equal(answer, '400 wallet_not_deployed');
-  assert.match(message, /factory .* is not one .* Send something from it first/);
+  assert.match(message, /no wallets of its factory .* Send something from it first/);
   assert.deepEqual(await deployments(), []);
 });
 
 test('a wallet that could not pay, or did not sign, is not deployed', async () => {
   const poor = await (await pay(await newUndeployed(FACTORIES.honest, { usdc: 0n }))).send();
-  assert.equal(poor.answer, '400 wallet_not_deployed');
-  assert.match(poor.message, /could not pay/);
-  const forged = await (await pay(await newUndeployed(), newWallet())).send();
+  assert.equal(poor.answer, '200 insufficient_funds');
+  const forged = await (await pay(await newUndeployed(), { signer: newWallet() })).send();
   assert.equal(forged.answer, '400 signature_invalid');
+  assert.deepEqual(await deployments(), []);
+});
+
+test('no wallet is deployed while nothing is settled', async () => {
+  const { send } = await pay(await newUndeployed());
+  settles = false;
+  const { answer, message } = await send();
+  settles = true;
+  assert.equal(answer, '503 service_unavailable');
+  assert.match(message, /settles no payments at the moment \(paused\)/);
+  assert.deepEqual(await deployments(), []);
+});
+
+test('a chip whose address is such a wallet hears at the till what to do instead', async () => {
+  const { from, account, factory, data } = await newUndeployed();
+  const { intentId } = await ground.newLink();
+  const path = `/payment_intents/${intentId}/authorization`;
+  const till = ground.server.device();
+  const asked = await till.get(`${path}?from=${from}`);
+  const signature = await sign(account, asked.body as unknown as LinkBody);
+  const wrapped = serializeErc6492Signature({ address: factory, data, signature });
+  const answer = await till.post(path, { from, signature: wrapped });
+  assert.equal(summary(answer), '400 wallet_not_deployed');
+  const { error } = answer.body as { error?: { message: string } };
+  assert.match(error?.message ?? '', /Scan the code on the till with the wallet/);
   assert.deepEqual(await deployments(), []);
 });
 
@@ -105,15 +164,6 @@ test('a wallet is deployed once, before its first payment', async () => {
   assert.deepEqual(await deployments(), ['succeeded']);
 });
 
-test('a payment that was cut off after the deployment continues as it was signed', async () => {
-  const wallet = await newUndeployed();
-  const { send } = await pay(wallet);
-  const { admin, send: transact } = ground.world.network;
-  await transact(admin, wallet.factory, wallet.data);
-  assert.equal((await send()).answer, '200 succeeded');
-  assert.deepEqual(await deployments(), ['succeeded']);
-});
-
 test('a wallet that says yes and then no is declined, and no money moves', async () => {
   const wallet = await newUndeployed(FACTORIES.honest, { manner: 'two_faced' });
   assert.equal((await (await pay(wallet)).send()).answer, '200 authorization_refused');
@@ -123,8 +173,71 @@ test('a wallet that says yes and then no is declined, and no money moves', async
 test('a hostile factory costs one transaction, and a caller has three an hour', async () => {
   const { answer, message } = await (await pay(await newUndeployed(FACTORIES.hostile))).send();
   assert.equal(answer, '400 wallet_not_deployed');
-  assert.match(message, /did not deploy it/);
+  assert.match(message, /could not be deployed/);
   assert.deepEqual(await deployments(), ['succeeded', 'succeeded', 'failed']);
-  assert.equal((await (await pay(await newUndeployed())).send()).answer, '429 rate_limit_exceeded');
+  const next = await pay(await newUndeployed());
+  assert.equal((await next.send()).answer, '429 rate_limit_exceeded');
+  const buckets = await ground.store.db.query<{ bucket: string }>(
+    `select bucket from sign_in_attempts where bucket like '%link ' || $1`,
+    [next.intentId],
+  );
+  assert.deepEqual(buckets, [], 'a caller over the limit does not use up the link of others');
   assert.equal((await deployments()).length, 3);
+});
+
+test('rates that changed after the wallet signed are found before it is deployed', async () => {
+  await ground.store.db.query('delete from sign_in_attempts');
+  const { send } = await pay(await newUndeployed());
+  await ground.changeRates({ acquirer: 31, protocol: 20, cashback: 5 });
+  const before = await deployments();
+  assert.equal((await send()).answer, '200 authorization_refused');
+  assert.deepEqual(await deployments(), before);
+});
+
+test('the gas of a day is a limit, with an alarm for the operator', async () => {
+  const small = await startGround({ walletDeploymentGas: 1_000_000 });
+  try {
+    const on = { on: small };
+    const first = await pay(await newUndeployed(FACTORIES.honest, on), on);
+    assert.equal((await first.send()).answer, '200 succeeded');
+    const next = await (await pay(await newUndeployed(FACTORIES.honest, on), on)).send();
+    assert.equal(next.answer, '429 rate_limit_exceeded');
+    assert.match(next.message, /deploys no more wallets for now/);
+    const alarms = await small.store.db.query('select kind, subject, details from chain_alarms');
+    const details = { gas_per_day: 1_000_000 };
+    assert.deepEqual(alarms, [{ kind: 'wallet_deployment_limit', subject: 'testnet', details }]);
+    assert.deepEqual(await deployments(small), ['succeeded']);
+  } finally {
+    await small.close();
+  }
+});
+
+test('a payment that was cut off while its wallet was deployed continues as signed', async () => {
+  const idle = await startGround({ isIdle: true });
+  try {
+    const wallet = await newUndeployed(FACTORIES.honest, { on: idle });
+    const { intentId, token, wrapped } = await pay(wallet, { on: idle });
+    const cut = new AbortController();
+    const body = JSON.stringify({ from: wallet.from, signature: wrapped });
+    const url = `${idle.server.url}/api/pay/v1/${token}/authorization`;
+    const headers = { 'content-type': 'application/json' };
+    const first = fetch(url, { method: 'POST', headers, body, signal: cut.signal });
+    assert.ok(await waitUntil(async () => (await deployments(idle)).length === 1, DEPLOYED_MS));
+    cut.abort();
+    await assert.rejects(first);
+    await sleep(NOTICED_MS);
+    idle.world.startRelayer();
+    const isDeployed = async () => (await codeOf(wallet.from, idle)) !== '0x';
+    assert.ok(await waitUntil(isDeployed, DEPLOYED_MS));
+    assert.equal(await idle.requestsOf(intentId), 0, 'nothing is charged without the payer');
+    const another = await serveStore(idle.store, { chains: [idle.world.network.chain] });
+    const path = `/${token}/authorization`;
+    const again = await another.pay.post(path, { from: wallet.from, signature: wrapped });
+    await another.close();
+    assert.equal(summary(again), '200 succeeded');
+    assert.deepEqual(await deployments(idle), ['succeeded']);
+    assert.equal(await idle.requestsOf(intentId), 1);
+  } finally {
+    await idle.close();
+  }
 });

@@ -138,6 +138,14 @@ describe('a message is refused', () => {
     assert.equal((await visitor.post('/sign_in', { message, signature })).status, 201);
   });
 
+  test('with a made-up nonce, and no chain is asked about it', async () => {
+    const message = messageOf(newWallet(), await freshMessage({ nonce: 'a'.repeat(22) }));
+    // No chain answers here, so a key that is not the wallet's would be 503.
+    const signature = await newWallet().signMessage({ message });
+    const { status, body } = await visitor.post('/sign_in', { message, signature });
+    assert.deepEqual([status, errorCodeOf(body)], [401, 'sign_in_failed']);
+  });
+
   test('that is no EIP-4361 message at all', async () => {
     const account = newWallet();
     for (const message of ['hello', `${server.url} wants you`, '\n\n\n']) {

@@ -11,6 +11,7 @@ import {
 } from '#settlement/chain/fee-rates.ts';
 import type { CheckResult } from '#settlement/chain/payment-check.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { type Deployment, simulateDeployed } from '#settlement/chain/verify-signature.ts';
 import {
   authorizationNonce,
   type PaymentCall,
@@ -22,7 +23,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { Hex, PaymentAuthorization } from '#settlement/requests.ts';
+import type { PaymentAuthorization } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
@@ -31,6 +32,8 @@ export interface AuthorizedPayment {
   readonly payment: PaymentCall;
   readonly authorization: PaymentAuthorization;
   readonly rates: FeeRates;
+  /** Set for a wallet that must be deployed before the payment. */
+  readonly deployment?: Deployment;
 }
 
 /** The gas that the contract gives the token for the pull (`PULL_GAS` and `SIGNATURE_GAS`). */
@@ -61,21 +64,23 @@ export async function checkAuthorization(
 }
 
 async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckResult> {
-  const { payment, rates } = authorized;
+  const { payment, rates, deployment } = authorized;
   const { usdc } = chain.config;
   const { pulled } = chargesOf(payment.amount, rates);
   const lens = lensOf(contractOf(chain.config, payment.merchantNumber));
-  const answers = await chain.calls(
-    [
-      { to: lens, data: preflightCall([payment]), words: 3 },
-      { to: lens, data: ratesCall(), words: RATES_WORDS },
-      { to: usdc, data: balanceCall(payment), words: 1 },
-      pullCall(chain, authorized, pulled),
-    ],
-    'latest',
-    URGENT,
-  );
-  const [judged, charged, balance, pull] = answers;
+  const pull = pullCall(chain, authorized, pulled);
+  const calls = [
+    { to: lens, data: preflightCall([payment]), words: 3 },
+    { to: lens, data: ratesCall(), words: RATES_WORDS },
+    { to: usdc, data: balanceCall(payment), words: 1 },
+    { ...pull, gas: quantity(TOKEN_GAS + CALL_GAS + BigInt(size(pull.data)) * BYTE_GAS), words: 0 },
+  ];
+  const [[judged, charged, balance, pulledNow], pulledThen] = await Promise.all([
+    chain.calls(calls, 'latest', URGENT),
+    deployment === undefined
+      ? null
+      : simulateDeployed(chain, deployment, { ...pull, gas: TOKEN_GAS }),
+  ]);
   // The payment is valid, but the network settles nothing now (see readiness.ts).
   if (isPaused(judged)) return { status: 'unavailable' };
   const reason = decodeView(judged, (data) => {
@@ -87,7 +92,8 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
   }
   if (!sameRates(decodeView(charged, readRates), rates)) return declined('authorization_refused');
   if (decodeView(balance, BigInt) < pulled) return declined('insufficient_funds');
-  return pull?.ok === true ? { status: 'ok' } : declined('authorization_refused');
+  const isPulled = pulledThen ?? pulledNow?.ok === true;
+  return isPulled ? { status: 'ok' } : declined('authorization_refused');
 }
 
 function declined(reason: (CheckResult & { status: 'declined' })['reason']): CheckResult {
@@ -107,33 +113,18 @@ function pullCall(chain: Chain, { payment, authorization }: AuthorizedPayment, v
   const { signature } = authorization;
   const [validAfter, validBefore] = validityOf(authorization);
   const nonce = authorizationNonce(payment, authorization);
-  const times = { validAfter, validBefore };
-  const signed = { from: payment.payer, to: settlement, value, ...times, nonce, signature };
-  const call = pullOf(chain, signed);
-  const gas = quantity(call.gas + CALL_GAS + BigInt(size(call.data)) * BYTE_GAS);
-  return { ...call, gas, words: 0 };
-}
-
-/** Returns the token call that the settlement contract makes for a signed authorization. */
-export function pullOf(
-  { config }: Chain,
-  signed: {
-    readonly from: Hex;
-    readonly to: Hex;
-    readonly value: bigint;
-    readonly validAfter: bigint;
-    readonly validBefore: bigint;
-    readonly nonce: Hex;
-    readonly signature: Hex;
-  },
-) {
-  const { from, to, value, validAfter, validBefore, nonce, signature } = signed;
-  const data = encodeFunctionData({
-    abi: testUsdcAbi,
-    functionName: 'receiveWithAuthorization',
-    args: [from, to, value, validAfter, validBefore, nonce, signature],
-  });
-  return { from: to, to: config.usdc, data, gas: TOKEN_GAS };
+  const args = [
+    payment.payer,
+    settlement,
+    value,
+    validAfter,
+    validBefore,
+    nonce,
+    signature,
+  ] as const;
+  const functionName = 'receiveWithAuthorization';
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName, args });
+  return { from: settlement, to: chain.config.usdc, data };
 }
 
 function isPaused(answer: CallAnswer | undefined): boolean {

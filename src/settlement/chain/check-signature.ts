@@ -3,6 +3,7 @@ import type { ErrorCode } from '#core/error-codes.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import {
   type DecidedBy,
+  type Deployment,
   type SignatureVerdict,
   verifySignature,
   verifyUndeployed,
@@ -44,15 +45,30 @@ export async function checkSignature(
 ): Promise<{ readonly signature: Hex } | Refusal> {
   const { digest, offChain, ...rest } = signed;
   const asked = { ...rest, digests: [digest] };
-  const first = await verifySignature(chain, asked);
-  const deployment = first.status === 'not_deployed' ? first.deployment : null;
-  const isAsked = offChain === true && chain !== null && deployment !== null;
   const verdict =
-    isAsked && isListedFactory(chain.config, deployment.factory)
-      ? await verifyUndeployed(chain, { ...asked, deployment })
-      : first;
+    offChain === true && chain !== null
+      ? (await verifyDeployable(chain, asked)).verdict
+      : await verifySignature(chain, asked);
   if (verdict.status === 'valid') return { signature: verdict.signature };
   return refusalOf(verdict, wrong);
+}
+
+/**
+ * Like {@link verifySignature}, but a wallet that is not deployed yet is asked in a simulation of
+ * its deployment, if the operator lists its factory.
+ * @returns the deployment that must come first, if the signature is valid; otherwise `null`.
+ */
+export async function verifyDeployable(
+  chain: Chain,
+  asked: Parameters<typeof verifySignature>[1],
+): Promise<{ readonly verdict: SignatureVerdict; readonly deployment: Deployment | null }> {
+  const first = await verifySignature(chain, asked);
+  const deployment = first.status === 'not_deployed' ? first.deployment : null;
+  if (deployment === null || !isListedFactory(chain.config, deployment.factory)) {
+    return { verdict: first, deployment: null };
+  }
+  const verdict = await verifyUndeployed(chain, { ...asked, deployment });
+  return { verdict, deployment: verdict.status === 'valid' ? deployment : null };
 }
 
 /** Returns the refusal of a signature that was not found valid, with the way out. */

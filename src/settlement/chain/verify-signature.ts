@@ -211,26 +211,22 @@ export async function verifyUndeployed(
 
 /**
  * Simulates the deployment and then a call that the settlement contract makes, as one program in
- * that contract's place: the token takes an authorization only from it. Never throws.
+ * that contract's place: the token takes an authorization only from it.
+ * @returns true if both succeed. @throws RpcUnavailable
  */
 export async function simulateDeployed(
   chain: Chain,
   deployment: Deployment,
   settling: ProgramCall & { readonly from: Hex },
-): Promise<'succeeds' | 'fails' | 'unavailable'> {
+): Promise<boolean> {
   const code = callProgram([deploymentCall(deployment), settling], { answer: false });
   const gas = quantity(gasOfProgram(code) + 2n * DEPLOYMENT_GAS + settling.gas);
   const { from: to } = settling;
   const params = [{ to, gas }, 'latest', { [to]: { code } }];
-  try {
-    const calls = [{ method: 'eth_call', params, accepts: isWord }];
-    const [answer] = await chain.rpc.batch(calls, { urgent: true });
-    if (answer?.ok !== true) return 'unavailable';
-    return BigInt(answer.result as Hex) === 1n ? 'succeeds' : 'fails';
-  } catch (error) {
-    if (error instanceof RpcUnavailable) return 'unavailable';
-    throw error;
-  }
+  const calls = [{ method: 'eth_call', params, accepts: isWord }];
+  const [answer] = await chain.rpc.batch(calls, { urgent: true });
+  if (answer?.ok === true) return BigInt(answer.result as Hex) === 1n;
+  throw new RpcUnavailable('a deployment could not be simulated', { cause: answer?.refusal });
 }
 
 async function orUnavailable(work: () => Promise<SignatureVerdict>): Promise<SignatureVerdict> {
