@@ -113,8 +113,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'nothing is owed after a reorganization',
     file: 'src/settlement/relayer/follow/resolve.ts',
-    from: " && KINDS[request.kind].whenUndone !== 'alert' && !result.succeeded;",
-    to: " && KINDS[request.kind].whenUndone !== 'alert' && !result.succeeded && result.succeeded;",
+    from: '!triedOnce && !result.succeeded;',
+    to: '!triedOnce && !result.succeeded && result.succeeded;',
   },
   {
     name: 'a cancellation transaction that was mined answers what its nonce was for',

@@ -67,7 +67,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     from: "  if (verdict.status === 'invalid') return signatureFailed(db, link.intent.id);",
     to:
       "  if (verdict.status === 'invalid') " +
-      "return { terms: present(newestFirst[0], 'terms of a signature'), signature };",
+      "return { terms: present(newestFirst[0], 'terms of a signature'), signature, deployment };",
   },
   {
     name: 'a code pays as often as it is shown',
