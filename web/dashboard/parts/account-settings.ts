@@ -1,6 +1,8 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Account, UpdateAccountBody } from '../../data/types/dashboard.ts';
 import { storedNow, useOpened } from '../../desk/concurrent-change.tsx';
+import { readingOf } from '../../desk/reads.ts';
 import { useSend } from '../../desk/send.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
@@ -19,13 +21,19 @@ export interface AccountProps {
  * shows. It returns `null` if that failed.
  */
 export function useSaveAccount(account: Account, fields: readonly string[]) {
-  const { call } = useMerchant();
+  const merchant = useMerchant();
+  const { call } = merchant;
+  const cache = useQueryClient();
   const toast = useToast();
   const sending = useSend(fields);
   const save = async (change: AccountChange) => {
     const body = { version: account.version, ...change };
     const saved = await sending.send(() => call('PATCH /accounts/{account}', { body }));
-    if (saved !== null) toast(t('dashboard.settings.saved'));
+    if (saved === null) return null;
+    // Until the account is read again, a quick second change would conflict with the first.
+    const { queryKey } = readingOf(merchant, { name: 'GET /accounts/{account}' });
+    cache.setQueryData(queryKey, saved);
+    toast(t('dashboard.settings.saved'));
     return saved;
   };
   return { sending, save };
