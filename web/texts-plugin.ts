@@ -23,7 +23,7 @@ const NAMED = /'([a-z]\w*(?:\.\w+)+)'|`([a-z]\w*(?:\.\w+)*\.)\$\{/g;
 /**
  * Selects the modules that reach the plugin, because passing one over costs more than scanning it.
  */
-const NAMES_TEXTS = /'[a-z]\w*\.\w|`[a-z]\w*\.|\bpartOf\(/;
+const NAMES_TEXTS = /'[a-z]\w*\.\w|`[a-z]\w*\.|\b(?:partOf|withTexts)\(/;
 
 /** The keys of a module: literal ones, which get short names, and prefixes of computed ones. */
 interface Named {
@@ -80,13 +80,16 @@ interface ModuleInfo {
   readonly dynamicallyImportedIds: readonly string[];
 }
 
-/** A module's keys, and which of its dynamic imports are parts (`ui/lazy-part.ts`). */
+/**
+ * A module's keys, and which of its dynamic imports wait for their texts: parts
+ * (`ui/lazy-part.ts`), and those in `withTexts`.
+ */
 interface ModuleTexts {
   readonly names: readonly string[];
   readonly parts: readonly string[];
 }
 
-const PART = /\bpartOf\(\s*async \(\) => \(await import\(\s*'([^']+)'/g;
+const PART = /\b(?:partOf\(\s*async \(\) => \(await |withTexts\(\s*\(\) => )import\(\s*'([^']+)'/g;
 
 function partsIn(code: string, id: string): string[] {
   return [...code.matchAll(PART)].map(([, target = '']) => path.resolve(path.dirname(id), target));
@@ -108,8 +111,7 @@ function namesOf(
       const parts = texts.get(id)?.parts ?? [];
       const dynamic = info?.dynamicallyImportedIds ?? [];
       open.push(...(info?.importedIds ?? []));
-      // Only a part waits for its texts, so texts of other dynamic imports belong to the first
-      // load.
+      // Texts of the other dynamic imports belong to the first load.
       open.push(...dynamic.filter((one) => alsoParts || !parts.includes(one)));
     }
     return new Set([...seen].flatMap((id) => texts.get(id)?.names ?? []));

@@ -25,7 +25,7 @@ const TEXT =
 /** Modules that a till always needs. */
 const TILL = new RegExp(
   'web/(terminal/(charge|currency|machine|phases|page-path|split|till-storage|words|' +
-    'screens/(catalogue-link|find-link|lazy-parts|not-opened|till-icon))|ui/money-text|' +
+    'screens/(catalogue-link|find-link|lazy-offline|lazy-parts|not-opened|till-icon))|ui/money-text|' +
     String.raw`data/device)\.tsx?$`,
 );
 
@@ -153,7 +153,8 @@ export default defineConfig({
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
             { name: 'text', test: TEXT },
             { name: 'base', test: BASE },
-            // Otherwise both land in the till's chunk and are loaded by apps without a till.
+            // Otherwise these land in the till's chunk and are loaded by apps without a till.
+            { name: 'bytes', test: /web\/data\/bytes\.ts$/ },
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
             { name: 'price', test: /(web\/ui\/price|src\/core\/currency-digits)\.ts$/ },
             { name: 'till', test: TILL },

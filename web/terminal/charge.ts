@@ -1,6 +1,6 @@
 import { isReachable } from '../data/api.ts';
 import { formatMoney } from '../ui/price.ts';
-import { loadMoreTexts, t } from '../ui/text/t.ts';
+import { t, withTexts } from '../ui/text/t.ts';
 import type { Create, Till } from './phases.ts';
 import type { OfflineSelling } from './screens/till-context.ts';
 import type { TillRunner, TillView } from './till.ts';
@@ -50,7 +50,7 @@ export async function charge(
   const sale = (await till?.prepare(create)) ?? null;
   if (sale === null) return runner.dispatch({ type: 'charge', create });
   if (!('is' in sale)) return runner.dispatch({ type: 'charge_offline', sale });
-  const [{ problemWords }] = await Promise.all([import('./offline/words.ts'), loadMoreTexts()]);
+  const { problemWords } = await withTexts(() => import('./offline/words.ts'));
   runner.dispatch({ type: 'not_offline', message: problemWords(sale) });
 }
 

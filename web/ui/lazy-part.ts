@@ -1,5 +1,5 @@
 import { type ComponentType, createElement, type ReactNode, useEffect, useState } from 'react';
-import { loadMoreTexts } from './text/t.ts';
+import { withTexts } from './text/t.ts';
 
 /** A component whose code loads after the first load. */
 export interface Part<P> {
@@ -48,8 +48,7 @@ export function partOf<P extends object>(
   fetch: () => Promise<ComponentType<P>>,
   meanwhile: ReactNode = null,
 ): Part<P> {
-  const withTexts = async () => (await Promise.all([fetch(), loadMoreTexts()]))[0];
-  return firstPartOf(withTexts, meanwhile);
+  return firstPartOf(() => withTexts(fetch), meanwhile);
 }
 
 /** Creates a part that most users see at once, so its texts load with the page. */

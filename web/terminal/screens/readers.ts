@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Device, DeviceApi } from '../../data/device.ts';
-import { loadMoreTexts } from '../../ui/text/t.ts';
+import { withTexts } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { takesPasses } from '../machine.ts';
 import { goTo } from '../page-path.ts';
@@ -97,7 +97,7 @@ async function acceptByChip(
 ): Promise<Unread | null> {
   const till = await offline.till();
   if (till === null) return { is: 'not_signed', message: null };
-  const { signOffline } = await import('../offline/sign-offline.ts');
+  const { signOffline } = await withTexts(() => import('../offline/sign-offline.ts'));
   const accepted = await signOffline({ till, asked, chip, askPin }, until);
   if ('is' in accepted) return accepted;
   runner.dispatch({ type: 'accepted', slip: accepted });
@@ -154,8 +154,7 @@ async function acceptAnswer(
 ): Promise<Unread | null> {
   const [till, { problemWords }] = await Promise.all([
     offline.till(),
-    import('../offline/words.ts'),
-    loadMoreTexts(),
+    withTexts(() => import('../offline/words.ts')),
   ]);
   const accepted = (await till?.accept(asked, text)) ?? 'full';
   if (typeof accepted === 'string' || 'is' in accepted) {

@@ -78,3 +78,9 @@ export function loadMoreTexts(): Promise<void> {
   );
   return more;
 }
+
+/** Loads code together with its texts, which then stay out of the first load (texts-plugin.ts). */
+export async function withTexts<T>(load: () => Promise<T>): Promise<T> {
+  const [loaded] = await Promise.all([load(), loadMoreTexts()]);
+  return loaded;
+}
