@@ -20,7 +20,7 @@ import {
 } from '../testing/wallet.ts';
 
 /** React alone takes 68 kB of this. */
-const BUDGET_BYTES = 90_000;
+const BUDGET_BYTES = 91_000;
 const PULLED = 2_511_250n;
 
 let shared: SharedSandbox;

@@ -29,6 +29,7 @@ test('till and wallet, both offline, read each other’s codes by their cameras'
   await wallet.button(/^Pay offline/).click();
   await wallet.button(/^Scan/).click();
   await film(wallet.page, request);
+  await wallet.dialog().waitFor({ state: 'hidden' });
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.button(/^Sign 2\.51/).click();
   const answer = await wallet.page.getByRole('textbox', { name: 'Answer' }).inputValue();

@@ -5,7 +5,9 @@ import type { Page } from 'playwright-core';
 const NAMES = {
   button: [
     ...['Sign in', 'Sign out', 'Charge', 'Cancel payment', 'New payment', 'Start shift', 'Refund'],
-    ...['Create API key', 'Add terminal', 'Pair', 'Pay', 'Withdraw', 'Go live', 'Resend'],
+    // The longer name first.
+    ...['Create API key', 'Add terminal', 'Pair', 'Pay offline', 'Pay', 'Withdraw', 'Go live'],
+    'Resend',
     ...['Add tip', 'No tip', 'Create wallet', 'Import wallet'],
   ],
   input: [

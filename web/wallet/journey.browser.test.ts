@@ -16,7 +16,7 @@ import {
 } from '../testing/wallet.ts';
 
 /** The limit is 130 kB in each language. English must leave room for longer ones. */
-const BUDGETS = { en: 126_600, qps: 130_000 } as const;
+const BUDGETS = { en: 127_600, qps: 130_000 } as const;
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
