@@ -9,6 +9,7 @@ import { COUNTER_JOURNEYS } from './engines/counter-journeys.ts';
 import { DESK_JOURNEYS } from './engines/desk-journeys.ts';
 import type { Engine } from './engines/hands.ts';
 import { type Journeys, ZONE } from './engines/journey.ts';
+import { LANGUAGE_JOURNEYS } from './engines/language-journeys.ts';
 import { OTHER_JOURNEYS } from './engines/other-journeys.ts';
 import { PRICE_JOURNEYS } from './engines/price-journeys.ts';
 
@@ -19,6 +20,7 @@ const JOURNEYS: Journeys = {
   ...COUNTER_JOURNEYS,
   ...DESK_JOURNEYS,
   ...PRICE_JOURNEYS,
+  ...LANGUAGE_JOURNEYS,
 };
 
 let shared: SharedSandbox;
