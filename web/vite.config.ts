@@ -25,8 +25,8 @@ const TEXT =
 /** Modules that a till always needs. */
 const TILL = new RegExp(
   'web/(terminal/(charge|currency|machine|phases|page-path|split|till-storage|words|' +
-    'screens/(catalogue-link|find-link|lazy-offline|lazy-parts|not-opened|till-icon))|ui/money-text|' +
-    String.raw`data/device)\.tsx?$`,
+    'screens/(catalogue-link|find-link|lazy-offline|lazy-parts|not-opened|till-icon))|' +
+    String.raw`ui/money-text|data/device)\.tsx?$`,
 );
 
 /** Modules of a paired till's readers: many small ones, which compress better as one chunk. */

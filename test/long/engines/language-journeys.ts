@@ -7,7 +7,7 @@ import { WALLET_PASSWORD } from '../../../web/testing/wallet.ts';
 import type { Hands } from './hands.ts';
 import type { Journeys } from './journey.ts';
 
-/** Journeys in the languages that differ most from English: right to left, long words, wide ones. */
+/** Journeys in languages that differ from English: right to left, long words, other scripts. */
 
 interface Words {
   /** Returns the whole text, as a label. */
