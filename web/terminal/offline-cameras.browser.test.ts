@@ -29,6 +29,8 @@ test('till and wallet, both offline, read each other’s codes by their cameras'
   await wallet.button(/^Pay offline/).click();
   await wallet.button(/^Scan/).click();
   await film(wallet.page, request);
+  // The camera's dialog opens and closes by itself.
+  await wallet.page.locator(`input[data-name="Request"][value="${request}"]`).waitFor();
   await wallet.dialog().waitFor({ state: 'hidden' });
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.button(/^Sign 2\.51/).click();
