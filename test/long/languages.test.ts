@@ -15,6 +15,7 @@ const FOR_ALL = [
   'web/front/front.browser.test.ts',
   'web/pay/languages.browser.test.ts',
   'web/terminal/languages.browser.test.ts',
+  'web/terminal/offline-languages.browser.test.ts',
   'web/wallet/languages.browser.test.ts',
 ];
 /** The dashboard has fewer languages. */

@@ -149,6 +149,10 @@ test('the settings, what a wallet can do without this service, and what it signs
   await follow('wallet.end.link');
   await wallet.page.getByText(text('wallet.end.sign_heading'), { exact: true }).first().waitFor();
   await check();
+  await wallet.page.goto(`${shared.sandbox.web_url}/wallet/pay-offline`);
+  await named('Request').fill(`TLREQ1${'A'.repeat(200)}`);
+  await wallet.page.getByText(text('wallet.pay_offline.problem.damaged')).waitFor();
+  await check();
   wallet.checkClean();
   await wallet.close();
 });
