@@ -1116,7 +1116,7 @@ type OfflineRecordLineItemsItem struct {
 	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
 	UnitAmount int64 `json:"unit_amount"`
 
-	// The tax rate in basis points, 0 to 10000, or a name: of one of the account’s `tax_rates`, or of those of the terminal’s location if it has its own. Responses have the basis points.
+	// The tax rate in basis points, 0 to 10000, or the name of one of the `tax_rates` of the terminal’s location, or of the account if the location has none. Responses have basis points.
 	TaxRate json.RawMessage `json:"tax_rate"`
 
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price. Default: the account’s `prices_include_tax`.
@@ -1690,7 +1690,7 @@ type EventOfflinePaymentSucceededData struct {
 	Object OfflinePayment `json:"object"`
 }
 
-// A sale that a till had accepted offline cannot be paid; bounce_reason says why. Nothing was charged, and the merchant carries the loss.
+// A sale that a till had accepted offline cannot be paid; bounce_reason says why. Nothing was charged, and the merchant bears the loss.
 type EventOfflinePaymentBounced struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -2081,7 +2081,7 @@ type CreatePaymentIntentBodyLineItemsItem struct {
 	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
 	UnitAmount int64 `json:"unit_amount"`
 
-	// The tax rate in basis points, 0 to 10000, or a name: of one of the account’s `tax_rates`, or of those of the terminal’s location if it has its own. Responses have the basis points.
+	// The tax rate in basis points, 0 to 10000, or the name of one of the `tax_rates` of the terminal’s location, or of the account if the location has none. Responses have basis points.
 	TaxRate json.RawMessage `json:"tax_rate"`
 
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price. Default: the account’s `prices_include_tax`.

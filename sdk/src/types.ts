@@ -939,8 +939,9 @@ export interface OfflineRecord {
      */
     unit_amount: number;
     /**
-     * The tax rate in basis points, 0 to 10000, or a name: of one of the account’s `tax_rates`, or
-     * of those of the terminal’s location if it has its own. Responses have the basis points.
+     * The tax rate in basis points, 0 to 10000, or the name of one of the `tax_rates` of the
+     * terminal’s location, or of the account if the location has none. Responses have basis
+     * points.
      */
     tax_rate: number | string;
     /**
@@ -1398,7 +1399,7 @@ export interface EventOfflinePaymentSucceeded {
 
 /**
  * A sale that a till had accepted offline cannot be paid; bounce_reason says why. Nothing was
- * charged, and the merchant carries the loss.
+ * charged, and the merchant bears the loss.
  */
 export interface EventOfflinePaymentBounced {
   /** The id of an event: evt_… */
@@ -1749,8 +1750,9 @@ export interface CreatePaymentIntentBody {
      */
     unit_amount: number;
     /**
-     * The tax rate in basis points, 0 to 10000, or a name: of one of the account’s `tax_rates`, or
-     * of those of the terminal’s location if it has its own. Responses have the basis points.
+     * The tax rate in basis points, 0 to 10000, or the name of one of the `tax_rates` of the
+     * terminal’s location, or of the account if the location has none. Responses have basis
+     * points.
      */
     tax_rate: number | string;
     /**

@@ -60,7 +60,7 @@ export function catalogueItem(row: CatalogueRow): { readonly [key: string]: Json
   return { id, object: 'catalogue_item', name, ...price, color, position, version };
 }
 
-/** Reads the items as a terminal sells them: with the tax rates of its location. */
+/** Reads the items as a terminal sells them, with the tax rates of its location. */
 export async function readTillCatalogue(
   sql: Sql,
   { tenant, terminalId }: { readonly tenant: Tenant; readonly terminalId: string },

@@ -44,7 +44,7 @@ export async function selectLocation(
   return locations.find(sql, 'where id = $1 and account_id = any($2)', [id, accountIds]);
 }
 
-/** What a till and its customers follow: its location, and the account where that says nothing. */
+/** The settings of a till and its customers: its location's, or else its account's. */
 export interface ShopAt {
   readonly time_zone: string;
   readonly language: Language | null;

@@ -10,7 +10,7 @@ export const periodEnds = table('period_ends', {
   due: 'timestamptz',
 });
 
-/** What is done at the end of a period. */
+/** The task at the end of a period. */
 export type PeriodTask = Row<typeof periodEnds>['task'];
 
 export interface DuePeriod {
@@ -19,7 +19,7 @@ export interface DuePeriod {
   readonly now: Date;
 }
 
-/** Returns accounts of these modes whose period may have ended, those that wait longest first. */
+/** Returns accounts of these modes whose period may have ended, the longest waiting first. */
 export async function selectDuePeriods(
   sql: Sql,
   wanted: {
@@ -51,7 +51,7 @@ export async function lockDuePeriod(tx: Tx, { tenant, task, now }: DuePeriod): P
   return rows.length > 0;
 }
 
-/** Moves a period that is due to a later moment. */
+/** Postpones a period that is due. */
 export async function updatePeriodDue(
   sql: Sql,
   { tenant, task, now }: DuePeriod,

@@ -13,10 +13,10 @@ import { accountTime } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 
-/** The periods of one run: a second of work, so that a stop of the process does not wait. */
+/** Periods per run: about a second of work, so that the process can stop quickly. */
 const BATCH = 100;
 /**
- * The pause before a period that could not be ended is tried again. All accounts of a network wait
+ * The pause before another try at a period that could not be ended. All accounts of a network wait
  * together while its chain cannot be reached.
  */
 const RETRY_MS = 30_000;
@@ -31,7 +31,7 @@ export async function endPeriods(
   wanted: {
     readonly task: PeriodTask;
     readonly modes: readonly boolean[];
-    /** The message of the log if `end` throws. */
+    /** The log message if `end` throws. */
     readonly failure: string;
   },
   end: (due: DuePeriod) => Promise<boolean>,
@@ -42,7 +42,7 @@ export async function endPeriods(
   for (const tenant of tenants) {
     const due = { tenant, task, now };
     const isEnded = await end(due).catch((error: unknown) => {
-      // The others are independent of it.
+      // One failed account must not hold up the others.
       ctx.log.error(failure, { account: tenant.accountId, error: describeError(error) });
       return false;
     });

@@ -45,7 +45,7 @@ export async function selectShopSettings(sql: Sql, accountId: string): Promise<S
   return only(rows, 'account');
 }
 
-/** A terminal, and the account that asks about it. */
+/** A terminal, and the account that the request comes from. */
 export interface AskedTerminal {
   readonly accountId: string;
   readonly terminalId: string;
@@ -58,7 +58,7 @@ interface TaxRow extends Pick<ShopSettings, 'tax_rates' | 'prices_include_tax'> 
 
 /**
  * Reads the tax settings for sales at these terminals: the account's, with the rates of the
- * terminal's location if that has its own. A terminal of another account has no location here.
+ * terminal's location if that has its own. The location of another account's terminal is ignored.
  */
 export async function selectTaxSettings(
   sql: Sql,

@@ -54,7 +54,7 @@ function balance(code: 'OPBD' | 'CLBD', atoms: bigint, day: string): string {
 
 function head(period: Period): string {
   const { tenant, timeZone, since, until, from, to, opening, closing } = period;
-  // The end tells statements of several payouts on one day apart. 35 characters are the maximum.
+  // The suffix distinguishes statements of the same days. At most 35 characters are allowed.
   const id = `${tenant.livemode ? 'live' : 'test'}-${from}-${to}-${until.getTime().toString(36)}`;
   const made = element('CreDtTm', localTime(timeZone, until));
   const span =

@@ -16,7 +16,7 @@ import { parseCsv } from '#testing/books.ts';
 
 const DAYS = Number(process.env.BOOKS_DAYS ?? 150);
 const ZONES = ['Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'Pacific/Apia'];
-/** Days with a change of clocks in one of these zones, in both directions, and one without. */
+/** Days with a clock change in one of these zones, in each direction, and one day without. */
 const CALENDAR = [
   '2026-03-29',
   '2026-10-25',

@@ -164,7 +164,7 @@ export async function selectPage<Row extends Place>(
   return readList<Row>(sql, list, { tenant, page });
 }
 
-/** Returns one page of a table with `location_id`, of one location if the page names it. */
+/** Returns one page of a table that has `location_id`, limited to the page's location if set. */
 export async function selectLocatedPage<Row extends Place>(
   sql: Sql,
   list: ListOf,

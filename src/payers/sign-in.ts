@@ -135,7 +135,7 @@ async function verifyClaim(
   const claim = readSignInMessage(terms, message, now);
   if (isRefusal(claim)) return claim;
   const nonce = hashSecret(claim.nonce);
-  // Looked up first, so that the chain is asked only for messages with a nonce of ours.
+  // Looked up first, so that only messages with a nonce that we issued cost a call to the chain.
   if (!(await isNonceKnown(db, nonce))) return unknownNonce();
   const { address: signer, livemode } = claim;
   const how = { by: 'contract', offChain: true } as const;

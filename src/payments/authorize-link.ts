@@ -123,7 +123,7 @@ export async function authorizeLink(
 
 /**
  * Returns the reason why this wallet cannot pay now; `null` if it can. A wallet that is not on the
- * chain yet is deployed, if that is allowed and it can pay then.
+ * chain yet is deployed first, if that is allowed and it can pay afterwards.
  */
 async function whyNot(
   ctx: ApiContext,

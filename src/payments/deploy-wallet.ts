@@ -24,12 +24,12 @@ import { type Hex, requestOnChain } from '#settlement/requests.ts';
 const DEPLOYMENTS_PER_HOUR = 3;
 /** A deployment is in a block after about a second. */
 const POLL_MS = 200;
-/** How far the asked node may be behind the one that showed the deployment as mined. */
+/** How far this node may lag behind the one that reported the deployment as mined. */
 const LAG_MS = 2_000;
 
 export interface Undeployed {
   readonly from: Hex;
-  /** What the wallet has signed, and its deployment by a listed factory. */
+  /** The terms that the wallet has signed, and its deployment by a listed factory. */
   readonly verified: VerifiedAuthorization & { readonly deployment: Deployment };
   /** The IP address of the caller; `null` where no wallet is deployed, as at tills. */
   readonly address: string | null;
@@ -39,7 +39,7 @@ export interface Undeployed {
 /**
  * Deploys the wallet of a payer who has signed for it (ERC-6492), in a transaction of its own
  * before the payment. The operator pays, so deployment and payment are simulated together first. A
- * repeated request finds the job under way, or the deployed wallet.
+ * repeated request finds the pending job, or the deployed wallet.
  * @returns `null` once the wallet can be asked.
  */
 export async function deployWallet(
@@ -52,8 +52,8 @@ export async function deployWallet(
   if (address === null) {
     return refuse(
       'wallet_not_deployed',
-      'This wallet is a contract that is not on the chain yet, and none is deployed for a chip ' +
-        'at a till. Scan the code on the till with the wallet, or pay with another one. ' +
+      'This wallet is a contract that is not on the chain yet, and chips at a till cannot have ' +
+        'it deployed. Scan the code on the till with the wallet, or pay with another one. ' +
         'Nothing was charged.',
       'from',
     );
@@ -78,7 +78,7 @@ interface Wanted extends Pick<Undeployed, 'from'> {
   readonly now: Date;
 }
 
-/** Counts and requests the deployment, unless it is under way already. Locks the payer. */
+/** Counts and requests the deployment, unless it is already in progress. Locks the payer. */
 async function queueOnce(
   tx: Tx,
   { walletDeploymentGas }: ApiContext['settings'],
@@ -94,7 +94,7 @@ async function queueOnce(
   await lockPayer(tx, payer.id);
   if ((await selectDeployment(tx, subjectId)) !== null) return null;
   const hourly = { allowance: { attempts: DEPLOYMENTS_PER_HOUR, windowMs: HOUR_MS }, now };
-  // The address first: a caller who is over the limit must not use up the link of others.
+  // The address counts first: a caller over its limit must not use up a link's limit for others.
   for (const bucket of [
     addressBucket(`wallet deployments ${network}`, address),
     `wallet deployments link ${link.intent.id}`,

@@ -8,7 +8,7 @@ import type { AcceptedOffline } from '#payments/payment-intent.ts';
 import type { RateTax } from '#prices/lines.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
-/** The place of a sale, as receipts name it. */
+/** The location of a sale, as on receipts. */
 interface PlaceOnReceipt {
   readonly name: string;
   readonly address: string | null;

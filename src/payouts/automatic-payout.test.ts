@@ -148,7 +148,7 @@ test('a period that a restored database has lost is not paid again', async () =>
   );
   assert.deepEqual(await withdrawals(), [{ period: ended, amount: BigInt(AMOUNT) }]);
   assert.deepEqual(await newest(), [ended, 'requested', null]);
-  // The copy may be from before an advance of the test clock, in which the period is not found.
+  // The copy may be older than the last advance of the test clock; then it lacks the period.
   await query('delete from automatic_payouts where period = $1', [ended]);
   await query('update withdrawals set period = null');
   await endPause();
@@ -194,7 +194,7 @@ test('neither chain nor account is read before the period ends, in any zone', as
   assert.equal((await withdrawals()).length, count);
 });
 
-test('a chain that is away is asked once for all accounts that wait for it', async () => {
+test('an unreachable chain is called once for all accounts that wait for it', async () => {
   const { db, clock } = ground.store;
   for (let n = 0; n < 3; n++) {
     const { tenant } = await addMerchant(db, {
@@ -293,7 +293,7 @@ test('a hold of the contract on a new merchant skips the period', async () => {
   await sell();
   await advance();
   const { chain } = ground.world.network;
-  // The account's third word is the end of the hold, which this contract does not have.
+  // The third word of the returned account is the end of the hold, which this contract lacks.
   const until = BigInt(Math.floor(Date.now() / 1000) + DAY_SECONDS);
   const calls: Chain['calls'] = async (...args) => {
     const [account, ...others] = await chain.calls(...args);

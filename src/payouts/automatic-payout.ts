@@ -50,7 +50,7 @@ export const SKIPPED = {
 } as const;
 export const WAITING = {
   chain_unavailable: 'The chain cannot be reached. The service tries again.',
-  refused: 'The payout was refused, because the balance has changed. The service tries again.',
+  refused: 'The payout was refused because the balance changed. The service will try again.',
 } as const;
 
 export type PayoutReason = keyof typeof SKIPPED;
@@ -120,7 +120,7 @@ export async function payOutPeriods(ctx: Context, idKey: IdKey): Promise<boolean
   const failure = 'an automatic payout failed';
   return endPeriods(ctx, { task: 'payout', modes, failure }, async (due) => {
     const { livemode } = due.tenant;
-    // The chain is read before the transaction begins, and not again in this run after a time-out.
+    // Read before the transaction begins. After a time-out, this run does not read it again.
     const found =
       unreachable.get(livemode) ?? (await readEverywhere(ctx.db, ctx.chains, due.tenant));
     if (isAway(found)) unreachable.set(livemode, found);
@@ -177,12 +177,12 @@ function periodNumber(idKey: IdKey, { tenant, every, period }: Omit<Ended, 'now'
   return withdrawalNumber(idKey, key);
 }
 
-/** A week that waits for the chain begins two weeks and a day, in all zones, before its payout. */
+/** A week that waits for the chain began at most two weeks and a day before, in any zone. */
 const MAX_DAYS_AGO = 16;
 
 /**
- * Records that a payout, rebuilt from the chain, was that of a period.
- * @param happened when the chain made it, by the account's clock.
+ * Records that a payout that was rebuilt from the chain belongs to a period.
+ * @param happened when it was mined, by the account's clock.
  */
 export async function recordRebuilt(
   tx: Tx,

@@ -37,8 +37,8 @@ export function basisPointsOf(rate: number | string, settings: TaxSettings): num
 }
 
 /**
- * Returns what a rate of the account is at a location: the location's rate of the same name. A rate
- * without a name stays, as does one whose names have different rates there.
+ * Returns an account's rate as it applies at a location: the location's rate of the same name. A
+ * rate without a name stays, and so does one whose names have different rates there.
  */
 export function rateAt(
   rate: number,
@@ -58,7 +58,7 @@ export function unknownTaxRate(param: string, rate: number | string): Refusal {
   return invalid(
     param,
     `there is no tax rate named ${JSON.stringify(rate)}. Send its basis points, or a name in ` +
-      "the tax_rates of the account, or of the terminal's location if that has its own.",
+      "the tax_rates of the account, or of the terminal's location if it has its own.",
   );
 }
 

@@ -65,7 +65,7 @@ test('a worker that pays the gas of transfers needs a key for it, others do not'
   assert.equal(worker.chains.testnet?.sponsorKey, KEY);
 });
 
-test('factories of wallets are those of the profile, none where gas is dear, or as set', () => {
+test('wallet factories default to the chain’s profile, and a setting replaces them', () => {
   const factoriesOf = (env: Readonly<Record<string, string>>) => testnet(env).walletFactories;
   assert.equal(factoriesOf({ CHAIN_TESTNET_CHAIN_ID: '8453' }).length, 3);
   assert.deepEqual(factoriesOf({ CHAIN_TESTNET_CHAIN_ID: '1' }), []);

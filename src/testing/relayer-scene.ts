@@ -101,7 +101,7 @@ export async function askRefund(
   return world.ask({ kind: 'refund', payload: await refundPayload(world, paymentId, amount) });
 }
 
-/** Returns what a refund asks of the relayer, under a new reference. */
+/** Returns a refund's settlement job for the relayer, with a new reference. */
 export async function refundPayload(
   { database }: Pick<RelayerWorld, 'database'>,
   paymentId: string,

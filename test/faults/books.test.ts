@@ -16,14 +16,14 @@ import {
 } from '#testing/restore-ground.ts';
 
 /**
- * Statements and automatic payouts of whole processes, while the database is restored, blocks are
- * reorganized, and processes are killed between two exports. The days pass by the test clock.
+ * Statements and automatic payouts, with whole processes, while the database is restored, blocks
+ * are reorganized, and processes are killed between two exports. The days pass by the test clock.
  */
 
 const DAY_SECONDS = 86_400;
 const AMOUNT = 25_000_000;
 const SALE = { amount: AMOUNT };
-/** Kills of the worker, one after each start. */
+/** How often the worker is killed, once after each start. */
 const KILLS = 3;
 /** How long a code is valid. */
 const CODE_MS = 30_000;

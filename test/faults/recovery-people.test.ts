@@ -125,7 +125,7 @@ async function paymentOf(order: string) {
 }
 
 describe('after a restore', () => {
-  it('the shift is open, with nobody signed in, who therefore refunds nothing', async () => {
+  it('the shift is open with no one signed in, and so refunds need a code', async () => {
     const { body } = await persist(() => till().get('/terminal'));
     const open = body.shift as { readonly id: string; readonly cashier: string | null };
     assert.deepEqual([open.id, open.cashier], [shift, null]);
@@ -154,7 +154,7 @@ describe('after a restore', () => {
     assert.deepEqual([refunded.status, refunded.body.cashier], [201, ada]);
   });
 
-  it('people who were removed are back until somebody removes them again', async () => {
+  it('people who were removed are back until they are removed again', async () => {
     assert.equal((await readOrganization()).status, 401, 'sessions have ended');
     assert.equal((await signInCleo()).status, 200);
     assert.equal((await readOrganization()).status, 200);

@@ -24,24 +24,24 @@ const OfflineRuleSchema = Type.Object(
     }),
     per_payment: nullable({
       ...AtomsOut,
-      description: 'The operator’s cap of one offline sale, in USDC atoms; `null` for none.',
+      description: 'The operator’s cap on one offline sale, in USDC atoms; `null` for none.',
     }),
     rates_delay_seconds: nullable(
       Type.Integer({
         minimum: 0,
         description:
-          'How long a change of fees is announced before it can apply. A till that is offline ' +
-          'for longer may take sales that bounce as `rates_changed`. `null`: not known now.',
+          'How long before it applies a fee change is announced. A till that is offline ' +
+          'for longer may accept sales that bounce as `rates_changed`. `null` if unknown.',
       }),
     ),
   },
-  { title: 'OfflineRule', description: 'What bounds the limits of a terminal’s offline sales.' },
+  { title: 'OfflineRule', description: 'The bounds on the limits of a terminal’s offline sales.' },
 );
 
-/** The delay is immutable but for the timelock itself, which announces its changes, too. */
+/** Only the timelock itself can change its delay, and it announces that change as well. */
 const DELAY_MS = 600_000;
 
-/** @returns `null` if the account sells nothing yet, or the chain does not answer. */
+/** @returns `null` if the account cannot sell yet, or the chain does not answer. */
 async function readRatesDelay(
   chain: Chain | undefined,
   merchantNumber: bigint | null,
@@ -66,7 +66,7 @@ function ruleRoute({ db, chains }: ApiContext) {
     operationId: 'readOfflineRuleOfAccount',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Retrieve what bounds offline sales: the operator’s rule, and the notice of fees',
+    summary: 'Retrieve the bounds on offline sales: operator’s rule, notice period for fees',
     access: 'viewer',
     response: OfflineRuleSchema,
     handle: async ({ caller: { merchant } }) => {
@@ -85,7 +85,7 @@ function ruleRoute({ db, chains }: ApiContext) {
 
 /**
  * Returns the route by which an admin hands in what a till has saved to a file: one that is
- * deactivated, or whose device key has ended, cannot forward any more.
+ * deactivated, or whose device key is no longer valid, cannot forward its sales.
  */
 function handInRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof ForwardBody>({
@@ -93,7 +93,7 @@ function handInRoute(ctx: ApiContext) {
     path: `${MODE}/terminals/{id}/offline_payments`,
     operationId: 'handInOfflinePayments',
     moves: 'money',
-    // No factor is required, because each record can pay only this merchant, with its wallet’s yes.
+    // No factor is required, because each record can pay only this merchant, as its wallet signed.
     asks: 'never',
     tag: TAG,
     summary: 'Hand in the sales that a terminal accepted offline',
@@ -110,8 +110,8 @@ function handInRoute(ctx: ApiContext) {
       const { merchant, tenant } = caller;
       const terminal = await selectTerminal(ctx.db, tenant, params.id ?? '');
       if (terminal === null) return resourceMissing('terminal');
-      // Before the sales are taken, so that a refused request is there, too. The signatures stay
-      // out of the log: until they are settled, they can pay.
+      // Logged before the sales are taken, so that refused requests are logged as well. Signatures
+      // stay out of the log: until they are settled, they can pay.
       await ctx.db.transaction((tx) =>
         recordEntry(tx, {
           auditLog: tenant.accountId,

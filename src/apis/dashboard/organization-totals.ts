@@ -58,7 +58,7 @@ interface Counted {
 
 type ReadTotals = (wanted: TotalsOf) => Promise<TotalsRow[]>;
 
-/** Reads the same days of an account once, because most of its locations are in one zone. */
+/** Reads each range of days of an account once, because most of its locations share a time zone. */
 function readsOnce(sql: Sql): ReadTotals {
   const read = new Map<string, Promise<TotalsRow[]>>();
   return (wanted) => {
@@ -92,7 +92,7 @@ function sectionView({ section: { location, account, timeZone }, days, rows }: C
   return { ...place, ...days, ...sumTotals(rows) };
 }
 
-/** An account with sales at locations only has no separate row. */
+/** An account that sells only at locations has no separate row. */
 function isShown({ section, rows }: Counted): boolean {
   return section.location !== null || rows.length > 0;
 }

@@ -125,7 +125,7 @@ const LabelBody = Type.Object({
   offline: Type.Optional(nullable(OfflineLimitsSchema)),
 });
 
-/** The merchant carries the loss of offline sales, so who sets their limits must be trusted. */
+/** The merchant bears the loss of offline sales, so only trusted people may set their limits. */
 function checkOffline({ caller, now }: PersonRequest): Refusal | null {
   if (hasRole(present(caller.role, 'role'), 'admin')) {
     return requireTrustedFactor(caller, now);
@@ -139,14 +139,14 @@ function labelRoute(ctx: ApiContext) {
     method: 'PATCH',
     path: `${MODE}/terminals/{id}`,
     operationId: 'updateTerminal',
-    // The limits of offline sales need a factor (`checkOffline`); a label and a place need none.
+    // The limits of offline sales need a factor (`checkOffline`); a label and a location need none.
     moves: 'name',
     tag: TAG,
     summary: "Change a terminal's label, name, location or limits of offline sales",
     description:
       'Admins set `location`: one of the account, or `null`. Later sales carry it; earlier sales ' +
       'keep theirs. `offline` needs the role admin and a fresh second factor. It says how much ' +
-      'the terminal may sell offline; the merchant carries the loss of a sale that bounces.',
+      'the terminal may sell offline; the merchant bears the loss of a sale that bounces.',
     access: 'member',
     params: { id: 'terminal' },
     body: LabelBody,

@@ -33,8 +33,8 @@ export function createDeviceRefundRoute(ctx: ApiContext) {
     summary: 'Refund a payment',
     description:
       'A sale of another till needs a `manager_code`, and so does more of one sale than the ' +
-      'person who is in may refund (their `refund_limit`), or than 500 USDC without a shift: ' +
-      'without a code the refund is refused with 403 `manager_required`, and no money moves.',
+      'person who is signed in may refund (their `refund_limit`), or than 500 USDC without a ' +
+      'shift: without a code the refund is refused with 403 `manager_required`, and no money moves.',
     scope: null,
     idempotency: 'required',
     body: PosRefundBody,

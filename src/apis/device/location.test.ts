@@ -15,7 +15,7 @@ import { addPayment } from '#testing/store-payments.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { writerFor } from '#texts/text.ts';
 
-/** A till at a location follows its zone, currency, language and tax rates. */
+/** A till at a location uses the location's time zone, currency, language and tax rates. */
 
 let store: TestStore;
 let server: StoreServer;
@@ -65,7 +65,7 @@ async function settingsOf(till = server.device()) {
 
 const OWN = { time_zone: 'America/Los_Angeles', currency: 'eur', language: 'en' };
 
-test('a till follows its location, and its account where that says nothing', async () => {
+test('a till uses the settings of its location, and otherwise those of its account', async () => {
   assert.deepEqual(await settingsOf(), OWN);
   await moveTerminal(store, kiritimati);
   assert.deepEqual(await settingsOf(), {
@@ -114,7 +114,7 @@ test('a named tax rate is the location’s, from a till and from a server', asyn
   );
 });
 
-test('a terminal of another account lends nobody the rates of its location', async () => {
+test('a terminal of another account does not apply the rates of its location', async () => {
   await moveTerminal(store, kiritimati);
   const other = await addMerchant(store.db, { now: store.clock.now() });
   const { deviceKey } = await addTerminal(store.db, other, store.clock.now());

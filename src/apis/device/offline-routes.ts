@@ -14,7 +14,7 @@ import { offlineWithin } from '#terminals/offline.ts';
 import { selectOfflineRule } from '#terminals/offline-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
-/** Sales that the terminal accepted while it was offline (behavior.md 14.1). */
+/** Sales that the terminal accepted while it was offline (behavior.md 25.3). */
 export function forwardRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof ForwardBody>({
     method: 'POST',
@@ -26,10 +26,10 @@ export function forwardRoute(ctx: ApiContext) {
     tag: 'Terminal protocol',
     summary: 'Forward the sales that this terminal accepted offline',
     description:
-      'Safe to repeat at any point, from any terminal of the merchant: the identity of a sale is ' +
-      'network, `from` and `nonce`, and it settles at most once. The response does not wait for ' +
-      'the chain: send the same records again to see their results. A record that does not ' +
-      'verify is answered in its place. No `Idempotency-Key` is needed.',
+      'Safe to repeat at any point, from any terminal of the merchant: a sale is identified by ' +
+      'account, mode, `from` and `nonce`, and settles at most once. The response does not wait ' +
+      'for the chain: send the same records again to see their results. A record that does not ' +
+      'verify gets an error in its place. No `Idempotency-Key` is needed.',
     scope: null,
     idempotency: 'ignored',
     body: ForwardBody,
@@ -49,10 +49,10 @@ export function forwardRoute(ctx: ApiContext) {
   });
 }
 
-/** How many refused cards a till keeps. */
+/** Maximum number of blocked addresses that a till stores. */
 const MAX_BLOCKED = 10_000;
 
-/** Returns what a till may sell offline, and the terms on which wallets sign. */
+/** Returns a till's offline limits, and the terms that wallets sign. */
 export async function readOffline(
   ctx: ApiContext,
   { merchant, row }: { readonly merchant: MerchantAccount; readonly row: TerminalRow },

@@ -34,7 +34,7 @@ function mailOf(language: Language, url: string) {
 const ReceiptMailBody = Type.Object({
   email: text(254, 'Where the receipt is sent. Used for this one mail and not stored.', 3),
   language: Type.Optional(
-    oneOf(LANGUAGES, 'The language of the mail. Default: that of the shop, or else English.'),
+    oneOf(LANGUAGES, 'The language of the mail. Default: the shop’s, or else English.'),
   ),
 });
 

@@ -95,7 +95,7 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
     object: 'offline_payment',
     when:
       'A sale that a till had accepted offline cannot be paid; bounce_reason says why. ' +
-      'Nothing was charged, and the merchant carries the loss.',
+      'Nothing was charged, and the merchant bears the loss.',
   },
   'terminal.created': { object: 'terminal', when: 'A terminal was added in the dashboard.' },
   'terminal.updated': {

@@ -54,8 +54,8 @@ export const TaxRateInput = Type.Unsafe<number | string>({
   minLength: 1,
   maxLength: MAX_TAX_NAME,
   description:
-    'The tax rate in basis points, 0 to 10000, or a name: of one of the account’s `tax_rates`, ' +
-    'or of those of the terminal’s location if it has its own. Responses have the basis points.',
+    'The tax rate in basis points, 0 to 10000, or the name of one of the `tax_rates` of the ' +
+    'terminal’s location, or of the account if the location has none. Responses have basis points.',
   examples: [700, 'Food'],
 });
 

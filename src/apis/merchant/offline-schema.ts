@@ -92,7 +92,7 @@ type Forwarded = Static<typeof ForwardBody>['payments'];
 const [FIRST_YEAR, LAST_YEAR] = [1, 9_999];
 
 function isWritable(time: Date): boolean {
-  // NaN, the year of a time that does not exist, is within no bounds.
+  // A nonexistent time has the year NaN, which fails both comparisons.
   return time.getUTCFullYear() >= FIRST_YEAR && time.getUTCFullYear() <= LAST_YEAR;
 }
 

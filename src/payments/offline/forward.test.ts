@@ -271,7 +271,7 @@ test('a sale that cannot be decided holds up no other', async () => {
   assert.deepEqual(itemsOf(await forward([broken])).map(said), ['processing']);
 });
 
-test('the same nonce at another account makes no sale of this one fail', async () => {
+test('the same nonce at another account does not make this account’s sale fail', async () => {
   const sale = await signed();
   const [item] = await settled([sale]);
   // Merchants of two contract versions can have the same number on their contracts.

@@ -102,8 +102,8 @@ export function toPaymentAuthorization({ sale, authorization }: Signed): Payment
 
 /**
  * The chain's verdict. `later`: too little of the hour's ceiling is left, or the token is stopped.
- * `settled`: the contract has settled this number. `merchant_refused`: it takes nothing for this
- * merchant now.
+ * `settled`: the contract has settled this number. `merchant_refused`: it currently settles nothing
+ * for this merchant.
  */
 export type ChainVerdict =
   | BounceReason

@@ -51,7 +51,7 @@ export async function retryOffline(ctx: Context): Promise<boolean> {
     try {
       await retryOne(ctx, one);
     } catch (error) {
-      // The others are independent of it, and it would be the first of the next run.
+      // Continue: otherwise this sale, the first of each run, would hold up all the others.
       ctx.log.error('an offline sale was not decided', {
         sale: one.id,
         error: describeError(error),
@@ -77,7 +77,7 @@ async function retryOne(ctx: Context, due: DueOffline): Promise<void> {
   if (changed.deliveries > 0) ctx.wakeups.send('deliveries');
 }
 
-/** What a sale without a job waits for, or becomes. */
+/** What a sale without a job waits for, or its result. */
 type RetryVerdict = Exclude<ChainVerdict, 'merchant_refused'>;
 
 /** Asks the chain, outside of a transaction. */

@@ -54,7 +54,7 @@ export async function checkSignature(
 }
 
 /**
- * Like {@link verifySignature}, but a wallet that is not deployed yet is asked in a simulation of
+ * Like {@link verifySignature}, but a wallet that is not deployed yet is called in a simulation of
  * its deployment, if the operator lists its factory.
  * @returns the deployment that must come first, if the signature is valid; otherwise `null`.
  */

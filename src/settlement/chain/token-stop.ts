@@ -4,7 +4,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /**
- * True if the token moves nothing to the contract at the moment: its issuer has paused all
+ * True if the token currently cannot be transferred to the contract: its issuer has paused all
  * transfers, or blocks the contract. Tokens without such switches are never stopped.
  * @throws RpcUnavailable
  */

@@ -88,8 +88,8 @@ const CHECK_EVERY_MS = 10_000;
 const REST_MS = 150_000;
 const REST_POLL_MS = 500;
 /**
- * The longest that a busy machine gets: this many times as long. Below that the checks count, each
- * of which takes longer there, because the service gets as little of the processor as they do.
+ * A busy machine gets at most this many times as long. Within that limit the number of checks
+ * counts, because a check and the service slow down alike.
  */
 const MOST_RESTS = 4;
 /** Clock error of one process's machine: a minute. */
@@ -206,7 +206,7 @@ async function hurry(db: Database): Promise<void> {
   await db.query(`update payment_intents set confirm_by = now() where status = 'requires_action'`);
 }
 
-/** Repeats a check until it finds nothing. @returns what the last one found, at the limit. */
+/** Repeats a check until it finds nothing. @returns what the last check found, at the limit. */
 async function untilNothing(
   check: () => Promise<readonly string[]>,
   restMs: number,
@@ -268,7 +268,7 @@ function crashesOf(processes: readonly ChaosProcess[]): string[] {
   );
 }
 
-/** Lines of a process about one object that a report shows. */
+/** How many log lines per process and object a report shows. */
 const LAST_LINES = 3;
 
 function lastLinesAbout(

@@ -62,7 +62,7 @@ const SECOND_REQUEST = `insert into chain_requests (livemode, kind, subject_id, 
   select livemode, kind, subject_id, number + 1000, payload, status, outcome, created, applied_at
   from chain_requests where kind = `;
 
-/** An offline sale on its way, whose intent has been paid. */
+/** An offline sale that is still in progress although its intent has been paid. */
 const STUCK_OFFLINE_SALE = `
   insert into offline_payments (id, account_id, livemode, position, created, terminal_id,
     payer_address, nonce, amount, value, accepted_at, counted_at, status, payment_intent_id)
@@ -115,8 +115,8 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'an offline sale is what has become of its intent': [{ sql: [STUCK_OFFLINE_SALE] }],
-  'an offline sale on its way has a settlement job, or a time at which it is tried again': [
+  'the status of an offline sale matches its intent': [{ sql: [STUCK_OFFLINE_SALE] }],
+  'an offline sale in progress has a settlement job, or a time for its next try': [
     { sql: [STUCK_OFFLINE_SALE] },
   ],
   'refunds never exceed their payment, and their sums are the sums of their rows': [

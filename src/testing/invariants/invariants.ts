@@ -253,7 +253,7 @@ const EVENTS: readonly Rule[] = [
         or t.processing <> coalesce(a.requests, 0) and i.offline is null`,
   },
   {
-    name: 'an offline sale is what has become of its intent',
+    name: 'the status of an offline sale matches its intent',
     always: true,
     sql: `select o.id || ' is ' || o.status || ', its intent ' || coalesce(i.status, 'missing')
       from offline_payments o left join payment_intents i on i.id = o.payment_intent_id
@@ -261,7 +261,7 @@ const EVENTS: readonly Rule[] = [
         or o.status <> case i.status when 'canceled' then 'bounced' else i.status end)`,
   },
   {
-    name: 'an offline sale on its way has a settlement job, or a time at which it is tried again',
+    name: 'an offline sale in progress has a settlement job, or a time for its next try',
     always: true,
     sql: `select o.id || ' waits for nothing' from offline_payments o
       where o.status = 'processing' and o.retry_at is null and not exists (

@@ -148,7 +148,7 @@ function pathTo(
   return path.slice(1);
 }
 
-/** Few, because that takes hundreds of steps. */
+/** Few, because each takes hundreds of steps. */
 const CALM_EACH = 499;
 
 const MOVES = { 'carry out': carryOut, poll, tend, flush, 'take up': takeUp, early: earlyAnswers };

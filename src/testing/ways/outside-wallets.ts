@@ -20,8 +20,8 @@ export interface OutsideWallets {
   add(kind: 'key' | 'contract', usdc: bigint): Promise<OutsideWallet>;
   fund(to: Hex, usdc: bigint): Promise<void>;
   /**
-   * Sends again what has left the chain with its block: funds and contract wallets. A real chain
-   * would mine it again by itself.
+   * Sends again what a reorganization has removed: funds and contract wallets. A real chain would
+   * mine it again by itself.
    */
   sendAgain(): Promise<void>;
   /** Sends USDC by mistake. */
@@ -72,7 +72,7 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
   };
 }
 
-/** Opens the account that sends all of it, and that gives gas to others. */
+/** Opens the account that sends all of this, and that funds others with gas. */
 async function openSender({ rpcUrls, chainId }: NetworkConfig) {
   const { address, signTransaction } = privateKeyToAccount(generatePrivateKey());
   const client = createPublicClient({ transport: http(rpcUrls[0]), pollingInterval: 50 });

@@ -328,7 +328,7 @@ export const WAYS: readonly Way[] = [
     name: 'an offline sale',
     method: { type: 'wallet', credential: 'authorization' },
     payer: 'wallet',
-    // No bill is split and no tip is given offline.
+    // Offline sales have no split bills and no tips.
     atTill: false,
     again: ['parameter_invalid'],
     begin: acceptOffline,
@@ -351,7 +351,7 @@ export const WAYS: readonly Way[] = [
   },
 ];
 
-/** What a till reads before its line is cut. */
+/** What a till reads before its connection is cut. */
 interface OfflineTerms {
   readonly chain_id: number;
   readonly usdc: Hex;
@@ -405,7 +405,7 @@ async function acceptOffline(shopping: Shopping): Promise<Attempt> {
   return {
     intent: null,
     pay: (place) => forward(shopping, place, record),
-    // The signature commits to merchant, amount and salt, so it is none for another sale.
+    // The signature commits to merchant, amount and salt, so it is not valid for another sale.
     spendAgain: (place, till) => {
       const other = `0x${randomBytes(32).toString('hex')}`;
       return forward({ ...shopping, till }, place, { ...record, salt: other });
