@@ -1,15 +1,15 @@
 import { type Answer, createApi } from './api.ts';
 import type { ForwardedList, ForwardOfflinePaymentsBody } from './types/device.ts';
 
-/** The call of a till that has sold offline, in its own file, because most tills never make it. */
+/** The call that forwards offline sales, in its own file because most tills never make it. */
 
-/** What the service says of one forwarded record. */
+/** The service's response for one forwarded record. */
 export type Forwarded = ForwardedList['data'][number];
 export type OfflineRecord = ForwardOfflinePaymentsBody['payments'][number];
 
-/** Most records of one call. */
+/** The maximum number of records in one call. */
 export const MOST_RECORDS = 100;
-/** The service verifies a hundred signatures and asks the chain about each sale. */
+/** Long, because the service verifies 100 signatures and asks the chain about each sale. */
 const FORWARD_TIMEOUT_MS = 30_000;
 
 export type ForwardApi = (records: readonly OfflineRecord[]) => Promise<Answer<ForwardedList>>;

@@ -5,11 +5,11 @@ import { AUTHORIZATION_FIELDS, authorizationNonce } from './receive-authorizatio
 
 /**
  * What a till and a wallet exchange offline, as QR codes or by hand: the request, which the
- * wallet shows and signs, and its answer. Both are a word with the version, then bytes in base32:
- * capital letters and digits make the smallest codes, and any reader types them on any keyboard.
+ * wallet shows and signs, and its answer. Each is a prefix with the version, then bytes in base32:
+ * capital letters and digits make the smallest codes, and any reader can type them on any keyboard.
  */
 
-/** A sale as the till asks for it. All sums are atoms of USDC. */
+/** A sale as the till requests it. All amounts are USDC atoms. */
 export interface OfflineRequest {
   readonly chainId: number;
   readonly usdc: Hex;
@@ -17,11 +17,11 @@ export interface OfflineRequest {
   readonly usdcVersion: string;
   readonly settlement: Hex;
   readonly merchantNumber: number;
-  /** Told by the till: nothing proves it. */
+  /** As the till states it; the wallet cannot verify it. */
   readonly merchantName: string;
   /** The sale without fees. */
   readonly amount: bigint;
-  /** What leaves the wallet: the sale with its fees, less cashback. */
+  /** What leaves the wallet: the sale plus its fees, less cashback. */
   readonly value: bigint;
   /** Unix seconds. */
   readonly validBefore: number;
@@ -36,18 +36,18 @@ export interface OfflineAnswer {
   readonly validBefore: number;
   /** 65 bytes. */
   readonly signature: Hex;
-  /** The first four bytes of the nonce, which say for which request this is. */
+  /** The first four bytes of the nonce, which identify the request. */
   readonly nonceCheck: Hex;
 }
 
-/** A code with another version than ours, or text that is not such a code, or a damaged one. */
+/** A code of a different version, text that is not such a code, or a damaged code. */
 export type NotRead = 'other_version' | 'other_text' | 'damaged';
 
 const REQUEST = { word: 'TLREQ', version: '1' } as const;
 const ANSWER = { word: 'TLANS', version: '1' } as const;
-/** Longest name in a request, in bytes, so that the code of a long name stays readable. */
+/** Maximum length of a name in bytes, so that the QR code stays readable. */
 const LONGEST_NAME = 60;
-/** The end of a code, against mistakes in typing. */
+/** A checksum at the end of a code, against typing mistakes. */
 const CHECK_BYTES = 4;
 const WORD_BYTES = 8;
 
@@ -87,7 +87,7 @@ class Fields {
     return new DataView(this.take(WORD_BYTES).buffer).getBigUint64(0);
   }
 
-  /** @throws RangeError above what a JSON number holds. */
+  /** @throws RangeError if a JSON number cannot hold it exactly. */
   integer(): number {
     const value = this.number();
     if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError('too large');
@@ -119,7 +119,7 @@ function read<T>(
     const all = fromBase32(letters);
     const bytes = all.slice(0, -CHECK_BYTES);
     if (toHex(all.slice(-CHECK_BYTES)) !== toHex(checkOf(bytes))) return 'damaged';
-    // One text for one content: the last letter has no bits to spare.
+    // Each content has exactly one text: unused bits of the last letter must be 0.
     if (toBase32(all) !== letters) return 'damaged';
     const from = new Fields(bytes);
     const found = fields(from);
@@ -212,7 +212,7 @@ export function nonceCheckOf(nonce: Hex): Hex {
   return nonce.slice(0, 10) as Hex;
 }
 
-/** Builds the message that a wallet signs, in the form of viem's `signTypedData`. */
+/** Builds the message that a wallet signs, as an argument of viem's `signTypedData`. */
 export function offlineMessage(request: OfflineRequest, from: Hex) {
   return {
     domain: {

@@ -12,10 +12,10 @@ import {
 
 /** Checks answers to offline requests. Loaded on demand, because it needs the curve. */
 
-/** Half of secp256k1's order: the token refuses the second form of a signature (EIP-2). */
+/** Half of secp256k1's order: the token refuses signatures with a higher s (EIP-2). */
 const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** Why an answer does not pay for the request. `other_terms`: it holds for another time. */
+/** Why an answer does not pay for the request. `other_terms`: its validity period differs. */
 export type WrongAnswer = NotRead | 'other_sale' | 'other_terms' | 'not_signed';
 
 /** Returns the digest that a wallet or a chip with this address signs for the request. */
@@ -23,7 +23,7 @@ export function digestOf(request: OfflineRequest, from: Hex): Hex {
   return hashTypedData(offlineMessage(request, from));
 }
 
-/** Rewrites v as the token takes it: wallets that write 0 or 1 mean 27 or 28. */
+/** Normalizes v for the token: some wallets write 0 or 1 for 27 or 28. */
 function normalSignature(signature: Hex): Hex {
   const v = Number.parseInt(signature.slice(130), 16);
   return `${signature.slice(0, 130)}${(v < 27 ? v + 27 : v).toString(16)}` as Hex;
@@ -41,7 +41,7 @@ async function isSigned(request: OfflineRequest, { from, signature }: OfflineAns
 
 /**
  * Verifies what a wallet answered: the key of `from` has signed exactly this request.
- * @returns the answer in the form that the service takes, or why it does not pay.
+ * @returns the answer in the form that the service accepts, or why it does not pay.
  */
 export async function verifyAnswer(
   request: OfflineRequest,

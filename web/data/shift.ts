@@ -3,7 +3,7 @@ import type { Shift } from './types/device.ts';
 
 /** Calls about the people at a till, in their own file, because a till without PINs makes none. */
 
-/** The service hashes a PIN slowly, and a busy one lets callers wait for it. */
+/** Long, because the service hashes PINs slowly, and calls queue up when it is busy. */
 const PIN_TIMEOUT_MS = 20_000;
 const QUICK_TIMEOUT_MS = 10_000;
 

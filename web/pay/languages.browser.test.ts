@@ -75,7 +75,7 @@ async function checkForms(receipt: string): Promise<void> {
     assert.equal(other.headers.get('content-language'), 'en', form);
   }
   const text = await (await fetch(`${receipt}.txt?lang=${TESTED_LANGUAGE}`)).text();
-  // French has the word Transaction, too.
+  // Transaction is also a French word.
   const words = text.match(/\b(?:Paid|Receipt|Transaction|Sale)\b/g) ?? [];
   assert.deepEqual(englishLeftIn(words), [], text);
 }

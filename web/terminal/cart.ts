@@ -103,7 +103,7 @@ function saleOf({ lines, discount }: Cart): SaleLines {
   return { lineItems: lines, discount };
 }
 
-/** True if a line or the sale has a discount, which not everyone may give. */
+/** True if a line or the sale has a discount, which requires a right or a manager's code. */
 export function isDiscounted(cart: Cart): boolean {
   return hasDiscount(saleOf(cart));
 }

@@ -32,7 +32,7 @@ export function createOf({ units, currency }: Chargeable, { view, settings }: Ch
   };
 }
 
-/** Asks the service for the payment; offline, the customer’s own card or wallet. */
+/** Requests the payment from the service, or offline from the customer’s own card or wallet. */
 export async function charge(
   {
     runner,

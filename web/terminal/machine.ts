@@ -33,16 +33,16 @@ export type TillEvent = { readonly now: number } & (
   | { readonly type: 'cart'; readonly cart: Cart | null }
   | { readonly type: 'charge'; readonly create: Create }
   | { readonly type: 'charge_offline'; readonly sale: Pick<Asking, 'request' | 'lines'> }
-  /** The till sells nothing offline now, or not this. */
+  /** The till cannot sell offline now, or cannot make this sale. */
   | { readonly type: 'not_offline'; readonly message: string }
   | { readonly type: 'accepted'; readonly slip: Slip }
   | { readonly type: 'created'; readonly answer: Answer<Intent> }
   /** The service took too long to answer, or the cashier chose not to wait. */
   | { readonly type: 'gave_up' }
   | { readonly type: 'orphan_settled' }
-  /** The customer has not paid, and the till goes on offline. */
+  /** The customer has not paid, and the till continues offline. */
   | { readonly type: 'leave' }
-  /** A payment that was left is canceled, or cannot be any more. */
+  /** An abandoned payment is canceled, or can no longer be canceled. */
   | { readonly type: 'left_settled'; readonly id: string }
   | { readonly type: 'found'; readonly intent: Intent }
   | { readonly type: 'tip'; readonly tip: bigint }
@@ -229,7 +229,7 @@ export function tipPercentages(intent: Intent): readonly number[] | null {
   return intent.tipping?.percentages ?? null;
 }
 
-/** Enters the result of an offline sale. The sum of a split bill counts as paid. */
+/** Enters the result of an offline sale. A part of a split bill counts as paid. */
 function onAccepted(till: Till, { lines }: Asking, slip: Slip, now: number): Till {
   const phase: Accepted = { at: 'accepted', slip, since: now };
   const { split } = till;

@@ -12,7 +12,7 @@ import { ownStage } from '../testing/stage.ts';
 import { intentsOf, paymentsOf } from '../testing/till.ts';
 import { haloChip } from './counter/halo-chip.ts';
 
-/** What a till takes offline, and what it refuses. */
+/** What a till accepts offline, and what it refuses. */
 
 const stage = ownStage();
 
@@ -39,7 +39,7 @@ test('above a limit nothing is asked for, and the words name the limit', async (
   await fits(page);
   await till.newPayment.click();
 
-  // The same wallet again, above its limit of the day: the till waits for another one.
+  // The same wallet again, above its daily limit: the till waits for another wallet.
   const second = await till.request('3.00');
   await fits(page);
   await till.answer(await signRequest(wallet, second));
@@ -51,14 +51,14 @@ test('above a limit nothing is asked for, and the words name the limit', async (
 
   await till.amount.fill('1.00');
   await till.charge.click();
-  await sees(till, /count of sales that wait is 2 sales/);
-  // After an hour the till must have been connected.
+  await sees(till, /offline limit is 2 waiting sales/);
+  // After an hour without a connection, the till must be connected again.
   await page.evaluate(() => {
     const { now } = Date;
     Date.now = () => now() + 3_700_000;
   });
   await till.charge.click();
-  await sees(till, /limit of 1 hour offline is over/);
+  await sees(till, /limit of 1 hour offline has passed/);
   await till.close();
 });
 
@@ -79,17 +79,17 @@ test('what only the service can check is refused, and so is every wrong answer',
   await till.answer('hello');
   await sees(till, /isn’t the wallet’s answer/);
   await till.answer('pass_0000000000000000000000.12345678');
-  await sees(till, /passes, codes and cards that don’t sign can’t be checked/);
+  await sees(till, /Passes, codes and cards that don’t sign can’t be checked/);
   const read = readRequest(request);
   assert.ok(typeof read !== 'string');
   const forged = await stranger().signTypedData(offlineMessage(read, wallet.address));
   await till.answer(writeAnswer(answerTo(read, { from: wallet.address, signature: forged })));
   await sees(till, /signature doesn’t match/);
-  // A reader that types a pass, wherever the focus is.
+  // A keyboard reader types a pass, wherever the focus is.
   await page.keyboard.type('nfc_00000000000000000000000000000000000000');
   await page.keyboard.press('Enter');
-  await sees(till, /passes, codes and cards that don’t sign can’t be checked/);
-  // A reader that types the answer.
+  await sees(till, /Passes, codes and cards that don’t sign can’t be checked/);
+  // A keyboard reader types the answer.
   await page.keyboard.type(answer);
   await page.keyboard.press('Enter');
   await till.result('Accepted offline').waitFor();
@@ -133,7 +133,7 @@ test('a sale that bounces is shown with its reason, and its wallet is refused', 
   await till.amount.waitFor();
   await till.cut();
   await till.answer(await signRequest(empty, await till.request('1.00')));
-  await sees(till, /has bounced or is blocked/);
+  await sees(till, /is blocked, or one of its sales has bounced/);
   await till.close();
 });
 

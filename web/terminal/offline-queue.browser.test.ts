@@ -19,7 +19,7 @@ import { ownStage } from '../testing/stage.ts';
 import { paymentsOf } from '../testing/till.ts';
 import type { HeldSale } from './offline/held-sales.ts';
 
-/** What a till keeps of its offline sales, and how it forwards them. */
+/** What a till stores of its offline sales, and how it forwards them. */
 
 const stage = ownStage();
 
@@ -115,7 +115,7 @@ test('a till that is paired again, or whose shift has ended, forwards what it ho
   await till.checkAccessibility();
   await dialog.getByRole('button', { name: 'End shift' }).click();
   await page.getByText('1 sale waits', { exact: true }).waitFor();
-  // The key ends with a new pairing code that is used.
+  // The key ends when a new pairing code is used.
   const code = await till.terminal.pairingCode();
   await fetch(`${sandbox.base_url}/device/v1/pair`, {
     method: 'POST',
@@ -167,7 +167,7 @@ test('a full disk accepts nothing, and loses nothing', async () => {
   await till.answer(await signRequest(wallet, request));
   await page
     .getByRole('alert')
-    .filter({ hasText: /short of space|could not be stored/ })
+    .filter({ hasText: /low on space|could not be stored/ })
     .waitFor();
   assert.equal(await till.result('Accepted offline').count(), 0);
   await page.getByText('1 sale waits', { exact: true }).waitFor();
@@ -195,12 +195,12 @@ test('a page that ends while it stores a sale has accepted it, or asks again', a
     void field.press('Enter').catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, ms));
     const crashed = till.page.waitForEvent('crash');
-    // A page that has crashed answers nothing.
+    // A crashed page answers no calls.
     void session.send('Page.crash').catch(() => {});
     await crashed;
     await till.page.close();
     const page = await context.newPage();
-    // The browser's promise ended with the page for which the test obtained it.
+    // The browser's promise ended with the page that the test had obtained it for.
     await grantStorage({ context, page });
     await page.goto(`${sandbox.web_url}/terminal`);
     till = offlineControls({ ...first, page }, terminal);

@@ -14,7 +14,7 @@ import {
   type TillWindow,
 } from '../testing/till.ts';
 
-/** People at one till: who comes in, who hands over, and what takes a PIN. */
+/** People at one till: signing in, handing over, and what requires a PIN. */
 
 let db: Database;
 
@@ -123,7 +123,7 @@ test('a discount that a person may not give goes with a manager’s code', async
   await dialog.getByRole('textbox', { name: 'Discount' }).fill('1');
   await dialog.getByRole('button', { name: 'Save' }).click();
   const code = page.getByRole('textbox', { name: 'Manager code' });
-  assert.equal(await code.count(), 0, 'nobody is asked for a code before it is needed');
+  assert.equal(await code.count(), 0, 'no code is requested before it is needed');
   await till.charge.click();
   await page.getByText('This discount needs a manager’s code.').waitFor();
   assert.ok(await till.charge.isDisabled());

@@ -29,7 +29,7 @@ export type Tap = {
 /** A failure without a charge. */
 export interface Remark {
   readonly kind: 'not_sent' | 'refused' | 'needs_manager' | 'code_invalid';
-  /** The service's own message, if it sent one, or why the till sells nothing offline. */
+  /** The service's own message, if it sent one, or why the till cannot sell offline. */
   readonly message: string | null;
 }
 
@@ -104,13 +104,13 @@ export interface Asking extends Timed {
   readonly lines: SaleLines | null;
 }
 
-/** A signature is in the till's storage. Nothing was paid yet. */
+/** A signature is in the till's storage. Nothing has been paid yet. */
 export interface Accepted extends Timed {
   readonly at: 'accepted';
   readonly slip: Slip;
 }
 
-/** What a customer is given for a sale that was accepted offline. It is no receipt. */
+/** What a customer gets for a sale that was accepted offline. It is not a receipt. */
 export interface Slip {
   /** The first digits of the authorization's nonce, by which the sale is found later. */
   readonly code: string;
@@ -144,7 +144,7 @@ export interface Till {
   readonly cart: Cart | null;
   /** A payment that may have been opened: the till must find and cancel it first. */
   readonly orphan: Create | null;
-  /** Payments that the till left to sell offline: it cancels them once it is connected. */
+  /** Payments that the till abandoned to sell offline; it cancels them once it is connected. */
   readonly left?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Encrypts what this till stores, with a key that scripts may use but never read. So a copy of the
- * storage shows neither the device key nor what customers have signed.
+ * Encrypts what this till stores, with a key that scripts may use but not read. A copy of the
+ * database through scripts therefore reveals neither the device key nor customers' signatures.
  */
 
 const DATABASE = 'tapline.terminal';
@@ -36,13 +36,13 @@ function open(): Promise<IDBDatabase> {
 
 let opened: Promise<IDBDatabase> | undefined;
 
-/** @throws DOMException if the browser stores nothing. */
+/** @throws DOMException if the browser has no storage. */
 export async function tillDatabase(): Promise<IDBDatabase> {
   opened ??= open();
   return opened;
 }
 
-/** Returns the key of this browser. The first of several windows to ask makes it. */
+/** Returns the key of this browser. The first window that needs it generates it. */
 async function makeKey(): Promise<CryptoKey> {
   const database = await tillDatabase();
   const read = () => database.transaction(KEYS).objectStore(KEYS).get(SEAL);
@@ -52,7 +52,7 @@ async function makeKey(): Promise<CryptoKey> {
   const made = await crypto.subtle.generateKey(aes, false, ['encrypt', 'decrypt']);
   const strict = { durability: 'strict' } as const;
   const store = database.transaction(KEYS, 'readwrite', strict).objectStore(KEYS);
-  // Another window may have been faster; then its key counts.
+  // If another window was faster, its key is used.
   await resultOf(store.add(made, SEAL)).catch(() => undefined);
   return (await resultOf(read())) as CryptoKey;
 }
@@ -64,7 +64,7 @@ function sealingKey(): Promise<CryptoKey> {
   return key;
 }
 
-/** True if the page may encrypt: only secure pages can. */
+/** True if the page can encrypt, which only secure pages (https) can. */
 export function canSeal(): boolean {
   return globalThis.crypto?.subtle !== undefined && 'indexedDB' in globalThis;
 }
@@ -76,7 +76,7 @@ export async function seal(text: string): Promise<Sealed> {
   return { iv, data };
 }
 
-/** @throws DOMException if it was sealed by another browser, or changed. */
+/** @throws DOMException if another browser encrypted it, or if it was changed. */
 export async function unseal({ iv, data }: Sealed): Promise<string> {
   const bytes = await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, await sealingKey(), data);
   return new TextDecoder().decode(bytes);

@@ -366,7 +366,7 @@ const SELDOM: readonly Shot[] = [
   }),
 ];
 
-/** Lets the till sell offline, as the service would say, and cuts its connection. */
+/** Lets the till sell offline, in the service's name, and cuts its connection. */
 async function sellOffline({ till, terminal, sandbox }: Stage): Promise<OfflineWindow> {
   const { page } = till;
   await grantStorage(till);

@@ -54,7 +54,7 @@ function useOnlyWindow(): readonly [Hold, () => void] {
   return [hold, () => setAttempt((count) => count + 1)];
 }
 
-/** Loads the pairing, which is sealed; `undefined` until it is read. */
+/** Loads the encrypted pairing; `undefined` until it is read. */
 function usePairing() {
   const [pairing, setPairing] = useState<Pairing | null | undefined>(undefined);
   useEffect(() => {

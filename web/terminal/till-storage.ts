@@ -59,12 +59,12 @@ export interface Pairing {
   readonly terminal: string;
 }
 
-/** As stored: sealed, or as it is by pages that cannot encrypt. */
+/** As stored: encrypted, or as plain text by pages that cannot encrypt. */
 type StoredPairing =
   | Pairing
   | { readonly terminal: string; readonly iv: string; readonly data: string };
 
-/** What {@link loadPairing} has read. */
+/** The pairing that {@link loadPairing} has read. */
 let pairing: Pairing | null = null;
 
 /** True if this device is paired, even before {@link loadPairing}. */
@@ -78,8 +78,8 @@ export function keptPairing(): Pairing | null {
 }
 
 /**
- * Reads the pairing. One that cannot be read any more, because the browser has lost its key, counts
- * as none.
+ * Reads the pairing. A pairing that can no longer be decrypted, because the browser has lost its
+ * key, counts as none.
  */
 export async function loadPairing(): Promise<Pairing | null> {
   const stored = readKept<StoredPairing>(PAIRING);
@@ -139,9 +139,9 @@ export interface Settings {
   readonly shiftSince: string | null;
   /** Name of the cashier, for the totals by cashier. Empty if none was entered. */
   readonly cashier: string;
-  /** Who is in with a PIN of the account, or `null`. */
+  /** The person who is signed in with a PIN of the account, or `null`. */
   readonly person: { readonly id: string; readonly name: string } | null;
-  /** True if the account's people had PINs when the service was last asked. */
+  /** True if people of the account had PINs when the service last answered. */
   readonly hasPeople?: boolean;
   readonly asksForTips: boolean;
   readonly sound: boolean;

@@ -226,7 +226,7 @@ export class TillRunner {
     return answer;
   }
 
-  /** Learns when the connection is back, and takes nothing up meanwhile. */
+  /** Detects when the connection is back, without resuming a payment meanwhile. */
   async #lookForConnection(): Promise<void> {
     await this.device();
     if (this.#view.reached) return this.#pause(CONNECTION_MS);
@@ -257,7 +257,7 @@ export class TillRunner {
     return this.#pauseAfterFailure();
   }
 
-  /** Cancels a payment that was left, and shows it if the customer has paid it after all. */
+  /** Cancels an abandoned payment, or shows it if the customer has paid it after all. */
   async #cancelLeft(id: string): Promise<void> {
     const ended = this.#note(await this.#api.cancel(id));
     if (ended.is === 'done' || (ended.is === 'refused' && ended.status === 404)) {

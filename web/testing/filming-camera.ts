@@ -41,7 +41,7 @@ export async function addFilmingCamera(page: Page, text: string | null = null): 
   }, rowsOf(text));
 }
 
-/** Holds a QR code of this text before the camera. */
+/** Holds a QR code of this text in front of the camera. */
 export async function film(page: Page, text: string): Promise<void> {
   await page.evaluate((rows) => {
     const { filmed } = window as unknown as { filmed: { rows: boolean[][] } };

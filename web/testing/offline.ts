@@ -7,7 +7,7 @@ import type { TestWindow } from './browser.ts';
 import type { OwnStage } from './stage.ts';
 import { addTestTerminal, type TestTerminal, type TillWindow, tillOf } from './till.ts';
 
-/** Has the browser promise to keep what this window's pages store, as it does for known sites. */
+/** Grants this window's pages persistent storage, as browsers do for sites that are used often. */
 export async function grantStorage({
   context,
   page,
@@ -61,7 +61,7 @@ export async function openOfflineTill(
   return till;
 }
 
-/** True if the till has kept what the service told it. */
+/** True if the till has stored the service's terms. */
 export function hasTerms(): Promise<boolean> {
   return new Promise((resolve) => {
     const opening = indexedDB.open('tapline.terminal');

@@ -1,8 +1,7 @@
 import { type ButtonHTMLAttributes, type MouseEvent, type ReactNode, useRef } from 'react';
 
 /**
- * Longest time between the taps of a double tap. Phones report the second one as a click of its
- * own.
+ * Longest time between the taps of a double tap. Phones report the second tap as a separate click.
  */
 const DOUBLE_TAP_MS = 300;
 

@@ -1,6 +1,6 @@
 import { keep, kept, type Network } from './wallet-storage.ts';
 
-/** Remembers the balance, which a payment without a connection is compared with. */
+/** Stores the balance, with which a payment without a connection is compared. */
 export function rememberBalance(network: Network, address: string, balance: bigint): void {
   const all = kept('balances');
   const before = all[network];

@@ -18,19 +18,19 @@ export type RequestProblem =
   | 'wrong_sum'
   | 'higher_fees';
 
-/** The service takes no authorization that is valid for longer. */
+/** The service accepts no authorization that is valid for longer. */
 const LONGEST_VALID_S = 72 * 3_600;
-/** Clocks of tills and phones differ. */
+/** Tolerance, because the clocks of tills and phones differ. */
 const CLOCKS_S = 600;
 const BASIS_POINTS = 10_000n;
 /** No contract charges more than this, in basis points. */
 const HIGHEST_FEE_RATE = 300;
 
-/** What the wallet knows about the network that it shows. */
+/** What the wallet knows about the selected network. */
 export interface KnownNetwork {
   /** `null` if it has never been online there. */
   readonly pin: Pin | null;
-  /** Contracts that shops may still sell on. */
+  /** Contracts that shops may still use for sales. */
   readonly former: readonly Pin[];
 }
 
@@ -47,7 +47,7 @@ function isFor({ usdc, usdcDomain, settlement }: Pin, request: OfflineRequest): 
   );
 }
 
-/** Checks what the wallet would sign away: to whom, and for how long. */
+/** Checks whom the signature would let take the money, and for how long. */
 function contractProblem(
   request: OfflineRequest,
   { pin, former }: KnownNetwork,

@@ -17,11 +17,11 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-/** The wallet signs for a till that has no connection, and has none itself. */
+/** The wallet signs for a till while neither of them has a connection. */
 
 const stage = ownStage();
 
-/** What the browser says about requests without a network. */
+/** The browser's message for requests without a network. */
 const OFFLINE = /ERR_INTERNET_DISCONNECTED/;
 
 interface Terms {
@@ -145,7 +145,7 @@ test('a locked offline wallet signs what a till asks for, and it is paid', async
   await page.reload();
   await wallet.button(/^Pay offline/).click();
   await page.getByRole('heading', { name: 'Pay offline', level: 1 }).waitFor();
-  // The camera films the till's code; what decodes it was stored with the app.
+  // The camera films the till's code; the decoder was stored with the app.
   await wallet.button(/^Scan the code/).click();
   await page.locator(`input[data-name="Request"][value="${writeRequest(request)}"]`).waitFor();
   await wallet.sees('Blue Door Café');
@@ -211,7 +211,7 @@ test('a request that is not for this wallet, or not for now, is refused in words
   await wallet.button(/^Sign/).click();
   await wallet.sees('not a till’s request');
   await wallet.checkAccessibility();
-  // No money: a warning, and the owner decides.
+  // An empty wallet: it warns, and the owner decides.
   const request = await requestOf(terminal, 2_500_000n);
   await wallet.field('Request').fill(writeRequest(request));
   await wallet.sees('more than your wallet last held (0.00 USDC)');

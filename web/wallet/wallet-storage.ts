@@ -46,7 +46,7 @@ interface Kept {
    */
   readonly chains: { readonly [network in Network]?: ChainFacts };
   /**
-   * The balances when the wallet was last online, in atoms, less what it has signed offline since.
+   * The balances in atoms when the wallet was last online, less what it has signed offline since.
    */
   readonly balances: {
     readonly [network in Network]?: { readonly address: string; readonly atoms: string };

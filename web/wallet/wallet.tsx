@@ -38,7 +38,7 @@ const PAGES_BY_PATH: Readonly<Record<string, ComponentType>> = {
 
 /** A page apart from the others, because it needs no session. */
 const TAKE_BACK = 'wallet/take-back';
-/** This one works without a connection, when no session can begin. */
+/** The page that works without a connection, when no session can be started. */
 const PAY_OFFLINE = 'wallet/pay-offline';
 
 function Insecure(): ReactNode {

@@ -172,7 +172,7 @@ test('the file of a till that is off is handed in, and each sale is paid once', 
   const file = JSON.stringify({ payments: [sale, other, forged] });
   for (let time = 0; time < 2; time++) {
     await handIn(file);
-    await dialog.getByText('2 sales were taken.').waitFor();
+    await dialog.getByText('2 sales were accepted.').waitFor();
     await dialog.getByText('1 record has a wrong signature').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
   }
@@ -201,7 +201,7 @@ test('who is no admin reads the limits and the sales, and changes nothing', asyn
   await signInAt(window, { sandbox: { ...sandbox, dashboard: person }, path: 'dashboard' });
   await page.getByLabel('Account', { exact: true }).selectOption(accountId);
   await page.goto(`${sandbox.web_url}/dashboard/terminals/${id}`);
-  await page.getByText('Without a connection, this till sells nothing.').waitFor();
+  await page.getByText('This till cannot sell without a connection.').waitFor();
   assert.equal(await page.getByRole('button', { name: /^Offline sales/ }).count(), 0);
   await page.goto(`${sandbox.web_url}/dashboard/offline-payments`);
   await page.getByRole('button', { name: 'Export' }).waitFor();
@@ -217,11 +217,11 @@ test('an admin sets the limits, and reads what can be lost before saving', async
   const { page } = window;
   const dialog = page.getByRole('dialog');
   await signInAt(window, { sandbox, path: `dashboard/terminals/${id}` });
-  await page.getByText('Without a connection, this till sells nothing.').waitFor();
+  await page.getByText('This till cannot sell without a connection.').waitFor();
   await fillIn(page, { Hours: '100' });
-  await dialog.getByText('as much as the sum in Total').waitFor();
+  await dialog.getByText('as much as the amount in Total').waitFor();
   await dialog.getByRole('button', { name: /^Offline sales/ }).click();
-  await dialog.getByText('Enter a sum.').waitFor();
+  await dialog.getByText('Enter an amount.').waitFor();
   for (const [label, value] of Object.entries(LIMITS)) {
     if (label !== 'Hours')
       await dialog.getByRole('textbox', { name: label, exact: true }).fill(value);
@@ -231,7 +231,7 @@ test('an admin sets the limits, and reads what can be lost before saving', async
   await dialog.getByText('Enter a whole number from 1 to 72.').waitFor();
   await dialog.getByRole('textbox', { name: 'Hours' }).fill(LIMITS.Hours);
   // The sandbox's contract lets rates change after a minute.
-  await dialog.getByText('notice of a change of fees (1 minute)').waitFor();
+  await dialog.getByText('notice period for fee changes (1 minute)').waitFor();
   await window.checkAccessibility();
   await page.setViewportSize(NARROW.viewport);
   await checkFits(window);
@@ -245,7 +245,7 @@ test('an admin sets the limits, and reads what can be lost before saving', async
   assert.equal(await dialog.getByRole('textbox', { name: 'Total' }).inputValue(), '500.00');
   await dialog.getByRole('button', { name: 'Turn off' }).click();
   await dialog.waitFor({ state: 'hidden' });
-  await page.getByText('Without a connection, this till sells nothing.').waitFor();
+  await page.getByText('This till cannot sell without a connection.').waitFor();
   window.checkClean(/status of 403/);
   await window.close();
 });

@@ -101,7 +101,7 @@ export function OfflinePayments(): ReactNode {
   );
 }
 
-/** Days of the figures if the list is not filtered by days. */
+/** Days that the figures cover if the list is not filtered by days. */
 const USUAL_DAYS = 30;
 
 interface FiguresProps {
@@ -109,7 +109,7 @@ interface FiguresProps {
   readonly to?: string | undefined;
 }
 
-/** What was settled and what bounced in the chosen days, at all tills. */
+/** What was settled and what bounced in the selected days, at all tills. */
 function Figures(chosen: FiguresProps): ReactNode {
   const timeZone = useTimeZone();
   const to = chosen.to ?? dayBefore(0, timeZone);
@@ -158,7 +158,7 @@ function NoSales(): ReactNode {
   );
 }
 
-/** While the chain has not decided, the page looks again after this time. */
+/** While the chain has not decided, the page polls at this interval. */
 const WATCH_MS = 3_000;
 
 export function OfflinePaymentPage(): ReactNode {

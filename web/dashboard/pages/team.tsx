@@ -23,7 +23,7 @@ import { TillAccess } from '../parts/till-access.tsx';
 
 type Member = ListMembersResponse['data'][number];
 
-/** A person has one entry for the role in this account and one for that of the organization. */
+/** A person can have two entries: a role in this account, and one from the organization. */
 function roleOf({ role, organization }: Member): ReactNode {
   const name = t(`dashboard.role.${role}`);
   if (organization === null) return name;

@@ -11,9 +11,9 @@ import { useTerminalOptions } from './terminal-names.tsx';
 
 type Records = HandInOfflinePaymentsBody['payments'];
 
-/** As many as one request takes. */
+/** The maximum number of records in one request. */
 const AT_ONCE = 100;
-/** A till keeps far fewer sales. */
+/** Far more than a till ever keeps. */
 const MOST_BYTES = 5_000_000;
 
 /**
@@ -67,7 +67,7 @@ function useHandIn() {
           body,
         }),
       );
-      // What was taken before is safe: the file can be handed in again as a whole.
+      // Records that were already taken do no harm: the whole file can be handed in again.
       if (answer === null) return;
       counts = addCounts(counts, answer);
     }
@@ -76,7 +76,7 @@ function useHandIn() {
   return { terminal, setTerminal, setFile, result, sending, handIn };
 }
 
-/** Takes what a till has saved to a file, because it cannot forward its sales any more. */
+/** Takes a file that a till has saved because it can no longer forward its sales. */
 export function HandInDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const terminals = useTerminalOptions();
   const { terminal, setTerminal, setFile, result, sending, handIn } = useHandIn();

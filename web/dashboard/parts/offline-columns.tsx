@@ -22,13 +22,13 @@ const REASONS: Readonly<Record<Reason, true>> = {
   limit_exceeded: true,
 };
 
-/** Returns why a sale bounced, in words. An unknown reason is returned as it is. */
+/** Returns the text for a bounce reason; an unknown reason is returned unchanged. */
 export function bounceWords(reason: string): string {
   if (!Object.hasOwn(REASONS, reason)) return named(reason.replaceAll('_', ' '));
   return t(`dashboard.offline.reason.${reason as Reason}`);
 }
 
-/** The payment that the sale became, or the reason why it became none. */
+/** The sale's payment, or the reason why there is none. */
 function Result({ sale }: { readonly sale: OfflinePayment }): ReactNode {
   if (sale.payment !== null) return <ObjectLink id={sale.payment} />;
   return sale.bounce_reason === null ? null : <>{bounceWords(sale.bounce_reason)}</>;

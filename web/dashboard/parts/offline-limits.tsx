@@ -76,9 +76,9 @@ function Facts({ limits }: { readonly limits: Limits }): ReactNode {
   );
 }
 
-/** As long as an authorization is valid at most, once it is forwarded. */
+/** The longest validity that the service accepts in an authorization. */
 const MAX_HOURS = 72;
-/** As long as the project suggests. The other limits depend on the shop. */
+/** The suggested value. The other limits depend on the shop. */
 const USUAL_HOURS = '24';
 
 const SUMS = ['per_payment', 'per_card_per_day', 'total'] as const;
@@ -102,7 +102,7 @@ function readWhole(text: string): number | null {
   return Number.isSafeInteger(number) && number > 0 ? number : null;
 }
 
-/** Returns the limits, or the first field that holds none and the reason. */
+/** Returns the limits, or the first invalid field and the reason. */
 function readLimits(
   sums: Readonly<Record<(typeof SUMS)[number], TypedSum>>,
   texts: Texts,
@@ -148,7 +148,7 @@ function useLimits({ terminal }: OfflineLimitsProps, onClose: () => void) {
   return {
     ...{ texts, sums, sending, isStale },
     set: (field: Field, text: string) => setTexts({ ...texts, [field]: text }),
-    /** What another user has stored meanwhile. */
+    /** The limits that another user has saved meanwhile. */
     storedAt: (field: Field) =>
       storedNow({ isStale, stored: textsOf(stored)[field], typed: texts[field] }),
     turnOff: () => save(null),
@@ -239,7 +239,7 @@ function Fields({ form }: { readonly form: ReturnType<typeof useLimits> }): Reac
   );
 }
 
-/** Says who carries the loss of a sale that bounces, and how much it may be. */
+/** Says who bears the loss of a sale that bounces, and how much it may be. */
 function Loss({ total }: { readonly total: bigint | null }): ReactNode {
   return (
     <Notice tone="warn">
@@ -266,7 +266,7 @@ interface BoundsProps {
   readonly perPayment: bigint | null;
 }
 
-/** Warns if the operator's rule or the notice of a change of fees is narrower than the limits. */
+/** Warns if the operator's rule or the notice period for fee changes is tighter than the limits. */
 function Bounds({ hours, perPayment }: BoundsProps): ReactNode {
   const rule = useRead('GET /accounts/{account}/{mode}/offline_rule').data;
   if (rule === undefined) return null;

@@ -91,7 +91,7 @@ export function OrganizationSales(props: { readonly organization: Organization }
   );
 }
 
-/** The file of the payments. Its days are those of any location, as some have today already. */
+/** The file of the payments. It may end tomorrow, because some locations are a day ahead. */
 function Download(props: { readonly id: string; readonly from: string; readonly to: string }) {
   const { mode } = useMerchant();
   const [url, setUrl] = useState<string | null>(null);

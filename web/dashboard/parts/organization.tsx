@@ -135,7 +135,7 @@ function Own({ organization }: { readonly organization: OrganizationObject }): R
   );
 }
 
-/** Takes the current account out of the organization, or the user. */
+/** Removes the current account, or the user, from the organization. */
 function Exits({ organization }: { readonly organization: OrganizationObject }): ReactNode {
   const { call, may, account } = useMerchant();
   const { refresh } = useDesk();

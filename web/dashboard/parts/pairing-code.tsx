@@ -22,7 +22,7 @@ export interface PairingCodeProps {
   readonly children: ReactNode;
 }
 
-/** Shows a pairing code, as a QR code too. Most visits to a page make none, so it loads later. */
+/** Shows a pairing code, also as a QR code. Loaded on demand: most visits need no code. */
 export function PairingCode({ code, expiresAt, children }: PairingCodeProps): ReactNode {
   return (
     <div className="stack">

@@ -20,14 +20,14 @@ type Network = Rule['network'];
 
 const NETWORKS: readonly Network[] = ['testnet', 'mainnet'];
 
-/** Whether tills may sell offline, per network, and the highest sum of one such sale. */
+/** Sets per network whether tills may sell offline, and the highest amount of one such sale. */
 export function OfflineRules(): ReactNode {
   return (
     <>
       <h2>Offline sales</h2>
       <p className="soft">
-        Tills may go on selling while they have no connection, if their merchant allows it and
-        carries the loss. You can forbid it or cap it; the merchants’ own limits stay as they are.
+        Tills may keep selling while they have no connection, if their merchant allows it and bears
+        the loss. You can forbid it or cap it; the merchants’ own limits stay as they are.
       </p>
       <div className="columns">
         {NETWORKS.map((network) => (

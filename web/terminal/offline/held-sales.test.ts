@@ -65,7 +65,7 @@ test('a sale is kept with its signature until it is paid or has bounced', () => 
   assert.deepEqual(toForward(after), [after[0], after[3]]);
 });
 
-test('no answer, whatever it holds, loses a sale or brings a final one back', () => {
+test('no response, whatever its content, loses a sale or reopens a final one', () => {
   const states = fc.constantFrom<HeldSale['state']>(
     { is: 'waits' },
     { is: 'processing', id: 'ofp_1' },
@@ -90,7 +90,7 @@ test('no answer, whatever it holds, loses a sale or brings a final one back', ()
         assert.ok(before !== undefined && !isFinal(before));
         const place = sent.indexOf(before);
         assert.equal(answer[place]?.nonce, changed.nonce);
-        // The signature goes only with the end of the sale.
+        // The signature is deleted only once the sale is final.
         assert.equal(changed.signature === null, isFinal(changed));
         const { state: _, signature: __, ...rest } = changed;
         assert.deepEqual(
@@ -114,7 +114,7 @@ test('a refusal of a whole request names the record that is broken', () => {
   assert.equal(refusedRecord(sent, null), null);
 });
 
-test('final sales stay in the history for a week, and others for ever', () => {
+test('final sales stay in the history for a week, and others indefinitely', () => {
   const now = Date.parse('2026-10-08T12:00:00.001Z');
   const final = held(1, { state: { is: 'succeeded', id: 'ofp_1' } });
   assert.ok(isOver(final, now));

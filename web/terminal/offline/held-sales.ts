@@ -5,7 +5,7 @@ import type { Slip } from '../phases.ts';
 
 /** A sale that the till has accepted offline. Sums are atoms; small enough for JSON numbers. */
 export interface HeldSale {
-  /** With network and `from` its identity. */
+  /** Identifies the sale, together with the network and `from`. */
   readonly nonce: Hex;
   readonly from: Hex;
   readonly amount: number;
@@ -13,7 +13,7 @@ export interface HeldSale {
   /** Unix seconds. */
   readonly validBefore: number;
   readonly salt: Hex;
-  /** `null` once it is final: then nobody needs it any more. */
+  /** `null` once the sale is final, because the signature is no longer needed. */
   readonly signature: Hex | null;
   /** ISO 8601. */
   readonly acceptedAt: string;
@@ -22,8 +22,8 @@ export interface HeldSale {
 }
 
 /**
- * What became of a sale. `waits`: not forwarded yet. `processing`: the service has it, and the
- * chain has not decided. `unread`: the service does not take the record, so it is kept and asked
+ * The status of a sale. `waits`: not forwarded yet. `processing`: the service has it, and the
+ * chain has not decided. `unread`: the service did not accept the record, so it is kept and sent
  * again later.
  */
 export type SaleState =
@@ -38,7 +38,7 @@ export type SaleState =
     }
   | { readonly is: 'unread'; readonly code: string; readonly message: string };
 
-/** True if nothing can become of the sale any more. */
+/** True if the status of the sale can no longer change. */
 export function isFinal({ state }: HeldSale): boolean {
   return state.is === 'succeeded' || state.is === 'bounced';
 }
@@ -53,7 +53,7 @@ export function toForward(sales: readonly HeldSale[]): readonly HeldSale[] {
   return sales.filter((sale) => !isFinal(sale) && sale.signature !== null);
 }
 
-/** Writes a sale as the service takes it. */
+/** Writes a sale in the form that the service accepts. */
 export function recordOf(sale: HeldSale): OfflineRecord {
   return {
     authorization: {
@@ -81,8 +81,8 @@ function stateAfter(sale: HeldSale, told: Forwarded): SaleState {
 }
 
 /**
- * Returns the sales that changed by an answer. Each element belongs to the record at its place; one
- * about another nonce changes nothing, so a wrong answer loses no sale.
+ * Returns the sales that a response changes. Each element belongs to the record at its index; an
+ * element with another nonce changes nothing, so a wrong response loses no sale.
  */
 export function afterAnswer(
   sent: readonly HeldSale[],
@@ -96,7 +96,7 @@ export function afterAnswer(
   });
 }
 
-/** Returns the record that a refusal of the whole request names, as `payments[3].amount` does. */
+/** Returns the record that a refusal of the whole request names, such as `payments[3].amount`. */
 export function refusedRecord(sent: readonly HeldSale[], param: string | null): HeldSale | null {
   const [, place] = /^payments\[(\d+)\]/.exec(param ?? '') ?? [];
   return place === undefined ? null : (sent[Number(place)] ?? null);
@@ -105,7 +105,7 @@ export function refusedRecord(sent: readonly HeldSale[], param: string | null): 
 /** How long a final sale stays in the history, and counts for the limit per card and day. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 
-/** True if a final sale is old enough to be forgotten. */
+/** True if a final sale is old enough to be deleted. */
 export function isOver(sale: HeldSale, now: number): boolean {
   return isFinal(sale) && Date.parse(sale.acceptedAt) < now - KEPT_MS;
 }

@@ -65,7 +65,7 @@ const bounced = {
 } as const;
 const succeeded = { is: 'succeeded', id: 'ofp_1' } as const;
 
-test('a sale at each limit is asked for, and one above it is not', () => {
+test('a sale at each limit is requested, and one above it is not', () => {
   const full = [held(10), held(10)];
   const table = [
     [10n, {}, null],
@@ -73,7 +73,7 @@ test('a sale at each limit is asked for, and one above it is not', () => {
     [10n, { sales: full }, null],
     [10n, { sales: [...full, held(1)] }, 'count'],
     [10n, { sales: [held(11), held(10)] }, 'total'],
-    // What is final holds no place.
+    // Final sales do not count.
     [10n, { sales: [...full, held(10, { state: succeeded })] }, null],
     [10n, { sales: [...full, held(10, { state: bounced })] }, null],
     [10n, { sales: [...full, held(9, { state: { is: 'processing', id: 'ofp_1' } })] }, 'count'],
@@ -90,7 +90,7 @@ test('a sale at each limit is asked for, and one above it is not', () => {
   }
 });
 
-test('a card pays up to its limit of a day in UTC, whatever became of its sales', () => {
+test('a card pays up to its limit per UTC day, whatever the result of its sales', () => {
   const sale = { from: CARD, amount: 5n };
   const table = [
     [[held(10)], null],
@@ -98,7 +98,7 @@ test('a card pays up to its limit of a day in UTC, whatever became of its sales'
     [[held(11, { state: succeeded })], 'per_card_per_day'],
     [[held(11, { acceptedAt: '2026-09-30T23:59:59.999Z' })], null],
     [[held(11, { from: `0x${'cc'.repeat(20)}` })], null],
-    // The service lists it only at the next contact.
+    // The service lists it as blocked only at the next contact.
     [[held(1, { state: bounced })], 'blocked'],
   ] as const;
   for (const [sales, expected] of table) {

@@ -10,17 +10,17 @@ export type OfflineTerms = NonNullable<Device['offline_terms']>;
 /** What the till knows when a customer wants to pay offline. */
 export interface Standing {
   readonly limits: OfflineLimits;
-  /** `null` if the service has never told them. */
+  /** `null` if the service has never sent them. */
   readonly terms: OfflineTerms | null;
   /** Milliseconds by the service's clock, like `now`. */
   readonly contactAt: number;
   readonly now: number;
   readonly sales: readonly HeldSale[];
-  /** True if the browser promises to keep what is stored, and has room. */
+  /** True if the browser promises to keep stored data, and has room. */
   readonly isSafe: boolean;
 }
 
-/** Why the till takes no sale offline. `most` is the limit: atoms, a count, or hours. */
+/** Why the till accepts no offline sale. `most` is the limit: atoms, a count, or hours. */
 export type OfflineProblem =
   | {
       readonly is: 'per_payment' | 'per_card_per_day' | 'total' | 'count' | 'hours';
@@ -40,12 +40,12 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A signature is valid for this long, or for as long as the till may be without a contact. */
 const USUAL_HOURS = 24;
-/** The service takes 72 hours; a clock may be a little ahead. */
+/** The service accepts up to 72 hours; a clock may be a little ahead. */
 const LONGEST_HOURS = 71;
-/** A shorter time would hardly be enough to forward the sale. */
+/** Less time would hardly be enough to forward the sale. */
 const SHORTEST_MS = HOUR_MS;
 
-/** Returns how long a signature holds: Unix seconds; `null` if the rates change before. */
+/** Returns until when a signature is valid, in Unix seconds; `null` if rates change too soon. */
 export function validBeforeOf({ limits, terms, now }: Standing): number | null {
   const hours = Math.min(Math.max(USUAL_HOURS, limits.hours), LONGEST_HOURS);
   const until =
@@ -60,7 +60,7 @@ export function chargedFor(amount: bigint, { rates }: OfflineTerms): bigint {
   return amount + share(rates.acquirer) + share(rates.protocol) - share(rates.cashback);
 }
 
-/** Returns why this sum is not asked for, whoever pays; `null` if it is. */
+/** Returns why this amount cannot be requested from any payer; `null` if it can. */
 export function saleProblem(amount: bigint, standing: Standing): OfflineProblem | null {
   const { limits, terms, contactAt, now, sales, isSafe } = standing;
   if (!isSafe) return { is: 'unsafe' };
@@ -75,8 +75,8 @@ export function saleProblem(amount: bigint, standing: Standing): OfflineProblem 
 }
 
 /**
- * Returns why a request that is shown may not be signed any more: the till has learned of other
- * terms since, or little of its time is left.
+ * Returns why a displayed request may no longer be signed: the till has received other terms since,
+ * or too little of its validity is left.
  */
 export function requestProblem(request: OfflineRequest, standing: Standing): OfflineProblem | null {
   const { terms, now } = standing;
@@ -96,14 +96,14 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Returns why this card or wallet does not pay this sum now; `null` if it may. */
+/** Returns why this card or wallet may not pay this amount now; `null` if it may. */
 export function cardProblem(
   { from, amount }: { readonly from: Hex; readonly amount: bigint },
   { limits, terms, now, sales }: Standing,
 ): OfflineProblem | null {
   const isBlocked =
     terms?.blocked.some((one) => isSame(one, from)) ||
-    // The service has not told this till yet.
+    // The service has not listed it for this till yet.
     sales.some((sale) => sale.state.is === 'bounced' && isSame(sale.from, from));
   if (isBlocked) return { is: 'blocked' };
   const day = Math.floor(now / DAY_MS);
@@ -116,13 +116,12 @@ export function cardProblem(
 }
 
 /**
- * The service's time at a till whose own clock may be wrong, or may be changed while there is no
- * line.
+ * The service's time, at a till whose own clock may be wrong or may be changed while it is offline.
  */
 export interface TillClock {
   /** Milliseconds to add to the device's clock. */
   readonly offsetMs: number;
-  /** The latest time of the service that the till is sure of. */
+  /** The latest service time that the till knows for certain. */
   readonly least: number;
 }
 

@@ -40,7 +40,7 @@ import {
   removeSales,
 } from './sale-store.ts';
 
-/** What the service has told this till, kept for the time offline. */
+/** What the service has sent to this till, kept for use offline. */
 interface KeptTerms {
   readonly terminal: string;
   readonly merchantName: string;
@@ -55,24 +55,24 @@ export interface OfflineView {
   /** True if the merchant lets this till sell offline, as far as the till knows. */
   readonly isOn: boolean;
   readonly sales: readonly HeldSale[];
-  /** Why the service takes no sale of this till, in its words; `null` if it does. */
+  /** The service's message if it accepts no sales from this till; otherwise `null`. */
   readonly refusal: string | null;
 }
 
 /** Why an answer was not accepted. `full`: it could not be stored, so nothing was accepted. */
 export type NotAccepted = WrongAnswer | OfflineProblem | 'full';
 
-/** One window forwards at a time, whatever else it does. */
+/** The lock under which only one window at a time forwards. */
 const LOCK = 'tapline.terminal.offline_sales';
-/** Pauses between forwardings: short at first, because a chain decides within seconds. */
+/** Pauses between requests: short at first, because a chain decides within seconds. */
 const AGAIN_MS = [500, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000] as const;
 /** The time of the last contact is stored at most this often. */
 const CONTACT_EVERY_MS = 30_000;
-/** Below this much free space the till takes nothing: a sale needs 1 kB, and the browser some. */
+/** Minimum free space for an offline sale: a sale needs 1 kB, and the browser some more. */
 const LEAST_ROOM = 1_000_000;
 const SALT_BYTES = 32;
 
-/** Loads what a sale offline needs, while there is a connection. */
+/** Loads the code for offline sales while there is a connection. */
 function loadSigning(): void {
   import('../../data/offline-signature.ts').catch(() => {});
   import('../reader/sign-by-chip.ts').catch(() => {});
@@ -87,7 +87,7 @@ async function hasRoom(): Promise<boolean> {
   return quota - usage > LEAST_ROOM;
 }
 
-/** Sells offline: asks within the limits, keeps what is signed, and forwards it. */
+/** Sells offline: requests payments within the limits, stores what is signed, and forwards it. */
 export class OfflineTill {
   readonly #terminal: string;
   readonly #forward: ForwardApi;
@@ -96,7 +96,7 @@ export class OfflineTill {
   #kept: KeptTerms | null = null;
   #last: Pick<KeptTerms, 'contactAt' | 'offsetMs'> | null = null;
   #keptAt = Number.NEGATIVE_INFINITY;
-  /** True if the browser has promised to keep what is stored. */
+  /** True if the browser has promised to keep stored data. */
   #isGranted = false;
   #reads = 0;
   #wake = new AbortController();
@@ -119,10 +119,10 @@ export class OfflineTill {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Reads what this browser holds. Sales of an earlier pairing are forwarded by this one. */
+  /** Reads what this browser stores. Sales of an earlier pairing are forwarded under this one. */
   async load(): Promise<void> {
     const kept = await readTerms<KeptTerms>();
-    // What another terminal was told does not hold for this one.
+    // Terms of another terminal do not apply to this one.
     if (kept?.terminal === this.#terminal && this.#kept === null) await this.#take(kept);
     await this.#refresh();
   }
@@ -136,7 +136,7 @@ export class OfflineTill {
     this.#isGranted ||= await this.#askToLast();
   }
 
-  /** Asks the browser to keep what is stored here. */
+  /** Asks the browser for persistent storage. */
   async #askToLast(): Promise<boolean> {
     if (await isPersistent()) return true;
     return (await navigator.storage?.persist?.().catch(() => false)) ?? false;
@@ -151,11 +151,11 @@ export class OfflineTill {
     return sales;
   }
 
-  /** Keeps what the service says of this terminal. */
+  /** Stores what the service returns for this terminal. */
   async learn(device: Device): Promise<void> {
     if (device.id !== this.#terminal) return;
     const { offline: limits, offline_terms, merchant_name: merchantName } = device;
-    // While the chain does not answer, the terms of before hold on.
+    // While the chain does not answer, the previous terms stay in effect.
     const terms = limits === null ? null : (offline_terms ?? this.#kept?.terms ?? null);
     const terminal = this.#terminal;
     const last = this.#last ?? this.#kept ?? { contactAt: 0, offsetMs: 0 };
@@ -164,7 +164,7 @@ export class OfflineTill {
     await this.#keep();
   }
 
-  /** Notes when the service has answered by the device's clock; `null` if it does not. */
+  /** Records when, by the device's clock, the service answered; `null` if it does not answer. */
   contact(last: { readonly contactAt: number | null; readonly offsetMs: number }): void {
     const isReached = last.contactAt !== null;
     if (isReached && !this.#isReached) this.#wake.abort();
@@ -179,7 +179,7 @@ export class OfflineTill {
 
   async #keep(): Promise<void> {
     this.#keptAt = performance.now();
-    // A full disk keeps the terms of before, whose time runs out sooner.
+    // If the disk is full, the previous terms stay, which expire sooner.
     if (this.#kept !== null) await keepTerms(this.#kept).catch(() => {});
   }
 
@@ -200,8 +200,8 @@ export class OfflineTill {
   }
 
   /**
-   * Prepares a sale, for which nothing is sent.
-   * @returns why it is not asked for, or `null` if this till sells nothing offline.
+   * Prepares a sale without sending anything.
+   * @returns why it cannot be requested, or `null` if this till does not sell offline.
    */
   async prepare(
     create: Create,
@@ -230,7 +230,7 @@ export class OfflineTill {
     return { request, lines };
   }
 
-  /** Returns why a card with this address does not pay this sale; `null` if it may sign. */
+  /** Returns why a card with this address may not pay this sale; `null` if it may sign. */
   async refuses(request: OfflineRequest, from: OfflineAnswer['from']) {
     const standing = await this.#standing();
     if (standing === null) return null;
@@ -238,14 +238,14 @@ export class OfflineTill {
     return requestProblem(request, standing) ?? cardProblem({ from, amount }, standing);
   }
 
-  /** Returns the slip of a sale that is stored already: the page was closed right after that. */
+  /** Returns the slip of a sale that was stored right before the page was closed. */
   slipOf(request: OfflineRequest): Slip | null {
     const nonce = offlineNonce(request);
     const held = this.#view.sales.find((sale) => sale.nonce === nonce);
     return held === undefined ? null : slipOf(held);
   }
 
-  /** Verifies an answer and stores the sale, sealed. Only then is it accepted. */
+  /** Verifies an answer and stores the sale encrypted. Only then is it accepted. */
   async accept({ request, lines }: Asking, text: string): Promise<Slip | NotAccepted> {
     const { verifyAnswer } = await import('../../data/offline-signature.ts');
     const answer = await verifyAnswer(request, text);
@@ -277,7 +277,7 @@ export class OfflineTill {
     return slipOf(sale);
   }
 
-  /** Notes that a cashier has seen the bounced sales. */
+  /** Records that a cashier has seen the bounced sales. */
   async see(): Promise<void> {
     const seen = this.#view.sales.flatMap((sale) =>
       sale.state.is === 'bounced' && !sale.state.isSeen
@@ -289,7 +289,7 @@ export class OfflineTill {
     await this.#refresh();
   }
 
-  /** Forwards what waits until the signal aborts, whenever there is a connection. */
+  /** Forwards waiting sales whenever there is a connection, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#wake.abort());
     let rounds = 0;
@@ -335,7 +335,7 @@ export class OfflineTill {
     await this.#refresh();
   }
 
-  /** @returns false if the service takes nothing now. */
+  /** @returns false if the service accepts nothing now. */
   async #send(sales: readonly HeldSale[]): Promise<boolean> {
     const answer = await this.#forward(sales.map(recordOf));
     if (answer.is === 'done') {

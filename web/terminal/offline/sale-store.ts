@@ -10,15 +10,15 @@ import {
 import type { HeldSale } from './held-sales.ts';
 
 /**
- * The sales of this browser, sealed in IndexedDB. A write resolves once it is on the disk, so a
- * sale of which the till has said `Accepted offline` survives a crash of browser and device.
+ * The sales of this browser, encrypted in IndexedDB. A write resolves once it is on the disk, so a
+ * sale that the till has shown as `Accepted offline` survives a crash of browser and device.
  */
 
 interface StoredSale extends Sealed {
   readonly nonce: string;
 }
 
-/** A store that writes to the disk before it says so. */
+/** A store whose writes resolve only once they are on the disk. */
 async function writing(name: typeof SALES | typeof TERMS) {
   const database = await tillDatabase();
   const transaction = database.transaction(name, 'readwrite', { durability: 'strict' });
@@ -34,7 +34,7 @@ async function stored(sale: HeldSale): Promise<StoredSale> {
   return { nonce: sale.nonce, ...(await seal(JSON.stringify(sale))) };
 }
 
-/** Returns the sales, oldest first. One that cannot be opened is left where it is. */
+/** Returns the sales, oldest first. A sale that cannot be decrypted is skipped, not deleted. */
 export async function readSales(): Promise<readonly HeldSale[]> {
   const database = await tillDatabase();
   const all = database.transaction(SALES).objectStore(SALES).getAll();
@@ -46,7 +46,7 @@ export async function readSales(): Promise<readonly HeldSale[]> {
     .toSorted((one, other) => one.acceptedAt.localeCompare(other.acceptedAt));
 }
 
-/** Adds a sale. @throws DOMException if it is there already, or if the disk is full. */
+/** Adds a sale. @throws DOMException if it is already stored, or if the disk is full. */
 export async function addSale(sale: HeldSale): Promise<void> {
   const sealed = await stored(sale);
   const { store, done } = await writing(SALES);
@@ -69,7 +69,7 @@ export async function removeSales(over: readonly HeldSale[]): Promise<void> {
 
 const CURRENT = 'current';
 
-/** Returns what was kept of the service's terms. */
+/** Returns the stored terms. */
 export async function readTerms<T>(): Promise<T | null> {
   const database = await tillDatabase();
   const found = database.transaction(TERMS).objectStore(TERMS).get(CURRENT);

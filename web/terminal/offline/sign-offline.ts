@@ -17,7 +17,7 @@ export interface OfflineSigning {
 
 type NotSigned = Exclude<Signed, { readonly is: 'signed' }>;
 
-/** Has a chip sign an offline sale. Nothing is asked of one that may not pay. */
+/** Has a chip sign an offline sale. A chip that may not pay is not asked to sign. */
 export async function signOffline(
   { till, asked, chip, askPin }: OfflineSigning,
   until: AbortSignal,

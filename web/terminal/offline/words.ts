@@ -4,7 +4,7 @@ import type { HeldSale } from './held-sales.ts';
 import type { OfflineProblem } from './limits.ts';
 import type { NotAccepted } from './offline-till.ts';
 
-/** Says why nothing is sold offline, and names the limit. */
+/** Returns the text that says why the till cannot sell offline, with the limit. */
 export function problemWords(problem: OfflineProblem | Extract<NotAccepted, string>): string {
   if (typeof problem === 'string') return t(`till.offline_sale.problem.${problem}`);
   switch (problem.is) {
@@ -32,12 +32,12 @@ const REASONS: Readonly<Record<string, TextKey>> = {
   limit_exceeded: 'till.offline_sale.reason.limit_exceeded',
 };
 
-/** Says why a sale bounced. */
+/** Returns the text for a bounce reason. */
 export function bounceWords(reason: string): string {
   return t(REASONS[reason] ?? 'till.offline_sale.reason.other');
 }
 
-/** The color and the word of a sale's state. */
+/** The color and text of a sale's status. */
 export function stateLook({ state }: HeldSale) {
   const tones = {
     waits: 'warn',

@@ -71,7 +71,7 @@ function PrintSlip({ slip, merchant }: { readonly slip: Slip; readonly merchant:
   );
 }
 
-/** The result of an offline sale. It is not paid, so it has its own color and word. */
+/** The result of an offline sale. It is not paid, so it has its own color and text. */
 export function AcceptedScreen({
   phase,
   runner,

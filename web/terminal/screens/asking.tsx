@@ -21,7 +21,7 @@ import { HoldCard, Signing } from './waiting.tsx';
 
 type AskingProps = TillContext & { readonly phase: Asking };
 
-/** Takes the wallet's answer: typed, pasted, or scanned. */
+/** The field for the wallet's answer: typed, pasted, or scanned. */
 function AnswerForm({ onAnswer }: { readonly onAnswer: (text: string) => Promise<void> }) {
   const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);
@@ -112,7 +112,7 @@ export function AskingScreen(props: AskingProps): ReactNode {
       const till = await offlineTill();
       const accepted = (await till?.accept(phase, text)) ?? 'full';
       if (typeof accepted === 'string' || 'is' in accepted) {
-        // A pass or a code that was typed: only the service could check it.
+        // A pass or a code was typed, which only the service could check.
         const isPass = accepted === 'other_text' && readText(text).is === 'pass';
         return setProblem(isPass ? t('till.offline_sale.problem.pass') : problemWords(accepted));
       }
@@ -153,7 +153,7 @@ export function AskingScreen(props: AskingProps): ReactNode {
   );
 }
 
-/** Returns the words for what was held to a reader and cannot pay offline. */
+/** Returns the text for what was held to a reader but cannot pay offline. */
 function offlineWords({ unread, signing }: TillContext['readers']): string | null {
   if (unread === null || signing) return null;
   if (unread.is === 'not_signed' && unread.message !== null) return unread.message;
@@ -165,7 +165,7 @@ function offlineWords({ unread, signing }: TillContext['readers']): string | nul
 function useAlreadyStored({ phase, offline, runner }: AskingProps): void {
   const { till: offlineTill } = offline;
   const { sales } = offline.view;
-  // Biome is right that the sales are an extra dependency: they trigger another look.
+  // As Biome says, `sales` is not read here: a change of it triggers another check.
   useEffect(() => {
     let isCurrent = sales.length > 0;
     void offlineTill().then((till) => {

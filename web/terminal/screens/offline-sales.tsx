@@ -32,7 +32,7 @@ function Entry({ sale }: { readonly sale: HeldSale }): ReactNode {
   );
 }
 
-/** Saves what waits to a file, which an admin hands in, if this till cannot forward it any more. */
+/** Saves waiting sales to a file for an admin to hand in, if this till can no longer forward. */
 export function SaveSales({ sales }: { readonly sales: readonly HeldSale[] }): ReactNode {
   const save = () => {
     const payments = toForward(sales).map(recordOf);

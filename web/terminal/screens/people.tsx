@@ -11,7 +11,7 @@ import { keptPairing } from '../till-storage.ts';
 import { PersonForm } from './person-form.tsx';
 import type { TillContext } from './till-context.ts';
 
-/** Who is in at the till, and what takes a PIN. */
+/** The person who is signed in at the till, and what requires a PIN. */
 
 export function useShiftApi(): ShiftApi {
   return useMemo(() => createShiftApi(keptPairing()?.key ?? ''), []);
@@ -40,7 +40,7 @@ export function usePeople(api: ShiftApi, { change }: Pick<TillContext, 'change'>
   return { people, failed, reload };
 }
 
-/** Returns the settings of a till where this person is in. */
+/** Returns the settings of a till where this person is signed in. */
 export function shiftOf({ id, name }: Person, { started_at }: Pick<Shift, 'started_at'>) {
   return { shiftSince: started_at, person: { id, name }, cashier: '' };
 }
@@ -64,7 +64,7 @@ function HandOver({
   const api = useShiftApi();
   const { people, failed, reload } = usePeople(api, context);
   const own = context.settings.person?.id;
-  // The first is chosen, and nobody hands over to themselves.
+  // The first is preselected. The person who is signed in is left out of a handover.
   const byLikelihood = people?.toSorted((one, other) => {
     return Number(one.id === own) - Number(other.id === own);
   });
@@ -89,7 +89,7 @@ function HandOver({
   );
 }
 
-/** Fills the screen, where the browser can. */
+/** Fills the screen, if the browser can. */
 export function FullScreenButton(): ReactNode {
   if (!hasFullScreen()) return null;
   return (
@@ -99,7 +99,7 @@ export function FullScreenButton(): ReactNode {
   );
 }
 
-/** Shows who is in, with the ways to hand over and to fill the screen. */
+/** Shows who is signed in, with buttons to hand over and to fill the screen. */
 export function WhoIsIn(context: TillContext): ReactNode {
   const { person } = context.settings;
   const [isHandingOver, setIsHandingOver] = useState(false);
@@ -125,7 +125,7 @@ export interface OwnPinProps {
   readonly onIn: () => void;
 }
 
-/** Asks the person who is in for the PIN again, before what only that person may do. */
+/** Asks the person who is signed in for the PIN again, before a protected action. */
 export function OwnPin({ person, button, onIn, 'data-name': dataName }: OwnPinProps): ReactNode {
   const api = useShiftApi();
   return (

@@ -21,7 +21,7 @@ import type { Readers, TillContext } from './till-context.ts';
 function waiting(runner: TillRunner): string | null {
   const { phase } = runner.view().till;
   if (!isOpen()) return null;
-  // A sale offline has no id yet; its salt is drawn for it alone.
+  // An offline sale has no id yet, but its own random salt.
   if (phase.at === 'asking') return phase.request.salt;
   return takesPasses(phase) ? phase.intent.id : null;
 }

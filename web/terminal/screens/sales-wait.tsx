@@ -11,7 +11,7 @@ function ViewButton(): ReactNode {
   return <Button onClick={() => goTo('history')}>{t('till.offline_sale.view_button')}</Button>;
 }
 
-/** True while a dialog warns, so that the same words are not there twice. */
+/** True while a dialog shows the warning, so that it does not appear twice. */
 let isWarning = false;
 const listeners = new Set<() => void>();
 
@@ -25,7 +25,7 @@ function warn(is: boolean): void {
   for (const listener of listeners) listener();
 }
 
-/** Warns before the shift ends that sales wait. */
+/** Warns before the shift ends that sales are waiting. */
 export function SalesLeft({ offline }: TillContext): ReactNode {
   const waits = waitingCount(offline.view.sales);
   useEffect(() => {
@@ -55,7 +55,7 @@ export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
         <Notice tone={refusal === null ? 'info' : 'bad'} icon="wait" role="status">
           <strong>{t('till.offline_sale.waits', { count: waits })}</strong>
           {refusal === null ? (
-            // The result of a sale says the same.
+            // The result screen of a sale already says so.
             at === 'accepted' ? null : (
               <p>{t('till.offline_sale.waits_text')}</p>
             )

@@ -49,7 +49,7 @@ function useRunner(api: DeviceApi): TillRunner | null {
 /** Pause after the service refused to say which terminal this is, for example with 429. */
 const DEVICE_RETRY_MS = 3_000;
 
-/** The terminal is loaded again this often. */
+/** How often the terminal is reloaded. */
 const DEVICE_AGAIN_MS = 60_000;
 
 /** Loads the terminal's name, currency and mode, and retries until it succeeds. */
@@ -64,7 +64,7 @@ function useDevice(runner: TillRunner, reached: boolean): Device | null {
       if (!isCurrent) return;
       if (found !== null) {
         setDevice(found);
-        // Its limits offline and its terms may change while the till is open.
+        // Its offline limits and terms may change while the till is open.
         timer = setTimeout(load, DEVICE_AGAIN_MS);
         return;
       }
@@ -81,7 +81,7 @@ function useDevice(runner: TillRunner, reached: boolean): Device | null {
   return device;
 }
 
-/** Returns the till's settings, which follow what the service says of its terminal. */
+/** Returns the till's settings, kept up to date with the service. */
 function useSettings(device: Device | null): Pick<TillContext, 'settings' | 'change'> {
   const [settings, setSettings] = useState(keptSettings);
   const change = useCallback((part: Partial<Settings>) => {

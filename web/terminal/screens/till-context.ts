@@ -19,10 +19,10 @@ export interface TillContext {
   readonly change: (part: Partial<Settings>) => void;
 }
 
-/** What a till sells offline. */
+/** Offline sales of a till. */
 export interface OfflineSelling {
   readonly view: OfflineView;
-  /** Resolves to `null` if this till sells nothing offline. */
+  /** Resolves to `null` if this till does not sell offline. */
   readonly till: () => Promise<OfflineTill | null>;
 }
 

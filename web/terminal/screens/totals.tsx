@@ -184,7 +184,7 @@ function EndDialog(props: TillContext & { readonly onClose: () => void }): React
   const { person } = settings;
   const api = useShiftApi();
   const end = () => {
-    // If this fails, the next person who comes in takes the shift over.
+    // If this fails, the next person who signs in takes the shift over.
     if (person !== null) void api.end();
     change({ shiftSince: null, person: null });
     replacePlace('');

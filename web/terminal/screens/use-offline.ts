@@ -7,7 +7,7 @@ const OFF: OfflineView = { isOn: false, sales: [], refusal: null };
 const nothing = () => () => {};
 const off = () => OFF;
 
-/** Loads the code, because few tills sell offline. */
+/** Loads the code on demand, because few tills sell offline. */
 async function start(pairing: Pairing, end: AbortSignal): Promise<OfflineTill> {
   const [{ OfflineTill }, { createForwardApi }] = await Promise.all([
     import('../offline/offline-till.ts'),
@@ -22,7 +22,7 @@ async function start(pairing: Pairing, end: AbortSignal): Promise<OfflineTill> {
   return till;
 }
 
-/** Runs what sells offline, if the merchant allows it or this browser still holds sales. */
+/** Runs offline sales, if the merchant allows them or this browser still holds some. */
 export function useOffline(
   pairing: Pairing,
   { device, view }: Pick<TillContext, 'device' | 'view'>,

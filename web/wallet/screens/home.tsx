@@ -170,7 +170,7 @@ function Newest(): ReactNode {
   );
 }
 
-/** Without a connection, a till can still be paid. */
+/** Even without a connection, the wallet can pay at a till. */
 function Unreachable({ error }: { readonly error: Error }): ReactNode {
   return (
     <>

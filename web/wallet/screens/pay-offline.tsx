@@ -115,7 +115,7 @@ function useRequest({ vault, network, onSigned }: FormProps) {
     setRefused(wrong);
     if (wrong === null) opening.submit(event);
   };
-  // A text that was pasted or scanned is complete, so its problem shows at once.
+  // A pasted or scanned text is complete, so a problem with it is shown at once.
   const found = typeof read === 'string' && text.length >= WHOLE_TEXT ? read : problem;
   return {
     ...{ text, opening, submit },
@@ -189,7 +189,7 @@ function Scan({ onCode }: { readonly onCode: (text: string) => void }): ReactNod
   );
 }
 
-/** Shorter than any request. People who type one see a problem when they sign. */
+/** Shorter than any request. While a request is typed, problems are shown only on signing. */
 const WHOLE_TEXT = 150;
 
 interface AskedProps {
@@ -198,7 +198,7 @@ interface AskedProps {
   readonly balance: bigint | null;
 }
 
-/** Shows what is signed: who gets it first; sum, fees and total apart. */
+/** Shows what is signed: the shop first, then sale, fees and total separately. */
 function Asked({ request, balance }: AskedProps): ReactNode {
   const { merchantName, amount, value, validBefore } = request;
   return (
@@ -236,7 +236,7 @@ interface AnswerProps extends Signed {
   readonly onDone: () => void;
 }
 
-/** The code that the till reads. It is no receipt: the shop is paid when its till is online. */
+/** The code for the till. It is not a receipt: the shop is paid once its till is online. */
 function Answer({ request, answer, onDone }: AnswerProps): ReactNode {
   const values = { sum: formatUsdc(request.value), merchant: request.merchantName };
   return (
