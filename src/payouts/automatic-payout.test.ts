@@ -216,7 +216,7 @@ test('an unreachable chain is called once for all accounts that wait for it', as
   await query(`update accounts set automatic_payout = null where id <> $1`, [tenant().accountId]);
 });
 
-test('a chain that is away delays a payout', async () => {
+test('an unreachable chain delays a payout', async () => {
   await advance();
   const { chain } = ground.world.network;
   await run({ ...chain, calls: () => Promise.reject(new RpcUnavailable('cut off')) });
@@ -231,7 +231,7 @@ test('a chain that is away delays a payout', async () => {
   assert.equal(await balance(), 0n);
 });
 
-test('a chain that stays away ends the period, and the next payout has its balance', async () => {
+test('if the chain stays unreachable, the next payout includes the period’s balance', async () => {
   await sell();
   await advance();
   const { chain } = ground.world.network;

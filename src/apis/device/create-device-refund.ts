@@ -34,7 +34,7 @@ export function createDeviceRefundRoute(ctx: ApiContext) {
     description:
       'A sale of another till needs a `manager_code`, and so does more of one sale than the ' +
       'person who is signed in may refund (their `refund_limit`), or than 500 USDC without a ' +
-      'shift: without a code the refund is refused with 403 `manager_required`, and no money moves.',
+      'shift. Without a code, the response is 403 `manager_required`, and no money moves.',
     scope: null,
     idempotency: 'required',
     body: PosRefundBody,

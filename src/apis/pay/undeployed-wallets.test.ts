@@ -109,7 +109,7 @@ async function codeOf(address: Hex, on: PayGround = ground): Promise<Hex> {
   return (await on.world.network.rpc.call('eth_getCode', [address, 'latest'])) as Hex;
 }
 
-test('a wallet whose factory is not listed hears the way out, and costs nothing', async () => {
+test('a wallet whose factory is not listed gets the remedy, and costs nothing', async () => {
   const { answer, message } = await (await pay(await newUndeployed(FACTORIES.unlisted))).send();
   assert.equal(answer, '400 wallet_not_deployed');
   assert.match(message, /no wallets of its factory .* Send something from it first/);
@@ -134,7 +134,7 @@ test('no wallet is deployed while nothing is settled', async () => {
   assert.deepEqual(await deployments(), []);
 });
 
-test('a chip whose address is such a wallet hears at the till what to do instead', async () => {
+test('a chip whose address is such a wallet gets the remedy at the till', async () => {
   const { from, account, factory, data } = await newUndeployed();
   const { intentId } = await ground.newLink();
   const path = `/payment_intents/${intentId}/authorization`;
@@ -164,7 +164,7 @@ test('a wallet is deployed once, before its first payment', async () => {
   assert.deepEqual(await deployments(), ['succeeded']);
 });
 
-test('a wallet that says yes and then no is declined, and no money moves', async () => {
+test('a wallet that confirms its signature only at first is declined, unpaid', async () => {
   const wallet = await newUndeployed(FACTORIES.honest, { manner: 'two_faced' });
   assert.equal((await (await pay(wallet)).send()).answer, '200 authorization_refused');
   assert.equal(await ground.world.network.usdcOf(wallet.from), PULLED);

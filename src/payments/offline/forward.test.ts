@@ -350,7 +350,7 @@ test('a request that is not of the form is refused as a whole, and names the rec
   assert.ok(!nonces.includes(authorization.nonce), 'no record of such a request is taken');
 });
 
-test('the limits of a till count its sales on their way, in the order of the list', async () => {
+test('the limits of a till count its undecided sales, in the order of the list', async () => {
   const { id, by } = await newTill();
   const limits = { ...WIDE_LIMITS, count: 2, total: AMOUNT * 2 };
   await setLimits(ground, limits, id);
