@@ -145,7 +145,7 @@ test('an answer counts for the request that its wallet has signed, and for no ot
   assert.equal(fromHex(signature).length, 65);
 });
 
-test('v may be 0 or 1, and the second form of a signature is refused', async () => {
+test('v may be 0 or 1, and a signature with a high s is refused', async () => {
   const answer = await signed(REQUEST);
   const bytes = fromHex(answer.signature);
   const v = bytes[64] ?? 0;

@@ -405,7 +405,7 @@ test('what was typed outlives a payment that came from the merchant', () => {
   assert.equal(next(paid, { type: 'again', now: 40 }).typed, '12.');
 });
 
-test('a sale offline waits for a signature, and nothing else ends it but a cancel', () => {
+test('an offline sale waits for a signature, and only a cancel ends it otherwise', () => {
   const keypad = till({ at: 'keypad', remark: null, since: 0 }, { typed: '2.50' });
   const sale = { request: REQUEST, lines: null };
   const asking = next(keypad, { type: 'charge_offline', sale, now: 20 });
@@ -431,14 +431,14 @@ test('a sale offline waits for a signature, and nothing else ends it but a cance
   assert.equal(next(keypad, { type: 'accepted', slip: SLIP, now: 30 }), keypad);
 });
 
-test('a refused sale offline leaves the keypad as it is, with the reason', () => {
+test('a refused offline sale leaves the keypad as it is, with the reason', () => {
   const keypad = till({ at: 'keypad', remark: null, since: 0 }, { typed: '2.50' });
   const after = next(keypad, { type: 'not_offline', message: 'Too much.', now: 20 });
   assert.equal(shown(after), 'keypad, refused');
   assert.equal(after.typed, '2.50');
 });
 
-test('a payment that is left for a sale offline is canceled later', () => {
+test('a payment that is abandoned for an offline sale is canceled later', () => {
   const left = next(till(canceling(), { typed: '2.50' }), { type: 'leave', now: 20 });
   assert.equal(shown(left), 'keypad');
   assert.deepEqual(left.left, [INTENT.id]);

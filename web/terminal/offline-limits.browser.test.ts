@@ -22,7 +22,7 @@ async function sees(till: OfflineWindow, words: RegExp): Promise<void> {
   await till.page.getByRole('alert').filter({ hasText: words }).waitFor();
 }
 
-test('above a limit nothing is asked for, and the words name the limit', async () => {
+test('above a limit nothing is requested, and the message names the limit', async () => {
   const limits = { per_payment: 5_000_000, per_card_per_day: 6_000_000, total: 9_000_000 };
   const till = await openOfflineTill(stage(), {
     limits: { ...limits, count: 2, hours: 1 },
@@ -137,7 +137,7 @@ test('a sale that bounces is shown with its reason, and its wallet is refused', 
   await till.close();
 });
 
-test('a browser that may delete what it stores sells nothing offline', async () => {
+test('a browser that may delete stored data does not sell offline', async () => {
   const till = await openOfflineTill(stage(), { persists: false });
   await till.cut();
   await till.amount.fill('1.00');
@@ -146,7 +146,7 @@ test('a browser that may delete what it stores sells nothing offline', async () 
   await till.close();
 });
 
-test('a till whose limits are taken away sells nothing offline', async () => {
+test('a till whose limits were removed does not sell offline', async () => {
   const { db } = stage();
   const till = await openOfflineTill(stage());
   const { page } = till;
@@ -160,7 +160,7 @@ test('a till whose limits are taken away sells nothing offline', async () => {
   await till.close();
 });
 
-test('a payment that was open when the connection ended holds no till up', async () => {
+test('a payment that was open when the connection ended does not block the till', async () => {
   const { sandbox } = stage();
   const till = await openOfflineTill(stage());
   const { page } = till;

@@ -81,7 +81,7 @@ function stored(page: Page): Promise<string> {
   });
 }
 
-test('what a till stores shows neither its device key nor what a customer has signed', async () => {
+test('a till’s storage reveals neither its device key nor customers’ signatures', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 10_000_000n);
   const till = await openOfflineTill(stage());
@@ -100,7 +100,7 @@ test('what a till stores shows neither its device key nor what a customer has si
   await till.close();
 });
 
-test('a till that is paired again, or whose shift has ended, forwards what it holds', async () => {
+test('a till that is paired again, or whose shift has ended, forwards its sales', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 10_000_000n);
   const till = await openOfflineTill(stage());

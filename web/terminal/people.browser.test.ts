@@ -102,7 +102,7 @@ test('two people work at one till, and only a PIN opens settings and ends the sh
   await till.close();
 });
 
-test('a discount that a person may not give goes with a manager’s code', async () => {
+test('a discount beyond a person’s rights requires a manager’s code', async () => {
   const { sandbox, browser } = stage();
   await addCatalogueItem(sandbox, { name: 'Flat white', unit_amount: 3_000_000, tax_rate: 0 });
   for (const [name, pin] of [

@@ -179,7 +179,7 @@ test('a locked offline wallet signs what a till asks for, and it is paid', async
   await wallet.close();
 });
 
-test('a request that is not for this wallet, or not for now, is refused in words', async () => {
+test('a request for another network, contract or time is refused with a reason', async () => {
   const { sandbox, browser } = stage();
   const terminal = await offlineTerminal();
   const wallet = await openWallet(browser, sandbox, DESKTOP);
@@ -188,13 +188,13 @@ test('a request that is not for this wallet, or not for now, is refused in words
   const other = `0x${'99'.repeat(20)}` as const;
   const now = Math.floor(Date.now() / 1_000);
   const refused: readonly (readonly [Partial<OfflineRequest>, string])[] = [
-    [{ chainId: 1 }, 'another network'],
+    [{ chainId: 1 }, 'a different network'],
     [{ settlement: other }, 'Don’t pay here.'],
     [{ usdc: other }, 'Don’t pay here.'],
     [{ validBefore: now - 5 }, 'has expired'],
     [{ validBefore: now + 100 * 3_600 }, 'more than 72 hours'],
     [{ value: 2_900_000n }, 'higher fees'],
-    [{ amount: 0n }, 'no sum that can be paid'],
+    [{ amount: 0n }, 'cannot be paid'],
   ];
   for (const [change, words] of refused) {
     const request = await requestOf(terminal, 2_500_000n, change);

@@ -141,7 +141,7 @@ test('offline sales are listed with their result, filtered, exported and linked'
   await window.close();
 });
 
-test('the file of a till that is off is handed in, and each sale is paid once', async () => {
+test('the file of a deactivated till is handed in, and each sale is paid once', async () => {
   const { sandbox, browser, db } = stage();
   const terminal = await addTestTerminal(sandbox, 'Lost till');
   const window = await browser.open(DESKTOP);
@@ -189,7 +189,7 @@ test('the file of a till that is off is handed in, and each sale is paid once', 
   await window.close();
 });
 
-test('who is no admin reads the limits and the sales, and changes nothing', async () => {
+test('a member who is not an admin reads limits and sales, and cannot change them', async () => {
   const { sandbox, browser, db } = stage();
   const email = 'member@offline.test';
   const accountId = sandbox.account;

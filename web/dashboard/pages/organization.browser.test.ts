@@ -75,7 +75,7 @@ test('an owner creates an organization, and sees what a location sells', async (
   await window.close();
 });
 
-test('who has no role in the organization sees neither its people nor locations', async () => {
+test('without a role in the organization, an admin sees no people or locations of it', async () => {
   const { sandbox, browser, db } = stage();
   const email = 'admin@organization.test';
   const accountId = sandbox.account;

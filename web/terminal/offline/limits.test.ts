@@ -109,7 +109,7 @@ test('a card pays up to its limit per UTC day, whatever the result of its sales'
   assert.deepEqual(problem, { is: 'blocked' });
 });
 
-test('a signature holds as long as the till may be offline, and never past new rates', () => {
+test('a signature is valid as long as the till may be offline, and never past new rates', () => {
   const at = (hours: number) => (NOW + hours * HOUR) / 1000;
   const limits = (hours: number) => ({ ...standing().limits, hours });
   assert.equal(validBeforeOf(standing()), at(24));
@@ -119,7 +119,7 @@ test('a signature holds as long as the till may be offline, and never past new r
   assert.equal(validBeforeOf(standing({ terms })), at(3));
 });
 
-test('a request that was shown before the terms changed is not taken any more', () => {
+test('a request that was shown before the terms changed is no longer accepted', () => {
   const request = {
     chainId: TERMS.chain_id,
     usdc: CARD,
