@@ -63,3 +63,16 @@ export async function updatePeriodDue(
     [tenant.accountId, tenant.livemode, task, now, due],
   );
 }
+
+/** Lets a period that could not be ended wait, also if it was moved to the end of the next one. */
+export async function postponePeriod(
+  sql: Sql,
+  { tenant, task, now }: DuePeriod,
+  until: Date,
+): Promise<void> {
+  await sql.query(
+    `update period_ends set due = case when due <= $4 then $5 else least(due, $5) end
+     where account_id = $1 and livemode = $2 and task = $3`,
+    [tenant.accountId, tenant.livemode, task, now, until],
+  );
+}

@@ -3,6 +3,7 @@ import {
   type DuePeriod,
   lockDuePeriod,
   type PeriodTask,
+  postponePeriod,
   selectDuePeriods,
   updatePeriodDue,
 } from '#accounts/period-end-queries.ts';
@@ -46,7 +47,7 @@ export async function endPeriods(
       ctx.log.error(failure, { account: tenant.accountId, error: describeError(error) });
       return false;
     });
-    if (!isEnded) await updatePeriodDue(ctx.db, due, addMs(now, RETRY_MS));
+    if (!isEnded) await postponePeriod(ctx.db, due, addMs(now, RETRY_MS));
   }
   return tenants.length === BATCH;
 }
