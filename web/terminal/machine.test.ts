@@ -6,7 +6,7 @@ import type { Answer } from '../data/api.ts';
 import type { Intent } from '../data/device.ts';
 import type { OfflineRequest } from '../data/offline-request.ts';
 import { next, type TillEvent, takesPasses } from './machine.ts';
-import { type Create, NEW_TILL, type Phase, type Tap, type Till } from './phases.ts';
+import { type Asking, type Create, NEW_TILL, type Phase, type Tap, type Till } from './phases.ts';
 
 const INTENT: Intent = {
   id: 'pi_1',
@@ -423,12 +423,15 @@ test('an offline sale waits for a signature, and only a cancel ends it otherwise
   const canceled = next(asking, { type: 'cancel', now: 30 });
   assert.equal(shown(canceled), 'keypad');
   assert.equal(canceled.typed, '2.50', 'the amount is kept');
-  const accepted = next(asking, { type: 'accepted', slip: SLIP, now: 30 });
+  const stored = { type: 'accepted', request: REQUEST, slip: SLIP } as const;
+  const other = { ...stored, request: { ...REQUEST, salt: `0x${'9'.repeat(64)}` as const } };
+  assert.equal(next(asking, { ...other, now: 30 }), asking, 'of an earlier request');
+  const accepted = next(asking, { ...stored, now: 30 });
   assert.equal(shown(accepted), 'accepted');
   assert.equal(accepted.typed, '');
-  assert.equal(next(accepted, { type: 'accepted', slip: SLIP, now: 40 }), accepted);
+  assert.equal(next(accepted, { ...stored, now: 40 }), accepted);
   assert.equal(shown(next(accepted, { type: 'again', now: 40 })), 'keypad');
-  assert.equal(next(keypad, { type: 'accepted', slip: SLIP, now: 30 }), keypad);
+  assert.equal(next(keypad, { ...stored, now: 30 }), keypad);
 });
 
 test('a refused offline sale leaves the keypad as it is, with the reason', () => {
@@ -463,11 +466,18 @@ test('a part of a bill that is accepted offline counts once', () => {
     { at: 'asking', request: REQUEST, lines: null, since: 0 },
     { split, typed: '2.50' },
   );
-  const first = next(asking, { type: 'accepted', slip: SLIP, now: 20 });
+  const stored = { type: 'accepted', request: REQUEST, slip: SLIP } as const;
+  const first = next(asking, { ...stored, now: 20 });
   assert.equal(first.split?.paid, 2_500_000n);
   const again = next(first, { type: 'again', now: 30 });
   assert.equal(again.typed, '2.50');
   assert.equal(again.split?.paid, 2_500_000n);
+  const lines = { lineItems: [], discount: 0 };
+  const cart = next(
+    { ...asking, phase: { ...asking.phase, lines } as Asking },
+    { ...stored, now: 20 },
+  );
+  assert.deepEqual(cart.split, split, 'a cart is no part of the bill');
 });
 
 const ANSWERS: readonly Answer<Intent>[] = [

@@ -1,5 +1,6 @@
 import type { Answer } from '../data/api.ts';
 import type { Intent } from '../data/device.ts';
+import type { OfflineRequest } from '../data/offline-request.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { sumRules } from '../ui/price.ts';
 import { writeSum } from '../ui/typed-sum.ts';
@@ -35,7 +36,8 @@ export type TillEvent = { readonly now: number } & (
   | { readonly type: 'charge_offline'; readonly sale: Pick<Asking, 'request' | 'lines'> }
   /** The till cannot sell offline now, or cannot make this sale. */
   | { readonly type: 'not_offline'; readonly message: string }
-  | { readonly type: 'accepted'; readonly slip: Slip }
+  /** An answer to this request is stored. */
+  | { readonly type: 'accepted'; readonly request: OfflineRequest; readonly slip: Slip }
   | { readonly type: 'created'; readonly answer: Answer<Intent> }
   /** The service took too long to answer, or the cashier chose not to wait. */
   | { readonly type: 'gave_up' }
@@ -233,11 +235,10 @@ export function tipPercentages(intent: Intent): readonly number[] | null {
 function onAccepted(till: Till, { lines }: Asking, slip: Slip, now: number): Till {
   const phase: Accepted = { at: 'accepted', slip, since: now };
   const { split } = till;
-  if (split !== null) {
-    const rest = afterPart(split, slip.amount);
-    return { ...till, phase, split: rest, typed: proposed(rest) };
-  }
-  return lines === null ? { ...till, phase, typed: '' } : { ...till, phase, cart: null };
+  if (lines !== null) return { ...till, phase, cart: null };
+  if (split === null) return { ...till, phase, typed: '' };
+  const rest = afterPart(split, slip.amount);
+  return { ...till, phase, split: rest, typed: proposed(rest) };
 }
 
 function onAgain(till: Till, now: number): Till {
@@ -318,7 +319,10 @@ function onAction(till: Till, event: TillEvent): Till {
         ? { ...till, phase: keypad(now, { kind: 'refused', message: event.message }) }
         : till;
     case 'accepted':
-      return phase.at === 'asking' ? onAccepted(till, phase, event.slip, now) : till;
+      // A late result of an earlier request ends no other one.
+      return phase.at === 'asking' && phase.request.salt === event.request.salt
+        ? onAccepted(till, phase, event.slip, now)
+        : till;
     case 'cancel': {
       if (phase.at === 'asking') return { ...till, phase: keypad(now) };
       if (!takesCancel(phase)) return till;

@@ -41,3 +41,43 @@ test('a till sells offline to a wallet that signs, and forwards the sale', async
   assert.equal(paid?.status, 'succeeded');
   await till.close();
 });
+
+/** Sends the answer and cancels this many milliseconds later. Code of the page. */
+const SEND_AND_CANCEL = (waitMs: number) =>
+  new Promise<void>((resolve) => {
+    const answer = document.querySelector<HTMLInputElement>('input[data-name="Answer"]');
+    const cancel = document.querySelector<HTMLButtonElement>('[data-name="Cancel payment"]');
+    answer?.form?.requestSubmit();
+    setTimeout(() => {
+      cancel?.click();
+      resolve();
+    }, waitMs);
+  });
+
+test('a cancel beside an answer ends in one sale that is shown, or in none', async () => {
+  const wallet = await fundedAccount(stage().sandbox, 100_000_000n);
+  const till = await openOfflineTill(stage());
+  const { page } = till;
+  await till.cut();
+  let accepted = 0;
+  for (const waitMs of [0, 2, 5, 10, 20, 40, 80]) {
+    const request = await till.request('1.50');
+    const answer = await signRequest(wallet, request);
+    await page.getByRole('textbox', { name: 'Answer' }).fill(answer);
+    await page.evaluate(SEND_AND_CANCEL, waitMs);
+    const result = till.result('Accepted offline');
+    await result.or(till.amount).first().waitFor();
+    if (await result.isVisible()) {
+      accepted += 1;
+      await till.newPayment.click();
+    }
+    await till.amount.waitFor();
+  }
+  // A sale that was stored unseen would be forwarded, and counted here.
+  await page.reload();
+  await till.amount.waitFor();
+  const waits = { 0: 'no sale', 1: '1 sale waits' }[accepted] ?? `${accepted} sales wait`;
+  if (accepted > 0) await page.getByText(waits, { exact: true }).waitFor();
+  else assert.equal(await page.getByText(/sales? waits?/).count(), 0);
+  await till.close();
+});

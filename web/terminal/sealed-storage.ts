@@ -38,7 +38,11 @@ let opened: Promise<IDBDatabase> | undefined;
 
 /** @throws DOMException if the browser has no storage. */
 export async function tillDatabase(): Promise<IDBDatabase> {
-  opened ??= open();
+  opened ??= open().catch((error: unknown) => {
+    // The next call tries again.
+    opened = undefined;
+    throw error;
+  });
   return opened;
 }
 
@@ -60,7 +64,10 @@ async function makeKey(): Promise<CryptoKey> {
 let key: Promise<CryptoKey> | undefined;
 
 function sealingKey(): Promise<CryptoKey> {
-  key ??= makeKey();
+  key ??= makeKey().catch((error: unknown) => {
+    key = undefined;
+    throw error;
+  });
   return key;
 }
 

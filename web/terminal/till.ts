@@ -1,6 +1,6 @@
 import type { Answer } from '../data/api.ts';
 import type { Device, DeviceApi, Intent } from '../data/device.ts';
-import { next, type TillEvent } from './machine.ts';
+import { asksCustomer, next, type TillEvent } from './machine.ts';
 import type {
   Canceling,
   Create,
@@ -48,7 +48,7 @@ export interface TillView {
   readonly hasNetwork: boolean;
   /** The device key is no longer valid, and the till must be paired again. */
   readonly keyEnded: boolean;
-  /** The device's time of the last answer; `null` before the first one. */
+  /** The device's time of the last answer to a valid key; `null` before the first one. */
   readonly contactAt: number | null;
   /** Milliseconds to add to this device's clock to get the service's. */
   readonly clockOffsetMs: number;
@@ -220,7 +220,9 @@ export class TillRunner {
     const keyEnded = answer.is === 'refused' ? answer.status === 401 : this.#view.keyEnded;
     const time = answer.is === 'done' ? answer.serverTime : null;
     const clockOffsetMs = nearerOffset(this.#view.clockOffsetMs, time);
-    const contactAt = reached ? Date.now() : this.#view.contactAt;
+    // A key that has ended gets no more time to sell offline.
+    const isKnown = isWell || (answer.is === 'refused' && answer.status !== 401);
+    const contactAt = isKnown ? Date.now() : this.#view.contactAt;
     const ended = isWell ? false : keyEnded;
     this.#show({ reached, hasNetwork, keyEnded: ended, contactAt, clockOffsetMs });
     return answer;
@@ -265,8 +267,17 @@ export class TillRunner {
     }
     const seen = ended.is === 'refused' ? this.#note(await this.#api.intent(id)) : ended;
     if (seen.is !== 'done') return this.#pauseAfterFailure();
+    const { status } = seen.value;
+    // It is still open, so it is canceled again: the next pass must not pay it.
+    if (status === 'requires_payment_method' || asksCustomer(seen.value)) {
+      return this.#pauseAfterFailure();
+    }
+    if (status !== 'canceled') {
+      // Shown once the cashier is back at the keypad; otherwise it would go unnoticed.
+      if (this.#view.till.phase.at !== 'keypad') return;
+      this.dispatch({ type: 'found', intent: seen.value });
+    }
     this.dispatch({ type: 'left_settled', id });
-    if (seen.value.status !== 'canceled') this.dispatch({ type: 'found', intent: seen.value });
   }
 
   async #create(phase: Creating): Promise<void> {

@@ -10,8 +10,9 @@ export function rememberBalance(network: Network, address: string, balance: bigi
 }
 
 /**
- * Returns what the wallet held when it was last online, less what it has signed offline since;
- * `null` if that is not known.
+ * Returns what the wallet held when it last read its balance, less what it has signed offline
+ * since; `null` if that is not known. A payment that no till has forwarded yet is not in a later
+ * balance, so this only serves for a warning.
  */
 export function balanceOf(network: Network, address: string): bigint | null {
   const known = kept('balances')[network];

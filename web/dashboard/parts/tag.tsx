@@ -6,10 +6,10 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
+import { saveFile } from '../../ui/save-file.ts';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
-import { saveFile } from './save-file.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 

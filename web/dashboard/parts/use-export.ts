@@ -1,6 +1,6 @@
 import { useCallback } from 'react';
+import { saveFile } from '../../ui/save-file.ts';
 import { cutRecords, type ExportFormat, exportDecoder, shareOf } from './export-records.ts';
-import { saveFile } from './save-file.ts';
 import { type DownloadJob, type DownloadRun, openFile, useDownload } from './use-download.ts';
 
 function exportJob(url: string, format: ExportFormat): DownloadJob {

@@ -114,12 +114,16 @@ test('a refusal of a whole request names the record that is broken', () => {
   assert.equal(refusedRecord(sent, null), null);
 });
 
-test('final sales stay in the history for a week, and others indefinitely', () => {
+test('final sales stay in the history for a week once they were seen, and others stay', () => {
   const now = Date.parse('2026-10-08T12:00:00.001Z');
   const final = held(1, { state: { is: 'succeeded', id: 'ofp_1' } });
   assert.ok(isOver(final, now));
   assert.ok(!isOver(final, now - 1));
   assert.ok(!isOver(held(1), now + 1e12));
+  const bounced = { is: 'bounced', id: 'ofp_1', reason: 'blocked' } as const;
+  const seen = held(1, { state: { ...bounced, isSeen: true } });
+  assert.ok(isOver(seen, now));
+  assert.ok(!isOver(held(1, { state: { ...bounced, isSeen: false } }), now + 1e12));
 });
 
 test('the code of a slip is the beginning of the nonce', () => {

@@ -107,7 +107,10 @@ const KEPT_MS = 7 * 24 * 3_600_000;
 
 /** True if a final sale is old enough to be deleted. */
 export function isOver(sale: HeldSale, now: number): boolean {
-  return isFinal(sale) && Date.parse(sale.acceptedAt) < now - KEPT_MS;
+  const { state, acceptedAt } = sale;
+  // A cashier must have seen that it bounced.
+  if (!isFinal(sale) || (state.is === 'bounced' && !state.isSeen)) return false;
+  return Date.parse(acceptedAt) < now - KEPT_MS;
 }
 
 /** Returns the slip of a sale. Its code is the beginning of the nonce. */

@@ -64,6 +64,7 @@ const bounced = {
   isSeen: false,
 } as const;
 const succeeded = { is: 'succeeded', id: 'ofp_1' } as const;
+const unread = { is: 'unread', code: 'signature_invalid', message: '' } as const;
 
 test('a sale at each limit is requested, and one above it is not', () => {
   const full = [held(10), held(10)];
@@ -77,6 +78,8 @@ test('a sale at each limit is requested, and one above it is not', () => {
     [10n, { sales: [...full, held(10, { state: succeeded })] }, null],
     [10n, { sales: [...full, held(10, { state: bounced })] }, null],
     [10n, { sales: [...full, held(9, { state: { is: 'processing', id: 'ofp_1' } })] }, 'count'],
+    // The service may never take it.
+    [10n, { sales: [...full, held(10, { state: unread })] }, null],
     [10n, { contactAt: NOW - 8 * HOUR }, null],
     [10n, { contactAt: NOW - 8 * HOUR - 1 }, 'hours'],
     [1n, { terms: null }, 'no_terms'],

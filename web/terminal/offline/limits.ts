@@ -2,7 +2,7 @@ import { atoms, basisPoints } from '#core/money.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device.ts';
 import type { OfflineRequest } from '../../data/offline-request.ts';
-import { type HeldSale, isFinal } from './held-sales.ts';
+import type { HeldSale } from './held-sales.ts';
 
 export type OfflineLimits = NonNullable<Device['offline']>;
 export type OfflineTerms = NonNullable<Device['offline_terms']>;
@@ -68,7 +68,8 @@ export function saleProblem(amount: bigint, standing: Standing): OfflineProblem 
   if (now > contactAt + limits.hours * HOUR_MS) return { is: 'hours', most: limits.hours };
   if (validBeforeOf(standing) === null) return { is: 'rates_change' };
   if (amount > BigInt(limits.per_payment)) return { is: 'per_payment', most: limits.per_payment };
-  const open = sales.filter((sale) => !isFinal(sale));
+  // As the service counts: a record that it never takes must not use up the limits.
+  const open = sales.filter(({ state }) => state.is === 'waits' || state.is === 'processing');
   if (open.length + 1 > limits.count) return { is: 'count', most: limits.count };
   const total = open.reduce((sum, sale) => sum + BigInt(sale.amount), amount);
   return total > BigInt(limits.total) ? { is: 'total', most: limits.total } : null;

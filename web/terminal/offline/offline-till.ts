@@ -1,4 +1,4 @@
-import { toHex } from '../../data/bytes.ts';
+import { type Hex, toHex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device.ts';
 import { type ForwardApi, MOST_RECORDS } from '../../data/offline-payments.ts';
 import {
@@ -101,6 +101,10 @@ export class OfflineTill {
   #reads = 0;
   #wake = new AbortController();
   #isReached = false;
+  /** Answers and cancellations are handled one at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Nonces of requests that the cashier has canceled. */
+  readonly #givenUp = new Set<Hex>();
 
   constructor({ terminal, forward }: { readonly terminal: string; readonly forward: ForwardApi }) {
     this.#terminal = terminal;
@@ -233,7 +237,8 @@ export class OfflineTill {
   /** Returns why a card with this address may not pay this sale; `null` if it may sign. */
   async refuses(request: OfflineRequest, from: OfflineAnswer['from']) {
     const standing = await this.#standing();
-    if (standing === null) return null;
+    // Offline sales were switched off while the request was on the screen.
+    if (standing === null) return { is: 'outdated' } as const;
     const { amount } = request;
     return requestProblem(request, standing) ?? cardProblem({ from, amount }, standing);
   }
@@ -245,13 +250,38 @@ export class OfflineTill {
     return held === undefined ? null : slipOf(held);
   }
 
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(run);
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+
+  /**
+   * Cancels a request, so that no later answer to it is accepted.
+   * @returns the slip if an answer has been accepted already: then the sale is made.
+   */
+  giveUp(request: OfflineRequest): Promise<Slip | null> {
+    return this.#inTurn(async () => {
+      await this.#refresh();
+      const slip = this.slipOf(request);
+      if (slip === null) this.#givenUp.add(offlineNonce(request));
+      return slip;
+    });
+  }
+
   /** Verifies an answer and stores the sale encrypted. Only then is it accepted. */
-  async accept({ request, lines }: Asking, text: string): Promise<Slip | NotAccepted> {
+  async accept(asked: Asking, text: string): Promise<Slip | NotAccepted> {
+    const { request } = asked;
     const { verifyAnswer } = await import('../../data/offline-signature.ts');
     const answer = await verifyAnswer(request, text);
     if (typeof answer === 'string') return answer;
+    return this.#inTurn(() => this.#store(asked, answer));
+  }
+
+  async #store({ request, lines }: Asking, answer: OfflineAnswer): Promise<Slip | NotAccepted> {
     const known = this.slipOf(request);
     if (known !== null) return known;
+    if (this.#givenUp.has(offlineNonce(request))) return { is: 'outdated' };
     const problem = await this.refuses(request, answer.from);
     if (problem !== null) return problem;
     const sale: HeldSale = {
@@ -270,7 +300,9 @@ export class OfflineTill {
     try {
       await addSale(sale);
     } catch {
-      return 'full';
+      // Another window may have stored it already.
+      await this.#refresh();
+      return this.slipOf(request) ?? 'full';
     }
     await this.#refresh();
     this.#wake.abort();
@@ -297,12 +329,14 @@ export class OfflineTill {
     while (!signal.aborted) {
       this.#wake = new AbortController();
       const { signal: woken } = this.#wake;
+      // Another window may have stored some.
+      await this.#refresh().catch(() => {});
       const hasWork = this.#isReached && toForward(this.#view.sales).length > 0;
       if (hasWork) {
-        await navigator.locks
+        const isSent = await navigator.locks
           .request(LOCK, { signal }, () => this.#round({ isFirst, signal }))
-          .catch(() => {});
-        isFirst = false;
+          .catch(() => false);
+        if (isSent) isFirst = false;
       }
       // New sales and a new connection are forwarded at once.
       const wakes = await this.#pause(hasWork ? (AGAIN_MS[rounds] ?? 30_000) : null, woken);
@@ -322,17 +356,22 @@ export class OfflineTill {
     });
   }
 
-  /** Forwards everything that is not final, as stored: another window may have changed it. */
+  /**
+   * Forwards everything that is not final, as stored: another window may have changed it.
+   * @returns true if the service has answered to all of it.
+   */
   async #round({ isFirst, signal }: { readonly isFirst: boolean; readonly signal: AbortSignal }) {
     const sales = await this.#refresh();
     const waiting = toForward(sales).filter(({ state }) => isFirst || state.is !== 'unread');
-    for (let at = 0; at < waiting.length && !signal.aborted; at += MOST_RECORDS) {
-      if (!(await this.#send(waiting.slice(at, at + MOST_RECORDS)))) break;
+    let isSent = true;
+    for (let at = 0; isSent && at < waiting.length && !signal.aborted; at += MOST_RECORDS) {
+      isSent = await this.#send(waiting.slice(at, at + MOST_RECORDS));
     }
     const kept = this.#kept;
     const over = kept === null ? [] : sales.filter((sale) => isOver(sale, this.#now(kept)));
     if (over.length > 0) await removeSales(over);
     await this.#refresh();
+    return isSent;
   }
 
   /** @returns false if the service accepts nothing now. */

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { named } from '#core/isolates.ts';
+import { cellsOf } from '../../../reader/src/printing/escpos.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { formatUsdc } from '../../ui/money.ts';
@@ -18,7 +19,7 @@ import './asking.css';
 /** Returns the slip as lines, laid out for the paper. */
 function linesOf({ code, amount, acceptedAt }: Slip, { merchant, width }: SlipFor): string {
   const fact = (name: string, value: string) =>
-    `${name} ${value.padStart(Math.max(0, width - name.length - 1))}`;
+    `${name}${' '.repeat(Math.max(1, width - cellsOf(name) - cellsOf(value)))}${value}`;
   const note = `${t('till.offline_sale.accepted_text')} ${t('till.offline_sale.slip_note')}`;
   return [
     merchant,
@@ -35,19 +36,22 @@ function linesOf({ code, amount, acceptedAt }: Slip, { merchant, width }: SlipFo
 
 interface SlipFor {
   readonly merchant: string;
-  /** In characters. */
+  /** In printed cells: letters of Japanese take two. */
   readonly width: number;
 }
 
+/** Breaks a text at blanks, and a word that is wider than the paper between letters. */
 function wrap(text: string, width: number): readonly string[] {
   const lines = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    const longer = last === '' ? word : `${last} ${word}`;
-    if (longer.length <= width) lines[lines.length - 1] = longer;
-    else lines.push(word);
+  for (const piece of text.split(/(?<= )/)) {
+    const parts = cellsOf(piece.trimEnd()) > width ? [...piece] : [piece];
+    for (const part of parts) {
+      const longer = `${lines.at(-1) ?? ''}${part}`;
+      if (cellsOf(longer.trimEnd()) <= width) lines[lines.length - 1] = longer;
+      else lines.push(part);
+    }
   }
-  return lines;
+  return lines.map((line) => line.trim());
 }
 
 /** Prints on the receipt printer if there is one, otherwise with the browser's dialog. */

@@ -116,10 +116,18 @@ export function AskingScreen(props: AskingProps): ReactNode {
         const isPass = accepted === 'other_text' && readText(text).is === 'pass';
         return setProblem(isPass ? t('till.offline_sale.problem.pass') : problemWords(accepted));
       }
-      runner.dispatch({ type: 'accepted', slip: accepted });
+      runner.dispatch({ type: 'accepted', request: phase.request, slip: accepted });
     },
     [offlineTill, phase, runner],
   );
+  const [canceling, setCanceling] = useState(false);
+  const onCancel = async () => {
+    setCanceling(true);
+    // An answer may have been stored meanwhile. Then the sale is made, and must not be charged again.
+    const slip = (await (await offlineTill())?.giveUp(request)) ?? null;
+    setCanceling(false);
+    runner.dispatch(slip === null ? { type: 'cancel' } : { type: 'accepted', request, slip });
+  };
   const { unread } = readers;
   useEffect(() => {
     if (unread !== null) setProblem(null);
@@ -146,7 +154,7 @@ export function AskingScreen(props: AskingProps): ReactNode {
       <HoldCard readers={readers} />
       <AnswerForm onAnswer={onAnswer} />
       <CopyField data-name="Request" label={t('till.offline_sale.request')} value={text} />
-      <Button data-name="Cancel payment" wide onClick={() => runner.dispatch({ type: 'cancel' })}>
+      <Button data-name="Cancel payment" wide busy={canceling} onClick={onCancel}>
         {t('till.cancel_payment')}
       </Button>
     </div>
@@ -170,7 +178,9 @@ function useAlreadyStored({ phase, offline, runner }: AskingProps): void {
     let isCurrent = sales.length > 0;
     void offlineTill().then((till) => {
       const slip = till?.slipOf(phase.request) ?? null;
-      if (isCurrent && slip !== null) runner.dispatch({ type: 'accepted', slip });
+      if (isCurrent && slip !== null) {
+        runner.dispatch({ type: 'accepted', request: phase.request, slip });
+      }
     });
     return () => {
       isCurrent = false;

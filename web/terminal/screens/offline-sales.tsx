@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
@@ -36,12 +37,7 @@ function Entry({ sale }: { readonly sale: HeldSale }): ReactNode {
 export function SaveSales({ sales }: { readonly sales: readonly HeldSale[] }): ReactNode {
   const save = () => {
     const payments = toForward(sales).map(recordOf);
-    const file = new Blob([JSON.stringify({ payments })], { type: 'application/json' });
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(file);
-    link.download = 'offline-sales.json';
-    link.click();
-    URL.revokeObjectURL(link.href);
+    saveFile([JSON.stringify({ payments })], 'offline-sales.json');
   };
   return (
     <>

@@ -30,7 +30,9 @@ export function WorkingScreen({
   offline,
 }: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
   const isOpening = phase.at === 'creating';
-  const sellsOffline = !isOpening && !view.reached && offline.view.isOn;
+  // A customer who was asked on the phone may still confirm, and would then pay twice.
+  const sellsOffline =
+    !isOpening && !asksCustomer(phase.intent) && !view.reached && offline.view.isOn;
   return (
     <div className="stack filling">
       <section className="outcome is-full-plain" role="status">

@@ -100,7 +100,7 @@ async function acceptByChip(
   const { signOffline } = await withTexts(() => import('../offline/sign-offline.ts'));
   const accepted = await signOffline({ till, asked, chip, askPin }, until);
   if ('is' in accepted) return accepted;
-  runner.dispatch({ type: 'accepted', slip: accepted });
+  runner.dispatch({ type: 'accepted', request: asked.request, slip: accepted });
   return null;
 }
 
@@ -160,7 +160,7 @@ async function acceptAnswer(
   if (typeof accepted === 'string' || 'is' in accepted) {
     return { is: 'not_signed', message: problemWords(accepted) };
   }
-  runner.dispatch({ type: 'accepted', slip: accepted });
+  runner.dispatch({ type: 'accepted', request: asked.request, slip: accepted });
   return null;
 }
 

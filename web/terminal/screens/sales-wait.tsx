@@ -47,6 +47,8 @@ export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
   const isRepeated = useSyncExternalStore(subscribe, () => isWarning);
   const waits = waitingCount(sales);
   const bounced = sales.filter(({ state }) => state.is === 'bounced' && !state.isSeen).length;
+  // The service may never take them from here: they may be another shop's.
+  const hasUnread = sales.some(({ state }) => state.is === 'unread');
   const { at } = view.till.phase;
   const canLeave = settings.shiftSince !== null && (at === 'keypad' || at === 'accepted');
   return (
@@ -57,7 +59,10 @@ export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
           {refusal === null ? (
             // The result screen of a sale already says so.
             at === 'accepted' ? null : (
-              <p>{t('till.offline_sale.waits_text')}</p>
+              <>
+                <p>{t('till.offline_sale.waits_text')}</p>
+                {hasUnread ? <SaveSales sales={sales} /> : null}
+              </>
             )
           ) : (
             <>
