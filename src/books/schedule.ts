@@ -69,11 +69,12 @@ async function announce(tx: Tx, mailing: Mailing, due: DuePeriod): Promise<numbe
   const token = newSecret('exportLink');
   const stamp = await stampOrder(tx, tenant, now, 1);
   const expires = addMs(stamp.created, LINK_MS);
-  await insertScheduled(tx, {
+  const isNew = await insertScheduled(tx, {
     ...{ account_id: account.id, livemode: tenant.livemode, every, format },
     ...{ from_day: days.from, to_day: days.to, time_zone: account.time_zone },
     ...{ token_hash: hashSecret(token), expires_at: expires },
   });
+  if (!isNew) return 0;
   const url = `${mailing.webUrl}${EXPORT_LINKS}/${token}`;
   if (email !== undefined) {
     const file = { format, url, livemode: tenant.livemode };

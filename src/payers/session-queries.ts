@@ -12,8 +12,12 @@ export async function insertNonce(
   ]);
 }
 
-export async function isNonceKnown(sql: Sql, hash: Buffer): Promise<boolean> {
-  return (await sql.query('select from payer_nonces where hash = $1', [hash])).length > 0;
+export async function isNonceValid(sql: Sql, hash: Buffer, now: Date): Promise<boolean> {
+  const rows = await sql.query('select from payer_nonces where hash = $1 and expires_at > $2', [
+    hash,
+    now,
+  ]);
+  return rows.length > 0;
 }
 
 /** Consumes the nonce, which is valid once. @returns true if it existed and had not expired. */

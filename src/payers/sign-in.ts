@@ -12,7 +12,7 @@ import {
   deleteExpiredAccess,
   insertNonce,
   insertSession,
-  isNonceKnown,
+  isNonceValid,
   renewSignature,
   takeNonce,
 } from '#payers/session-queries.ts';
@@ -136,7 +136,7 @@ async function verifyClaim(
   if (isRefusal(claim)) return claim;
   const nonce = hashSecret(claim.nonce);
   // Looked up first, so that only messages with a nonce that we issued cost a call to the chain.
-  if (!(await isNonceKnown(db, nonce))) return unknownNonce();
+  if (!(await isNonceValid(db, nonce, now))) return unknownNonce();
   const { address: signer, livemode } = claim;
   const how = { by: 'contract', offChain: true } as const;
   const signed = { signer, digest: hashMessage(message), signature, ...how };

@@ -60,7 +60,7 @@ export async function skipOtherWaiting(
 /** Ends the wait of all periods of an account. */
 export async function skipWaiting(tx: Tx, accountId: string, now: Date): Promise<void> {
   await tx.query(
-    `update automatic_payouts set status = 'skipped', updated = $2
+    `update automatic_payouts set status = 'skipped', reason = 'disabled', updated = $2
      where account_id = $1 and status = 'waiting'`,
     [accountId, now],
   );

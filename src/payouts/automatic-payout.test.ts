@@ -374,3 +374,22 @@ test('a week is another period than its Monday', async () => {
   assert.equal(last?.amount, 20_999_999n);
   assert.equal(new Date(`${last?.period}T00:00:00Z`).getUTCDay(), 1, 'from Monday');
 });
+
+test('a period that ends while the account is disabled is paid once it is enabled', async () => {
+  await sell(30_000_000);
+  const count = (await withdrawals()).length;
+  const setStatus = (status: string, reason: string | null) =>
+    query('update accounts set status = $2, disabled_reason = $3 where id = $1', [
+      tenant().accountId,
+      status,
+      reason,
+    ]);
+  await setStatus('disabled', 'a test');
+  await advance(7);
+  await run();
+  assert.equal((await withdrawals()).length, count);
+  await setStatus('active', null);
+  await run();
+  await paidOut();
+  assert.equal((await withdrawals()).at(-1)?.amount, 30_000_000n);
+});

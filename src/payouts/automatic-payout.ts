@@ -1,6 +1,6 @@
-import type { AccountRow } from '#accounts/account-queries.ts';
+import { type AccountRow, selectMode } from '#accounts/account-queries.ts';
 import type { DuePeriod } from '#accounts/period-end-queries.ts';
-import { endPeriods, lockEndedPeriod } from '#accounts/period-ends.ts';
+import { endPeriods, lockEndedPeriod, retryPeriod } from '#accounts/period-ends.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { dayAfter, dayIn, type Every, lastPeriod } from '#core/calendar.ts';
 import { type IdKey, withdrawalId, withdrawalNumber } from '#core/ids.ts';
@@ -47,6 +47,7 @@ export const SKIPPED = {
     'The chain could not be reached until the next period had ended. The next payout includes ' +
     'this balance.',
   refused: 'The payout was refused until the next period had ended.',
+  disabled: 'Automatic payouts were turned off while this one was waiting.',
 } as const;
 export const WAITING = {
   chain_unavailable: 'The chain cannot be reached. The service tries again.',
@@ -160,6 +161,8 @@ async function payOut(
   if (locked === null || every === null || locked.account.status !== 'active') return 'done';
   const { from: period } = locked.days;
   if (isDone(await selectLastPayout(tx, tenant, every), period)) return 'done';
+  // A mode that was never registered on a contract has no balance.
+  if ((await selectMode(tx, tenant))?.merchant_number == null) return 'done';
   const ended = { tenant, every, period, now };
   const number = periodNumber(idKey, ended);
   const known = await selectNumberedWithdrawal(tx, { livemode: tenant.livemode, number });
@@ -168,7 +171,9 @@ async function payOut(
     return saveResult(tx, ended, { withdrawal: known.id });
   }
   const id = withdrawalId(idKey, { livemode: tenant.livemode, number });
-  return saveResult(tx, ended, await tryToRequest(tx, ended, { number, id, found }));
+  const status = await saveResult(tx, ended, await tryToRequest(tx, ended, { number, id, found }));
+  if (status === 'waiting') await retryPeriod(tx, due);
+  return status;
 }
 
 /** Returns the number under which the contract pays a period, once. */

@@ -1,6 +1,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { fromHex, type Hex, toHex } from './bytes.ts';
 
+/**
+ * The nonce and fields of a signed payment, as browsers compute them. The server's module
+ * (`src/settlement/contract/signed-messages.ts`) would bring the contract's ABIs into each page;
+ * tests compare both.
+ */
+
 /** The contract's type string (contracts/README.md). */
 const TYPE =
   'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,bytes8 orderId,bytes32 salt)';

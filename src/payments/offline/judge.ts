@@ -15,6 +15,7 @@ import {
 } from '#settlement/chain/offline-authorization.ts';
 import { ratesUntilOf, readOperations } from '#settlement/chain/operations.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
+import type { CheckResult } from '#settlement/chain/payment-check.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { isTokenStopped } from '#settlement/chain/token-stop.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
@@ -139,12 +140,20 @@ export async function judgeOnChain(
         }
         if (isUsed) return 'authorization_used';
         if (result.reason === 'insufficient_funds') return 'insufficient_funds';
+        if (result.ratesDiffer === true) return 'rates_changed';
         // A bounce is final, and a stopped token says nothing about the authorization.
         if (await isTokenStopped(chain, contractOf(chain.config, merchantNumber))) return 'later';
-        return 'authorization_invalid';
+        // The token may have been stopped until a moment ago.
+        return isRefused(await checkAuthorization(chain, authorized))
+          ? 'authorization_invalid'
+          : 'later';
     }
   } catch (error) {
     if (error instanceof RpcUnavailable) return 'unavailable';
     throw error;
   }
+}
+
+function isRefused(result: CheckResult): boolean {
+  return result.status === 'declined' && result.reason === 'authorization_refused';
 }

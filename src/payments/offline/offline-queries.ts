@@ -262,6 +262,19 @@ export async function lockDueOffline(tx: Tx, due: DueOffline): Promise<boolean> 
   return rows.length === 1;
 }
 
+/** Lets a due sale try again later, unless it has changed since: it may have a job by now. */
+export async function postponeDue(
+  sql: Sql,
+  { id, retry_at: read }: Pick<DueOffline, 'id' | 'retry_at'>,
+  at: Date,
+): Promise<void> {
+  await sql.query('update offline_payments set retry_at = $3 where id = $1 and retry_at = $2', [
+    id,
+    read,
+    at,
+  ]);
+}
+
 /** Returns the addresses whose sales have bounced at a merchant. */
 export async function selectBouncedAddresses(
   sql: Sql,

@@ -15,6 +15,7 @@ import {
   bounceOffline,
   type DueOffline,
   lockDueOffline,
+  postponeDue,
   postponeOffline,
   selectDueOffline,
 } from '#payments/offline/offline-queries.ts';
@@ -56,8 +57,7 @@ export async function retryOffline(ctx: Context): Promise<boolean> {
         sale: one.id,
         error: describeError(error),
       });
-      const at = addMs(ctx.clock.now(), RETRY_MS);
-      await ctx.db.transaction((tx) => postponeOffline(tx, [one.payment_intent_id], at));
+      await postponeDue(ctx.db, one, addMs(ctx.clock.now(), RETRY_MS));
     }
   }
   return due.length === BATCH;

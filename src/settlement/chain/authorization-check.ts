@@ -90,7 +90,9 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
   if (reason !== undefined && IN_THE_WAY.has(reason)) {
     return { status: 'declined', reason: 'settlement_failed', refusal: reason };
   }
-  if (!sameRates(decodeView(charged, readRates), rates)) return declined('authorization_refused');
+  if (!sameRates(decodeView(charged, readRates), rates)) {
+    return { status: 'declined', reason: 'authorization_refused', ratesDiffer: true };
+  }
   if (decodeView(balance, BigInt) < pulled) return declined('insufficient_funds');
   const isPulled = pulledThen ?? pulledNow?.ok === true;
   return isPulled ? { status: 'ok' } : declined('authorization_refused');

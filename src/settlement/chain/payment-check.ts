@@ -50,6 +50,8 @@ export type CheckResult =
       readonly reason: FailureReason;
       /** The contract's own reason, if that is one for any kind of payment. */
       readonly refusal?: PaymentReason;
+      /** True if the contract's rates are no longer those of the payment. */
+      readonly ratesDiffer?: true;
     }
   /** Too little of the hourly ceiling is left for this sum. */
   | { readonly status: 'hour_full' }
