@@ -123,7 +123,7 @@ export function AskingScreen(props: AskingProps): ReactNode {
   const [canceling, setCanceling] = useState(false);
   const onCancel = async () => {
     setCanceling(true);
-    // An answer may have been stored meanwhile. Then the sale is made, and must not be charged again.
+    // An answer may have been stored meanwhile. That sale is made and must not be charged again.
     const slip = (await (await offlineTill())?.giveUp(request)) ?? null;
     setCanceling(false);
     runner.dispatch(slip === null ? { type: 'cancel' } : { type: 'accepted', request, slip });
