@@ -112,6 +112,7 @@ const FACTS = {
   validUntil: new Date(20_000),
   signedAtMs: null,
   attempts: [CALL],
+  wanted: null,
   requests: [JOB],
 } as const;
 

@@ -110,9 +110,9 @@ class Follower {
     const facts = {
       ...({ id: 1n, nonce: this.nonce, kind: 'payment', target: '0x', input: '0x' } as const),
       ...{ gasLimit: 21_000n, validUntil: null, signedAtMs: null, requests: [] },
-      attempts: [...this.#stored],
+      ...{ attempts: [...this.#stored], wanted: null },
     };
-    this.#known = fromRows(facts, { wanted: null, query: 'always', isBarred: false });
+    this.#known = fromRows(facts, 'always', false);
   }
 
   /** Reads a head, the receipts and the nonce, like the relayer's loops. */

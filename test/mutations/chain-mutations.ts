@@ -67,7 +67,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'what is owed is not sent again',
-    file: 'src/settlement/relayer/follow/reorganized.ts',
+    file: 'src/settlement/relayer/follow/finish.ts',
     by: 'src/settlement/relayer/relayer-finality.test.ts',
     from: "    if (isOwed) again.push({ ...one, isRefused: kind === 'payment' });\n",
     to: '',
@@ -86,14 +86,14 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'an applied outcome is rewritten',
-    file: 'src/settlement/relayer/rows/outcome-queries.ts',
+    file: 'src/settlement/relayer/rows/job-queries.ts',
     by: 'src/settlement/relayer/relayer-finality.test.ts',
     from: 'where id = $1 and (applied_at is null or status = $2) and status',
     to: 'where id = $1 and status',
   },
   {
     name: 'an outcome is written to a request of another transaction',
-    file: 'src/settlement/relayer/rows/outcome-queries.ts',
+    file: 'src/settlement/relayer/rows/job-queries.ts',
     from: '\n    and r.transaction_id is not distinct from i.transaction_id',
     to: '',
   },

@@ -44,7 +44,7 @@ const DEADLINES = [
 ];
 const SENDERS = [
   'src/settlement/relayer/rows/sender-queries.test.ts',
-  'src/settlement/relayer/rows/outcome-queries.test.ts',
+  'src/settlement/relayer/rows/job-queries.test.ts',
   'src/settlement/relayer/senders/fencing-token.test.ts',
   'src/settlement/relayer/relayer-senders.test.ts',
   'src/settlement/relayer/senders/configure-senders.test.ts',
@@ -100,7 +100,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/payments/pay-batch.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
-  'src/settlement/relayer/follow/reorganized.ts': [
+  'src/settlement/relayer/follow/finish.ts': [
     ...ORDER,
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/payments/settle.test.ts',
@@ -179,12 +179,6 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
   ],
-  'src/settlement/relayer/rows/outcome-queries.ts': [
-    'src/settlement/relayer/rows/outcome-queries.test.ts',
-    ...OUTCOMES,
-    'src/refunds/apply-outcomes.test.ts',
-    'src/settlement/relayer/relayer-faults.test.ts',
-  ],
   'src/settlement/relayer/follow/finality.ts': [
     'src/settlement/relayer/follow/finality.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
@@ -219,11 +213,12 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/settlement/relayer/rows/job-queries.ts': [
     'src/settlement/relayer/rows/transaction-queries.test.ts',
-    'src/settlement/relayer/rows/outcome-queries.test.ts',
+    'src/settlement/relayer/rows/job-queries.test.ts',
     ...DEADLINES,
-    ...ORDER,
+    ...OUTCOMES,
     'src/settlement/relayer/relayer-senders.test.ts',
-    'src/settlement/relayer/relayer-finality.test.ts',
+    'src/settlement/relayer/relayer-faults.test.ts',
+    'src/refunds/apply-outcomes.test.ts',
   ],
   'src/settlement/relayer/send/plan.ts': DEADLINES,
   'src/settlement/numbers.ts': ['src/settlement/numbers.test.ts', 'src/payments/create.test.ts'],

@@ -8,7 +8,6 @@ import { decodeView } from '#settlement/chain/decode.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
-import type { HourlyAlarm } from '#settlement/relayer/machine/chain-view.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
@@ -37,6 +36,7 @@ export function startReporter(relayer: RelayerState, onError: OnError): Loop {
   let written = '';
   let writtenAt = Number.NEGATIVE_INFINITY;
   let pauseReadAt = Number.NEGATIVE_INFINITY;
+  const raised = new Map<string, string>();
   return startLoop({
     name: 'relayer report',
     pollMs: REPORT_MS,
@@ -54,7 +54,7 @@ export function startReporter(relayer: RelayerState, onError: OnError): Loop {
       const dueMs = paused || nearCeiling ? Math.min(pollMs, PAUSED_POLL_MS) : pollMs;
       if (performance.now() - pauseReadAt > dueMs) {
         pauseReadAt = performance.now();
-        await readContract(relayer);
+        await readContract(relayer, raised);
       }
       return false;
     },
@@ -93,8 +93,8 @@ function paymentsLeftOf(senders: readonly Pick<HeldSender, 'paymentsLeft'>[]): n
 }
 
 /** Reads if it is paused, and how much of this hour's ceilings is used; alerts once per hour. */
-async function readContract(relayer: RelayerState): Promise<void> {
-  const { chain } = relayer;
+async function readContract(relayer: RelayerState, raised: Map<string, string>): Promise<void> {
+  const { chain, db, livemode } = relayer;
   const to = lensOf(chain.config.settlement);
   const ask = (functionName: 'settlingPaused' | 'ceiling' | 'outflow', words: number) => {
     return { to, data: encodeFunctionData({ abi: settlementLensAbi, functionName }), words };
@@ -105,24 +105,29 @@ async function readContract(relayer: RelayerState): Promise<void> {
   relayer.see({ paused: BigInt(pause.data) !== 0n });
   const [perHour, settled] = readHourly(ceiling, 'ceiling');
   const at = relayer.head?.time ?? relayer.clock.now();
-  const { livemode } = relayer;
-  await updateCeiling(relayer.db, livemode, { perHour, settled, headTime: at });
+  await updateCeiling(db, livemode, { perHour, settled, headTime: at });
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
   relayer.see({ nearCeiling: level !== undefined });
-  if (level !== undefined) {
-    await alertOnce(relayer, 'ceiling_near', `${hourAt(at)} ${level} %`, async () => {
-      relayer.log.error('most of the hourly ceiling is used', { level, perHour, settled });
-      const largest = { livemode, at, limit: NAMED };
-      return { perHour, settled, accounts: await selectLargestUsers(relayer.db, largest) };
-    });
+  // What this process has just raised is neither read nor logged again.
+  const isNew = ({ kind, subject }: Pick<Alarm, 'kind' | 'subject'>) =>
+    raised.get(kind) !== subject;
+  const raise = async (alarm: Alarm) => {
+    await db.transaction((tx) => relayer.raise(tx, [alarm]));
+    raised.set(alarm.kind, alarm.subject);
+  };
+  const ofLevel = { kind: 'ceiling_near', subject: `${hourAt(at)} ${level} %` };
+  if (level !== undefined && isNew(ofLevel)) {
+    relayer.log.error('most of the hourly ceiling is used', { level, perHour, settled });
+    const accounts = await selectLargestUsers(db, { livemode, at, limit: NAMED });
+    await raise({ ...ofLevel, details: { perHour, settled, accounts } });
   }
   const [outflowPerHour, paid] = readHourly(outflow, 'outflow');
-  if (paid * 100n < outflowPerHour * OUTFLOW_LEVEL) return;
-  await alertOnce(relayer, 'outflow_near', hourAt(at), async () => {
-    const fields = { perHour: outflowPerHour, paid };
-    relayer.log.error('most of the hourly outflow ceiling is used', fields);
-    return fields;
-  });
+  const ofOutflow = { kind: 'outflow_near', subject: hourAt(at) };
+  if (paid * 100n >= outflowPerHour * OUTFLOW_LEVEL && isNew(ofOutflow)) {
+    const details = { perHour: outflowPerHour, paid };
+    relayer.log.error('most of the hourly outflow ceiling is used', details);
+    await raise({ ...ofOutflow, details });
+  }
 }
 
 /** Reads the answer of either function: the hourly ceiling, and how much of this hour is used. */
@@ -145,17 +150,4 @@ const NAMED = 5;
 /** Returns the hour by the chain's time. */
 function hourAt(time: Date): string {
   return new Date(time.getTime() - (time.getTime() % HOUR_MS)).toISOString();
-}
-
-/** Raises an alarm, unless this process has just raised the same. */
-async function alertOnce(
-  relayer: RelayerState,
-  kind: HourlyAlarm,
-  subject: string,
-  report: () => Promise<Alarm['details']>,
-): Promise<void> {
-  if (relayer.alerts[kind] === subject) return;
-  const raised = [{ kind, subject, details: await report() }];
-  await relayer.db.transaction((tx) => relayer.raise(tx, raised));
-  relayer.see({ alerts: { ...relayer.alerts, [kind]: subject } });
 }

@@ -165,9 +165,9 @@ export const RELAPSES: readonly PlantedFault[] = [
       if (observation.kind !== 'offer_stored' || transaction.phase !== 'unsigned') return after;
       if (before.attempts.length === 0 || !observation.offer.cancels) return after;
       const { query } = transaction;
-      const facts = factsOf(transaction);
+      const facts = { ...factsOf(transaction), wanted: null };
       return {
-        transaction: { ...facts, phase: 'signed', wanted: null, overdue: 0, query },
+        transaction: { ...facts, phase: 'signed', overdue: 0, query },
         effects: [{ kind: 'broadcast' }],
       };
     }),

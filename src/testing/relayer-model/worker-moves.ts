@@ -221,6 +221,7 @@ function fromRow(
     ...{ id: BigInt(slot), nonce: BigInt(present(bounds.slots[slot], 'slot').nonce) },
     ...({ kind: 'payment', target: '0x01', input: '0x', gasLimit: 1n, signedAtMs: null } as const),
     attempts: row.attempts.map((offer, index) => attemptOf(slot, index, offer)),
+    wanted: row.wanted,
     requests: row.jobs.map((job) => jobOf(job, rows.jobs[job]?.status === 'succeeded')),
     validUntil: timeOf(row.validUntil),
   };
@@ -228,7 +229,7 @@ function fromRow(
   const head = height === null ? null : { time: timeOf(height) };
   const isWhole = !row.retired && !isExpired(facts, head) && facts.requests.length > 0;
   const isBarred = newest?.cancels !== true && !isWhole;
-  return fromRows(facts, { wanted: row.wanted, query: 'always', isBarred });
+  return fromRows(facts, 'always', isBarred);
 }
 
 /** Takes over a sender whose lease this worker has got. */

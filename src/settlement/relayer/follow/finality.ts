@@ -10,9 +10,12 @@ import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
 import { timeoutBlocks, usualLag } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
-import { selectPerhapsDead } from '#settlement/relayer/rows/job-queries.ts';
+import {
+  type RequestOutcome,
+  selectPerhapsDead,
+  writeOutcomes,
+} from '#settlement/relayer/rows/job-queries.ts';
 import { contractOfRequest, countsYet, numberOf } from '#settlement/relayer/rows/kinds.ts';
-import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import {
   type MinedBlockRow,
   markFinalized,

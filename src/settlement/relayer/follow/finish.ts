@@ -2,16 +2,37 @@ import { failpoint } from '#core/failpoints.ts';
 import { batchSize, blockWait, gasUsed, tapToSettled } from '#core/meters.ts';
 import { isTracing, traceSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
-import { followReorganization } from '#settlement/relayer/follow/reorganized.ts';
-import type { Answered, Resolution } from '#settlement/relayer/follow/resolve.ts';
+import type { Alarm } from '#settlement/alarms.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import {
+  type Answered,
+  isReportedUndone,
+  isStillOwed,
+  type Resolution,
+} from '#settlement/relayer/follow/resolve.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { requeue } from '#settlement/relayer/rows/job-queries.ts';
-import { commitWithoutWaiting, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import {
+  commitWithoutWaiting,
+  type MovedTransfer,
+  moveTransfers,
+  type Requeued,
+  replaceOutcome,
+  requeue,
+  reviveDeclined,
+  selectDeclined,
+  selectKnownOutcomes,
+  writeOutcomes,
+} from '#settlement/relayer/rows/job-queries.ts';
+import { answers, eventResult, type Result } from '#settlement/relayer/rows/kinds.ts';
 import { leasesOf, SenderLost, shareHeldSenders } from '#settlement/relayer/rows/sender-queries.ts';
 import { markMined } from '#settlement/relayer/rows/transaction-queries.ts';
-import type { RequestPayloads } from '#settlement/requests.ts';
-import { upsertChainPayments } from '#settlement/settled/settled-queries.ts';
+import type { OutcomeFacts, RequestPayloads } from '#settlement/requests.ts';
+import {
+  movePayments,
+  selectChainPayments,
+  upsertChainPayments,
+} from '#settlement/settled/settled-queries.ts';
 
 /**
  * Stores what was found on the chain in one transaction: mined transactions, completed or requeued
@@ -106,4 +127,150 @@ async function holdSenders(
 function toMined({ transaction, receipt }: Resolution) {
   const { txHash: tx_hash, blockNumber: block_number, blockHash: block_hash } = receipt;
   return { id: transaction.id, tx_hash, block_number, block_hash };
+}
+
+type Network = Pick<NetworkConfig, 'livemode' | 'chainId'>;
+
+interface Followed {
+  readonly alarms: readonly Alarm[];
+  /** True if a declined payment has succeeded, so that its domain must apply a result. */
+  readonly isRevived: boolean;
+  /** True if settlement jobs were requeued, because the ledger already relies on their results. */
+  readonly isQueued: boolean;
+}
+
+/**
+ * Applies the changes that a reorganization has made to results that the ledger already had.
+ * `taken`: the jobs whose result `finish` has just written.
+ */
+async function followReorganization(
+  tx: Tx,
+  { livemode, chainId }: Network,
+  resolutions: readonly Resolution[],
+  taken: ReadonlySet<bigint>,
+): Promise<Followed> {
+  const answered = resolutions.flatMap((one) => one.answered);
+  const late = answered.filter(({ requestId }) => !taken.has(requestId));
+  const compared = await compareLate(tx, late);
+  // A reorganization undid these jobs, and a later transaction has settled them again.
+  const again = answered.filter(({ request }) => request.owed && taken.has(request.id));
+  await followPlaces(tx, livemode, [...again, ...compared.moved]);
+  const numbers = unexplained(resolutions, taken);
+  const revived = await reviveSettled(tx, { livemode, chainId, numbers });
+  return {
+    alarms: [...compared.alarms, ...revived],
+    isRevived: revived.length > 0,
+    isQueued: compared.isQueued,
+  };
+}
+
+/**
+ * Returns numbers that the chain shows as settled without a job whose result is being stored: they
+ * belong to a declined payment, or another payment has used them.
+ */
+function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigint>): bigint[] {
+  const numbers = new Set<bigint>();
+  for (const { settled, answered, alarms } of resolutions) {
+    for (const { payment } of settled) numbers.add(payment.number);
+    for (const { request, result } of answered) {
+      if (request.kind !== 'payment' || request.number === null) continue;
+      if (result.succeeded && taken.has(request.id)) numbers.delete(request.number);
+      const isOthers = alarms.some(
+        ({ kind, subject }) => kind === 'number_taken' && subject === request.subjectId,
+      );
+      if (isOthers) numbers.add(request.number);
+    }
+  }
+  return [...numbers];
+}
+
+/** Updates the places of booked results that the chain now has in another transaction or block. */
+async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Answered[]): Promise<void> {
+  const numbers: bigint[] = [];
+  const transfers: MovedTransfer[] = [];
+  for (const { request, result } of moved) {
+    if (!result.succeeded) continue;
+    const { facts } = result;
+    if (request.kind !== 'payment') transfers.push({ id: request.subjectId, txHash: facts.txHash });
+    else numbers.push(BigInt((facts as OutcomeFacts['payment']).settlementNumber));
+  }
+  await movePayments(tx, { livemode, numbers });
+  await moveTransfers(tx, transfers);
+}
+
+/**
+ * Compares jobs that already had a result: a reorganization has undone their block, and the same
+ * bytes were mined again. A result that was not applied yet is corrected. If it was applied, its
+ * block and transaction are updated; any other difference raises an alarm, and what must be resent
+ * is sent again. (The transaction's knowledge is from its row, so the result may have been applied
+ * since.)
+ */
+async function compareLate(tx: Tx, late: readonly Answered[]) {
+  const alarms: Alarm[] = [];
+  const moved: Answered[] = [];
+  const again: Requeued[] = [];
+  if (late.length === 0) return { alarms, moved, isQueued: false };
+  const ids = late.map((one) => one.requestId);
+  const known = new Map((await selectKnownOutcomes(tx, ids)).map((row) => [row.id, row]));
+  for (const one of late) {
+    const { kind, subjectId: subject } = one.request;
+    const before = known.get(one.requestId);
+    // Queued again after its block was lost. Its next transaction finds the event.
+    if (before === undefined || before.outcome === null) continue;
+    if (before.transaction_id !== one.transactionId) continue;
+    // Declined and applied, but settled by the chain now: see reviveSettled.
+    if (before.applied && before.status === 'failed' && one.result.succeeded) continue;
+    if (!before.applied) {
+      await replaceOutcome(tx, one);
+      continue;
+    }
+    const booked = { kind, owed: before.status !== 'failed' };
+    const isOwed = isStillOwed(booked, one.result);
+    if (isOwed) again.push({ ...one, isRefused: kind === 'payment' });
+    const isOther = withoutPlace(before.outcome as Result) !== withoutPlace(one.result);
+    if (isOwed ? isReportedUndone(booked, one.result) : isOther) {
+      const details = { before: before.outcome, after: one.result };
+      alarms.push({ kind: 'outcome_changed', subject, details });
+    } else if (one.result.succeeded) {
+      await replaceOutcome(tx, one);
+      moved.push(one);
+    }
+  }
+  await requeue(tx, again);
+  return { alarms, moved, isQueued: again.length > 0 };
+}
+
+/** Fields that may change when a transaction, or other bytes, are mined in another block. */
+const PLACE_FIELDS = ['txHash', 'blockNumber', 'logIndex', 'blockTime', 'seenAt', 'batchNumber'];
+
+function withoutPlace(result: Result): string {
+  if (!result.succeeded) return JSON.stringify({ reason: result.reason });
+  const facts = Object.entries(result.facts).filter(([name]) => !PLACE_FIELDS.includes(name));
+  return JSON.stringify(facts.sort());
+}
+
+/**
+ * Handles numbers that the chain shows as settled without a result that says so. If such a number
+ * belongs to a declined payment (after a reorganization deeper than the confirmations), the ledger
+ * follows the chain: the job succeeds now, its domain applies that, and an alarm names it. If
+ * another attempt of the same intent is in progress, that one is answered first; see `resolve`.
+ */
+async function reviveSettled(
+  tx: Tx,
+  { livemode, chainId, numbers }: Network & { readonly numbers: readonly bigint[] },
+): Promise<Alarm[]> {
+  if (numbers.length === 0) return [];
+  const declined = await selectDeclined(tx, { livemode, numbers });
+  if (declined.length === 0) return [];
+  const alarms: Alarm[] = [];
+  for (const event of await selectChainPayments(tx, { livemode, numbers })) {
+    const match = declined.find((one) => one.number === event.number && answers(event, one));
+    if (match === undefined) continue;
+    const result = eventResult(event, { time: event.blockTime }, chainId);
+    const { attempt = null } = match.payload as { attempt?: unknown };
+    await reviveDeclined(tx, match.id, { ...result, afterDecline: attempt });
+    const details = { number: event.number, txHash: event.txHash, block: event.blockNumber };
+    alarms.push({ kind: 'settled_after_decline', subject: match.subjectId, details });
+  }
+  return alarms;
 }

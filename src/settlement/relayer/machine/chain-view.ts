@@ -30,11 +30,7 @@ export interface ChainView {
   readonly paused: boolean;
   /** True if most of the hourly ceiling is used, so that it may soon be reached. */
   readonly nearCeiling: boolean;
-  /** Subjects of the last alarms about the hourly ceilings. */
-  readonly alerts: { readonly [Kind in HourlyAlarm]?: string };
 }
-
-export type HourlyAlarm = 'ceiling_near' | 'outflow_near';
 
 export const NOTHING_SEEN: ChainView = {
   head: null,
@@ -50,7 +46,6 @@ export const NOTHING_SEEN: ChainView = {
   headOffMs: null,
   paused: false,
   nearCeiling: false,
-  alerts: {},
 };
 
 /** Blocks after which a broadcast transaction is overdue (see `timeoutBlocks`). */

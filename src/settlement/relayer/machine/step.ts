@@ -17,6 +17,7 @@ import {
   type OpenTransaction,
   type Step,
   type Transaction,
+  type TransactionFacts,
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -34,7 +35,6 @@ type InBlock = In<'included' | 'confirming'>;
  */
 export function step(transaction: Transaction, observation: Observation, now: Now): Step {
   assert(transaction.phase !== 'done', 'a finished transaction was observed');
-  const hasBytes = transaction.attempts.length > 0;
   switch (observation.kind) {
     case 'sent':
       return stay(sent(transaction, observation.atBlock));
@@ -50,14 +50,10 @@ export function step(transaction: Transaction, observation: Observation, now: No
     case 'ask_again':
       return stay(askingAlways(transaction));
     case 'receipt':
-      assert(hasBytes, 'a receipt without stored bytes');
-      return receiptFound(transaction, observation, now);
     case 'no_receipt':
-      assert(hasBytes, 'a receipt was queried without stored bytes');
-      return receiptMissing(transaction, observation, now);
     case 'receipt_unanswered':
-      assert(hasBytes, 'a receipt was queried without stored bytes');
-      return stay(receiptUnanswered(transaction, now));
+      assert(transaction.attempts.length > 0, 'a receipt was queried without stored bytes');
+      return receiptAnswered(transaction, observation, now);
     case 'result_read':
       return resultRead(transaction, observation.rule, now);
     case 'result_unreadable':
@@ -114,18 +110,21 @@ function again(
   query: Sending['query'],
   barred: boolean = isBarred(transaction),
 ): OpenTransaction {
-  return fromRows(factsOf(transaction), { wanted: transaction.wanted, query, isBarred: barred });
+  return fromRows(factsOf(transaction), query, barred);
 }
 
 function sent(transaction: OpenTransaction, atBlock: bigint): OpenTransaction {
   if (!isSending(transaction)) return transaction;
   assert(isSendable(transaction), 'bytes that must not be sent were sent');
-  const { wanted, query } = transaction;
-  const overdue = 'overdue' in transaction ? transaction.overdue : 0;
+  const { query } = transaction;
   const early = transaction.phase === 'broadcast' ? transaction.early : null;
   const place = { sentAtBlock: atBlock, seenAtBlock: null };
-  const facts = factsOf(transaction);
-  return { ...facts, phase: 'broadcast', wanted, overdue, query, early, ...place };
+  const counted = { overdue: overdueOf(transaction), query, early, ...place };
+  return { ...factsOf(transaction), phase: 'broadcast', ...counted };
+}
+
+function overdueOf(transaction: OpenTransaction): number {
+  return 'overdue' in transaction ? transaction.overdue : 0;
 }
 
 /** A refusal of older bytes says nothing about the newest. */
@@ -136,14 +135,13 @@ function refused(
   const newest = transaction.attempts.at(-1);
   if (newest?.hash !== hash || verdict === 'unfunded' || isBarred(transaction)) return transaction;
   if (!isSending(transaction) || transaction.phase === 'unsigned') return transaction;
-  const { wanted, query } = transaction;
+  const { query } = transaction;
   const facts = factsOf(transaction);
   // A refused cancellation needs a higher offer rather than another cancellation.
   if (verdict === 'unsendable' && !newest.cancels) {
-    return { ...facts, phase: 'stuck', wanted, why: 'no_node_takes_it', query };
+    return { ...facts, phase: 'stuck', why: 'no_node_takes_it', query };
   }
-  const overdue = 'overdue' in transaction ? transaction.overdue : 0;
-  return { ...facts, phase: 'signed', wanted, overdue, query };
+  return { ...facts, phase: 'signed', overdue: overdueOf(transaction), query };
 }
 
 /** Keeps an early receipt. Without a broadcast, or in a block, the next head asks instead. */
@@ -176,6 +174,26 @@ function headFollowed(transaction: OpenTransaction, number: bigint): OpenTransac
   };
 }
 
+function receiptAnswered(
+  transaction: OpenTransaction,
+  observation: Observed<'receipt' | 'no_receipt' | 'receipt_unanswered'>,
+  now: Now,
+): Step {
+  if (observation.kind === 'receipt') return receiptFound(transaction, observation, now);
+  const isAnswered = observation.kind === 'no_receipt';
+  // The head lists it, but the node has no receipt, so the node lags. The next poll asks again.
+  const answered = isAnswered && observation.isListed ? 'always' : 'if_listed';
+  if (isInBlock(transaction) && isAnswered) {
+    const wasIncluded = transaction.phase === 'confirming';
+    return stay(again(transaction, answered), wasIncluded ? [{ kind: 'clear_included' }] : []);
+  }
+  if (!isSending(transaction)) return stay(transaction);
+  const query = isAnswered ? answered : 'unanswered';
+  // Drops an early receipt after one head: if it did not decide, the next one asks again.
+  const isUsed = earlyReceiptAt(transaction, now) !== null;
+  return stay({ ...transaction, query, ...(isUsed ? { early: null } : {}) });
+}
+
 function receiptFound(
   transaction: OpenTransaction,
   { receipt }: Observed<'receipt'>,
@@ -186,9 +204,8 @@ function receiptFound(
   const block = isKnown ? transaction.block : { hash, number, sinceMs: now.ms };
   const effects: Effect[] = isDeep(block, now) ? [{ kind: 'read_result' }] : [];
   if (isInBlock(transaction)) return stay({ ...transaction, block }, effects);
-  const { wanted } = transaction;
-  const found = { block, unread: { polls: 0, isAlerted: false } };
-  const included = { wanted, isBarred: isBarred(transaction), ...found };
+  const unread = { polls: 0, isAlerted: false };
+  const included = { isBarred: isBarred(transaction), block, unread };
   return stay({ ...factsOf(transaction), phase: 'included', ...included }, effects);
 }
 
@@ -200,34 +217,6 @@ function receiptFound(
 function isDeep(block: IncludingBlock, { head, depth, ms }: Now): boolean {
   if (head === null) return false;
   return head.number - block.number >= depth.blocks && ms - block.sinceMs >= depth.ms;
-}
-
-function receiptMissing(
-  transaction: OpenTransaction,
-  { isListed }: Observed<'no_receipt'>,
-  now: Now,
-): Step {
-  // The head lists it, but the node has no receipt, so the node lags. The next poll asks again.
-  const query = isListed ? 'always' : 'if_listed';
-  if (isInBlock(transaction)) {
-    const wasIncluded = transaction.phase === 'confirming';
-    return stay(again(transaction, query), wasIncluded ? [{ kind: 'clear_included' }] : []);
-  }
-  if (!isSending(transaction)) return stay(transaction);
-  return stay({ ...withoutUsedReceipt(transaction, now), query });
-}
-
-function receiptUnanswered(transaction: OpenTransaction, now: Now): OpenTransaction {
-  if (!isSending(transaction)) return transaction;
-  return { ...withoutUsedReceipt(transaction, now), query: 'unanswered' };
-}
-
-/** Drops an early receipt after one head: if it did not decide, the next one asks again. */
-function withoutUsedReceipt(transaction: Sending, now: Now): Sending {
-  const isUsed = earlyReceiptAt(transaction, now) !== null;
-  return isUsed && transaction.phase === 'broadcast'
-    ? { ...transaction, early: null }
-    : transaction;
 }
 
 function resultRead(transaction: OpenTransaction, rule: CountsRule | null, now: Now): Step {
@@ -273,11 +262,10 @@ function nonceUsed(transaction: OpenTransaction, now: Now): Step {
   // A receipt may exist that no node could return.
   if (isSending(transaction) && transaction.query === 'unanswered') return stay(transaction);
   const heads = transaction.phase === 'nonce_taken' ? transaction.heads + 1 : 1;
-  const { wanted } = transaction;
-  const taken = { wanted, isBarred: isBarred(transaction), heads };
+  const barred = isBarred(transaction);
   const isDue = heads % now.timeouts.foreignHeads === 0;
   return stay(
-    { ...factsOf(transaction), phase: 'nonce_taken', ...taken },
+    { ...factsOf(transaction), phase: 'nonce_taken', isBarred: barred, heads },
     isDue ? [{ kind: 'inspect_nonce' }] : [],
   );
 }
@@ -363,7 +351,7 @@ function attemptStored(
 ): Step {
   assert(transaction.wanted === null, 'an attempt was stored while a signature is outstanding');
   requireLastOffer(transaction, attempt);
-  return bytesStored(withAttempt(withoutJobs(transaction, isRequeued), attempt), attempt);
+  return bytesStored(transaction, attempt, isRequeued ? { requests: [] } : {});
 }
 
 function signatureStored(
@@ -372,8 +360,7 @@ function signatureStored(
 ): Step {
   const { wanted } = transaction;
   const isGiven = wanted !== null && isSame(wanted, offer);
-  const owing = isGiven ? owesNothing(transaction) : transaction;
-  return bytesStored(withAttempt(owing, attempt), attempt);
+  return bytesStored(transaction, attempt, isGiven ? { wanted: null } : {});
 }
 
 /** Its jobs may be in another transaction, so only a higher cancellation may follow it. */
@@ -390,30 +377,24 @@ function isSame({ cancels, fees }: Offer, other: Offer): boolean {
   return cancels === other.cancels && isSameFee && isSameTip;
 }
 
-function owesNothing(transaction: OpenTransaction): OpenTransaction {
-  if (transaction.phase !== 'unsigned') return { ...transaction, wanted: null };
-  const { query } = transaction;
-  return { ...factsOf(transaction), phase: 'signed', wanted: null, overdue: 0, query };
+/** Sends new bytes at once, unless the chain has used the nonce. */
+function bytesStored(
+  transaction: OpenTransaction,
+  attempt: Attempt,
+  change: Partial<Pick<TransactionFacts, 'wanted' | 'requests'>>,
+): Step {
+  const attempts = withAttempt(transaction.attempts, attempt);
+  const facts = { ...factsOf(transaction), ...change, attempts };
+  const barred = isBarred(transaction) && !attempt.cancels;
+  if (!isSending(transaction)) return stay({ ...transaction, ...facts, isBarred: barred });
+  const next = fromRows(facts, transaction.query, barred);
+  return stay(next, isSendable(next) ? [{ kind: 'broadcast' }] : []);
 }
 
 /** Adds a broadcast. A cancellation stays last, because only it may be sent then. */
-function withAttempt(transaction: OpenTransaction, attempt: Attempt): OpenTransaction {
-  const { attempts } = transaction;
-  const first = attempt.cancels ? attempts.length : attempts.findIndex(({ cancels }) => cancels);
-  const at = first < 0 ? attempts.length : first;
-  return { ...transaction, attempts: attempts.toSpliced(at, 0, attempt) };
-}
-
-function withoutJobs(transaction: OpenTransaction, isRequeued: boolean): OpenTransaction {
-  return isRequeued ? { ...transaction, requests: [] } : transaction;
-}
-
-/** Sends new bytes at once, unless the chain has used the nonce. */
-function bytesStored(transaction: OpenTransaction, { cancels }: Attempt): Step {
-  const barred = isBarred(transaction) && !cancels;
-  if (!isSending(transaction)) return stay({ ...transaction, isBarred: barred });
-  const next = again(transaction, transaction.query, barred);
-  return stay(next, isSendable(next) ? [{ kind: 'broadcast' }] : []);
+function withAttempt(attempts: readonly Attempt[], attempt: Attempt): readonly Attempt[] {
+  const first = attempt.cancels ? -1 : attempts.findIndex(({ cancels }) => cancels);
+  return attempts.toSpliced(first < 0 ? attempts.length : first, 0, attempt);
 }
 
 /** The signature is requested only after the commit that stores the request. */
@@ -422,16 +403,16 @@ function offerStored(
   { offer, isRequeued }: Observed<'offer_stored'>,
 ): Step {
   requireLastOffer(transaction, offer);
-  const owing = withoutJobs(transaction, isRequeued);
+  const requests = isRequeued ? [] : transaction.requests;
+  const facts = { ...factsOf(transaction), wanted: offer, requests };
   const effects: Effect[] = [{ kind: 'ask_signer' }];
   const barred = isBarred(transaction) && !offer.cancels;
-  if (!isSending(owing)) return stay({ ...owing, wanted: offer, isBarred: barred }, effects);
-  if (offer.cancels || owing.attempts.length === 0 || owing.phase === 'unsigned' || barred) {
-    const rows = { wanted: offer, query: owing.query, isBarred: barred };
-    return stay(fromRows(factsOf(owing), rows), effects);
-  }
-  // The bytes to be outbid may be sent until the new ones are signed.
-  return stay({ ...owing, wanted: offer }, effects);
+  if (!isSending(transaction)) return stay({ ...transaction, ...facts, isBarred: barred }, effects);
+  const isFirst = facts.attempts.length === 0 || transaction.phase === 'unsigned';
+  // Otherwise, the bytes to be outbid may be sent until the new ones are signed.
+  const isNew = offer.cancels || isFirst || barred;
+  const next = isNew ? fromRows(facts, transaction.query, barred) : { ...transaction, ...facts };
+  return stay(next, effects);
 }
 
 /** Returns the effects for a transaction that was just read from its rows. */

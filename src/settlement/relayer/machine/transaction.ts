@@ -77,17 +77,14 @@ export interface TransactionFacts {
   readonly signedAtMs: number | null;
   /** Broadcasts, each stored before it was sent. The last one is sent. */
   readonly attempts: readonly Attempt[];
+  /** What the signer must still sign: the first bytes, or a higher offer; `null` if nothing. */
+  readonly wanted: Offer | null;
   /** Jobs that it carries; none once a cancellation has replaced it. */
   readonly requests: readonly OpenRequest[];
 }
 
-interface Open extends TransactionFacts {
-  /** What the signer must still sign: the first bytes, or a higher offer; `null` if nothing. */
-  readonly wanted: Offer | null;
-}
-
 /** As far as known, in no block, and with an unused nonce. */
-interface Sending extends Open {
+interface Sending extends TransactionFacts {
   readonly query: ReceiptQuery;
 }
 
@@ -118,7 +115,7 @@ interface Stuck extends Sending {
   readonly why: 'no_node_takes_it' | 'must_not_be_sent';
 }
 
-interface Used extends Open {
+interface Used extends TransactionFacts {
   /** True if its bytes must not be sent even if the nonce becomes free again. */
   readonly isBarred: boolean;
 }
@@ -315,25 +312,23 @@ export interface Step {
 /** Creates a transaction from its rows, without knowing what nodes have. */
 export function fromRows(
   facts: TransactionFacts,
-  rows: {
-    readonly wanted: Offer | null;
-    readonly query: ReceiptQuery;
-    /** True if its bytes must never be sent again. */
-    readonly isBarred: boolean;
-  },
+  query: ReceiptQuery,
+  /** True if its bytes must never be sent again. */
+  isBarred: boolean,
 ): OpenTransaction {
-  const { wanted, query, isBarred } = rows;
-  if (isBarred) return { ...facts, phase: 'stuck', wanted, why: 'must_not_be_sent', query };
+  const { wanted } = facts;
+  if (isBarred) return { ...facts, phase: 'stuck', why: 'must_not_be_sent', query };
   if (wanted !== null && (wanted.cancels || facts.attempts.length === 0)) {
     return { ...facts, phase: 'unsigned', wanted, query };
   }
-  return { ...facts, phase: 'signed', wanted, overdue: 0, query };
+  return { ...facts, phase: 'signed', overdue: 0, query };
 }
 
 export function factsOf(transaction: Transaction): TransactionFacts {
   const { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs } = transaction;
-  const { attempts, requests } = transaction;
-  return { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs, attempts, requests };
+  const { attempts, wanted, requests } = transaction;
+  const call = { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs };
+  return { ...call, attempts, wanted, requests };
 }
 
 /** Returns the offer that awaits a signature, or else the offer in the newest bytes. */

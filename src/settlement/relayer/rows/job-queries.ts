@@ -1,9 +1,10 @@
+import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { checked } from '#db/plan-shapes.ts';
+import { checked, wholeKey } from '#db/plan-shapes.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
-import type { RequestKind } from '#settlement/requests.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /** SQL: true if the ledger counts the job as done, even if a reorganization may have undone it. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
@@ -206,5 +207,189 @@ export async function endAttempts(
      left join payments p on p.payment_intent_id = e.subject_id
      left join accounts a on a.id = p.account_id`,
     [ids.map(String)],
+  );
+}
+
+/**
+ * Lets this transaction commit without waiting for the disk. If the database crashes, its contents
+ * are read from the chain again. Later commits that wait make it durable, too.
+ */
+export async function commitWithoutWaiting(tx: Tx): Promise<void> {
+  await tx.query(`select set_config('synchronous_commit', 'off', true)`);
+}
+
+export interface RequestOutcome {
+  readonly requestId: bigint;
+  readonly transactionId: bigint | null;
+  /** JSON of the `result` of requests.ts. */
+  readonly result: { readonly succeeded: boolean };
+}
+
+const OUTCOMES = columnsFrom(1, {
+  id: 'bigint',
+  transaction_id: 'bigint?',
+  status: 'text',
+  outcome: 'jsonb?',
+});
+
+const WRITE_OUTCOMES = `
+  update chain_requests r set status = i.status, outcome = i.outcome,
+    owed_since = null, next_attempt = null
+  from ${OUTCOMES.table('i')}
+  where r.id = any(${OUTCOMES.all('id')}) and r.id = i.id and ${hasStatus('queued', 'submitted')}
+    and r.transaction_id is not distinct from i.transaction_id
+  returning r.id`;
+
+/**
+ * Stores results of jobs carried by this transaction (or, without one, of jobs that never got one).
+ * @returns the jobs that took it; the others already had a result.
+ */
+export async function writeOutcomes(
+  tx: Tx,
+  outcomes: readonly RequestOutcome[],
+): Promise<bigint[]> {
+  if (outcomes.length === 0) return [];
+  const rows = outcomes.map((one) => ({
+    id: one.requestId,
+    transaction_id: one.transactionId,
+    status: one.result.succeeded ? 'succeeded' : 'failed',
+    outcome: jsonText(one.result),
+  }));
+  const written = await OUTCOMES.run<{ id: bigint }>(tx, WRITE_OUTCOMES, { rows });
+  return written.map((row) => row.id);
+}
+
+export interface KnownOutcomeRow {
+  id: bigint;
+  transaction_id: bigint | null;
+  status: string;
+  outcome: unknown;
+  applied: boolean;
+}
+
+export async function selectKnownOutcomes(
+  tx: Tx,
+  ids: readonly bigint[],
+): Promise<KnownOutcomeRow[]> {
+  return tx.query(
+    `select id, transaction_id, status, outcome, applied_at is not null as applied
+     from chain_requests where id = any($1) for update`,
+    [ids.map(String)],
+  );
+}
+
+/** Corrects a result that was not applied, or the place of one that was. The row is locked. */
+export async function replaceOutcome(
+  tx: Tx,
+  { requestId, result }: Pick<RequestOutcome, 'requestId' | 'result'>,
+): Promise<void> {
+  await tx.query(
+    `update chain_requests set status = $2, outcome = $3::text::jsonb
+     where id = $1 and (applied_at is null or status = $2) and status in ('succeeded', 'failed')`,
+    [requestId, result.succeeded ? 'succeeded' : 'failed', JSON.stringify(result)],
+  );
+}
+
+/** Replaces an announced result that was wrong: it must be applied again. */
+export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
+  await tx.query(
+    `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null
+     where id = $1 and status = 'failed'`,
+    [id, JSON.stringify(outcome)],
+  );
+}
+
+export interface MovedTransfer {
+  /** The id of the refund or withdrawal. */
+  readonly id: string;
+  readonly txHash: Hex;
+}
+
+/**
+ * Updates refunds and withdrawals that a reorganization has put into another transaction. Neither
+ * money nor times change, because it was paid when it first settled.
+ */
+export async function moveTransfers(tx: Tx, moved: readonly MovedTransfer[]): Promise<void> {
+  if (moved.length === 0) return;
+  await tx.query(
+    `with moved as (
+       select * from unnest($1::text[], $2::text[]) as i (id, tx_hash)
+     ), refunded as (
+       update refunds f set tx_hash = m.tx_hash from moved m
+       where f.id = any($1) and f.id = m.id and f.status = 'succeeded'
+     )
+     update withdrawals w set tx_hash = m.tx_hash from moved m
+     where w.id = any($1) and w.id = m.id and w.status = 'succeeded'`,
+    [moved.map(({ id }) => id), moved.map(({ txHash }) => txHash)],
+  );
+}
+
+/** True if a reorganization has undone the payment and it is being sent again. */
+export async function isBeingPaidAgain(sql: Sql, paymentId: string): Promise<boolean> {
+  const rows = await sql.query(
+    `select from payments p
+     cross join lateral (
+       select status, transaction_id from chain_requests
+       where ${wholeKey(['kind', 'subject_id'], ["'payment'", 'p.payment_intent_id'])}
+         and status in ('queued', 'submitted', 'succeeded')
+       limit 1) r
+     left join chain_transactions t on t.id = r.transaction_id
+     where p.id = $1 and (r.status <> 'succeeded' or t.status = 'signed')`,
+    [paymentId],
+  );
+  return rows.length > 0;
+}
+
+export interface RefundSums {
+  payment_id: string;
+  /** Atoms that were refunded, according to the ledger. */
+  settled: bigint;
+  /** Atoms of refunds that are signed and not known to be mined. */
+  under_way: bigint;
+  /** True if another sender has sent some of these refunds. */
+  elsewhere: boolean;
+}
+
+/** Reads the refunds of each payment in one snapshot. Refunds without a job were recovered. */
+export async function selectRefundSums(
+  sql: Sql,
+  wanted: {
+    readonly livemode: boolean;
+    readonly sender: number;
+    readonly paymentIds: readonly string[];
+  },
+): Promise<RefundSums[]> {
+  return sql.query(
+    `with asked as (
+       select distinct id from unnest($3::text[]) as i (id)
+     ), known as (
+       select a.id, (r.payload ->> 'amount')::bigint as amount,
+         r.status = 'succeeded' and t.status is distinct from 'signed' as settled, t.sender
+       from asked a
+       cross join lateral (
+         select * from chain_requests
+         where kind = 'refund' and payload ->> 'paymentId' = a.id
+           and ${checked("status in ('submitted', 'succeeded') and livemode = $1")}
+         order by payload ->> 'paymentId' offset 0) r
+       left join chain_transactions t on t.id = r.transaction_id
+       union all
+       select a.id, f.amount, true, null
+       from asked a
+       cross join lateral (
+         select id, amount from refunds
+         where payment_id = a.id and ${checked("livemode = $1 and status = 'succeeded'")}
+         offset 0) f
+       where not exists (
+         select from chain_requests r
+         where r.kind = 'refund' and r.payload ->> 'paymentId' = a.id and r.subject_id = f.id
+         offset 0)
+     )
+     select a.id as payment_id,
+       coalesce(sum(k.amount) filter (where k.settled), 0)::bigint as settled,
+       coalesce(sum(k.amount) filter (where not k.settled), 0)::bigint as under_way,
+       coalesce(bool_or(k.sender <> $2) filter (where not k.settled), false) as elsewhere
+     from asked a left join known k on k.id = a.id
+     group by a.id`,
+    [wanted.livemode, wanted.sender, wanted.paymentIds],
   );
 }

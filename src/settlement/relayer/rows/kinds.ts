@@ -8,12 +8,12 @@ import {
   merchantReference,
   mintCall,
   type PaymentCall,
-  pack,
   permitCall,
   policyCall,
   type Revert,
   refundCall,
   registerMerchantCall,
+  settleCall,
   settleWithAuthorizationCall,
   transferCall,
   walletChangeCall,
@@ -94,8 +94,8 @@ interface KindRecord {
   readonly sender: SenderRole;
   /** Returns the contract to call: the merchant's, or the current one. */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
-  /** Encodes the call if the job alone determines it; `null` if `send-jobs.ts` prepares it. */
-  readonly data: ((request: OpenRequest, config: NetworkConfig) => Hex) | null;
+  /** Encodes the call, without the deadline or proof that `plan.ts` or `prepare-refund.ts` adds. */
+  readonly data: (request: OpenRequest, config: NetworkConfig) => Hex;
   /**
    * Returns the fields of its success event on which money depends. `null` if it has no event, so
    * that the receipt's status decides.
@@ -161,7 +161,12 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   payment: {
     ...ALONE,
     contract: ofMerchant,
-    data: null,
+    data: (request) => {
+      const authorization = authorizationOf(request);
+      return authorization === null
+        ? settleCall([paymentOf(request)], 0)
+        : settleWithAuthorizationCall(paymentOf(request), authorization, 0);
+    },
     event: (request) => ({ event: 'PaymentSettled', ...paymentOf(request) }),
     batched: true,
     whenUndone: 'send_again_and_alert',
@@ -171,7 +176,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     ...ALONE,
     // The contract of its payment, which only its proof names, with the sum refunded before.
     contract: newest,
-    data: null,
+    data: (request, config) => refundTarget(request, ANY_PROOF, config).data,
     event: (request) => {
       const { paymentNumber, amount, reference } = payloadOf(request, 'refund');
       const number = BigInt(paymentNumber);
@@ -244,9 +249,13 @@ export function contractOfRequest(request: AnyRequest, config: NetworkConfig): H
   return KINDS[request.kind].contract(request, config);
 }
 
+/**
+ * @throws for a job that can never become a call, whatever the chain's state: a payload of another
+ * kind, or numbers and texts that are too large for the contract.
+ */
 export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall {
-  const write = present(KINDS[request.kind].data, 'what writes a request');
-  return { to: contractOfRequest(request, config), data: write(request, config) };
+  const { data } = KINDS[request.kind];
+  return { to: contractOfRequest(request, config), data: data(request, config) };
 }
 
 const ALL = Object.keys(KINDS) as RequestKind[];
@@ -258,20 +267,6 @@ export function kindsOf(
 ): readonly RequestKind[] {
   const replaced = role === 'operator' && sponsorKey === null ? 'sponsor' : role;
   return ALL.filter((kind) => [role, replaced].includes(KINDS[kind].sender));
-}
-
-/**
- * Throws for a job that can never become a call, whatever the chain's state: a payload of another
- * kind, or numbers and texts that are too large for the contract.
- */
-export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
-  if (request.kind === 'payment') {
-    const payment = paymentOf(request);
-    pack(payment);
-    const authorization = authorizationOf(request);
-    if (authorization !== null) settleWithAuthorizationCall(payment, authorization, 0);
-  } else if (request.kind === 'refund') refundTarget(request, ANY_PROOF, config);
-  else callOf(request, config);
 }
 
 /**

@@ -5,8 +5,12 @@ import type { Tx } from '#db/database.ts';
 import { SESSION_SETTINGS } from '#db/session-settings.ts';
 import { selectPayerActivities } from '#risk/risk-queries.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import { lockQueued, requeue, selectPerhapsDead } from '#settlement/relayer/rows/job-queries.ts';
-import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import {
+  lockQueued,
+  requeue,
+  selectPerhapsDead,
+  writeOutcomes,
+} from '#settlement/relayer/rows/job-queries.ts';
 import {
   insertTransactions,
   markMined,
@@ -78,7 +82,7 @@ const JOB: OpenRequest = {
 const SIGNED: NewTransaction = {
   ...{ nonce: 1n, kind: 'payment', target: '0x1', input: '0x00', gasLimit: 1n },
   attempts: [{ hash: '0x1', raw: '0x00', cancels: false, fees: FEES }],
-  ...{ requests: [JOB], validUntil: NOW, signedAtMs: null },
+  ...{ wanted: null, requests: [JOB], validUntil: NOW, signedAtMs: null },
 };
 const PAYER = {
   ...{ payerId: 'pyr_1', address: '0x1', tenant: { accountId: 'acct_1', livemode: false } },
@@ -104,10 +108,7 @@ const STATEMENTS: readonly (readonly [name: string, work: Work, by: readonly str
   ['requests that are sent alone', (tx) => lockQueued(tx, [1n]), ['chain_requests_pkey']],
   [
     'signed transactions',
-    (tx) => {
-      const signed = { transactions: [SIGNED], offer: { cancels: false, fees: FEES } };
-      return insertTransactions(tx, { livemode: false, sender: 0, nextNonce: 2n }, signed, NOW);
-    },
+    (tx) => insertTransactions(tx, { livemode: false, sender: 0, nextNonce: 2n }, [SIGNED], NOW),
     ['chain_requests_pkey'],
   ],
   [

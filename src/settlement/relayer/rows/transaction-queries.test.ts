@@ -59,7 +59,7 @@ test('so is what one worker is about to send alone, and what no longer waits', a
   assert.deepEqual(await lock(), ids.slice(0, 2));
 });
 
-const UNSIGNED: NewTransaction = {
+const UNSIGNED: Omit<NewTransaction, 'wanted'> = {
   ...{ nonce: 0n, kind: 'payment', target: '0x07', input: '0x', gasLimit: 1n },
   ...{ validUntil: null, signedAtMs: null, attempts: [], requests: [] },
 };
@@ -77,7 +77,7 @@ test('a higher offer for a call never takes the place of its cancellation', asyn
        values (false, 7, 'operator', '0x' || repeat('7', 40), 1)`,
     );
     const where = { livemode: false, sender: 7, nextNonce: 1n };
-    const asked = { transactions: [UNSIGNED], offer: call };
+    const asked = [{ ...UNSIGNED, wanted: call }];
     const { id } = only(await insertTransactions(tx, where, asked, now), 'transaction');
     const first = await endUnsigned(tx, id, call);
     await upsertUnsigned(tx, id, higher, now);

@@ -1,3 +1,4 @@
+import { present } from '#core/assert.ts';
 import { columnsFrom, type Sent } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
@@ -71,29 +72,28 @@ const INSERT_TRANSACTIONS = `
     (select count(*)::int from submitted s where s.transaction_id = a.id) as requests
   from added a order by a.nonce`;
 
-/** Stores transactions that make this offer, with their jobs and the sender's next nonce. */
+/** Stores transactions with their first offer, their jobs and the sender's next nonce. */
 export async function insertTransactions(
   tx: Tx,
   sender: OfSender & { readonly nextNonce: bigint },
-  added: { readonly transactions: readonly NewTransaction[]; readonly offer: Offer },
+  transactions: readonly NewTransaction[],
   now: Date,
 ): Promise<{ readonly id: bigint; readonly nonce: bigint; readonly requests: number }[]> {
-  const { transactions, offer } = added;
   const carried = transactions.flatMap(({ nonce, requests }) =>
     requests.map(({ id }) => ({ id: id.toString(), nonce: nonce.toString() })),
   );
-  const [max_fee = '', max_tip = ''] = textsOf(offer.fees);
-  const rows = transactions.map(
-    ({ nonce, kind, target, input, gasLimit, validUntil, attempts }) => {
-      const [attempt] = attempts;
-      return {
-        ...{ nonce, kind, target, input: toBuffer(input), gas_limit: gasLimit },
-        tx_hash: attempt?.hash ?? null,
-        raw: attempt === undefined ? null : toBuffer(attempt.raw),
-        ...{ cancels: offer.cancels, max_fee, max_tip, valid_until: validUntil },
-      };
-    },
-  );
+  const rows = transactions.map((one) => {
+    const { nonce, kind, target, input, gasLimit, validUntil, wanted } = one;
+    const [attempt] = one.attempts;
+    const { cancels, fees } = present(wanted ?? attempt, 'offer of a new transaction');
+    const [max_fee = '', max_tip = ''] = textsOf(fees);
+    return {
+      ...{ nonce, kind, target, input: toBuffer(input), gas_limit: gasLimit },
+      tx_hash: attempt?.hash ?? null,
+      raw: attempt === undefined ? null : toBuffer(attempt.raw),
+      ...{ cancels, max_fee, max_tip, valid_until: validUntil },
+    };
+  });
   const before = [
     ...[sender.livemode, sender.sender, sender.nextNonce, now],
     ...[carried.map(({ id }) => id), carried.map(({ nonce }) => nonce)],

@@ -6,18 +6,19 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
   BATCH_COUNT_CALL,
   PAYMENT_NOT_PROVED,
+  readRevert,
   refundsOfCall,
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import { failed, payloadOf, type Result, refundTarget } from '#settlement/relayer/rows/kinds.ts';
 import {
   isBeingPaidAgain,
   type RefundSums,
   selectRefundSums,
-} from '#settlement/relayer/rows/refund-queries.ts';
+} from '#settlement/relayer/rows/job-queries.ts';
+import { failed, payloadOf, type Result, refundTarget } from '#settlement/relayer/rows/kinds.ts';
 import { findRefund, type SettledPayment } from '#settlement/relayer/send/earlier-events.ts';
 import type { Planned, PreparedRefund } from '#settlement/relayer/send/plan.ts';
 import {
@@ -83,7 +84,8 @@ async function tryRefund(
     const planned = { kind: 'refund', call, gasLimit, requests: [request], refund };
     return { status: 'ready', planned };
   }
-  if (estimate.error === PAYMENT_NOT_PROVED) return null;
+  const revert = readRevert(estimate.revertData);
+  if ('error' in revert && revert.error === PAYMENT_NOT_PROVED) return null;
   return refusedBy(relayer, request, estimate.revertData);
 }
 

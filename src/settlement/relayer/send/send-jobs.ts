@@ -12,6 +12,7 @@ import {
   lockQueued,
   postpone,
   selectUnbatched,
+  writeOutcomes,
 } from '#settlement/relayer/rows/job-queries.ts';
 import {
   callOf,
@@ -20,9 +21,7 @@ import {
   groupByRule,
   kindsOf,
   paymentOf,
-  requireWritable,
 } from '#settlement/relayer/rows/kinds.ts';
-import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { inSender, lockHeldSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   gasCapOf,
@@ -210,7 +209,7 @@ function passes(error: unknown): boolean {
 function whatIsBroken({ chain }: RelayerState, request: OpenRequest): Work[] {
   const { kind, subjectId: subject } = request;
   try {
-    requireWritable(request, chain.config);
+    callOf(request, chain.config);
     return [];
   } catch (error) {
     if (passes(error)) return [];

@@ -63,24 +63,22 @@ async function storeCalls(
   const { clock, livemode } = sender.relayer;
   const fees = present(sender.relayer.fees, 'fees: no block was seen yet');
   const offer = { cancels, fees };
+  const wanted = sender.signsElsewhere ? offer : null;
   const transactions = await Promise.all(
     calls.map(async ({ kind, call, gasLimit, requests, nonce, validUntil = null }) => {
       const signed = { nonce, target: call.to, input: call.data, gasLimit };
-      const attempts = sender.signsElsewhere
-        ? []
-        : [await sign({ sender, transaction: signed, offer })];
+      const attempts = wanted === null ? [await sign({ sender, transaction: signed, offer })] : [];
       const signedAtMs = performance.now();
-      return { kind, ...signed, validUntil, signedAtMs, attempts, requests };
+      return { kind, ...signed, validUntil, signedAtMs, attempts, wanted, requests };
     }),
   );
   const where = { livemode, sender: sender.sender, nextNonce };
-  const stored = await insertTransactions(tx, where, { transactions, offer }, clock.now());
+  const stored = await insertTransactions(tx, where, transactions, clock.now());
   return transactions.map((transaction, index) => {
     const { id, nonce: storedNonce, requests } = present(stored[index], 'stored transaction');
     assert(storedNonce === transaction.nonce, 'a transaction was stored out of order');
     assert(requests === transaction.requests.length, 'a request was taken by two transactions');
-    const wanted = sender.signsElsewhere ? offer : null;
-    return fromRows({ ...transaction, id }, { wanted, query: 'if_listed', isBarred: false });
+    return fromRows({ ...transaction, id }, 'if_listed', false);
   });
 }
 

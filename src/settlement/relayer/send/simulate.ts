@@ -39,7 +39,7 @@ async function heightAfter({ chain, head }: RelayerState, looks: number): Promis
 
 type Estimate =
   | { readonly ok: true; readonly gasLimit: bigint }
-  | { readonly ok: false; readonly revertData: unknown; readonly error: string };
+  | { readonly ok: false; readonly revertData: unknown };
 
 /**
  * Estimates at the known head, so that a lagging node does not answer from an older state. A
@@ -66,10 +66,7 @@ async function estimateAt(
   if (answer?.ok === true) {
     return { ok: true, gasLimit: singleGasLimit(BigInt(answer.result as Hex)) };
   }
-  const revert = toRevert(answer?.refusal ?? new RpcUnavailable('no answer'));
-  const known = readRevert(revert.revertData);
-  const error = known.kind === 'done_before' ? '' : known.error;
-  return { ok: false, revertData: revert.revertData, error };
+  return toRevert(answer?.refusal ?? new RpcUnavailable('no answer'));
 }
 
 export type Prepared =

@@ -1,13 +1,12 @@
 import { encodeFunctionData, keccak256, toHex } from 'viem';
 import { present } from '#core/assert.ts';
-import { describeError, type Log } from '#core/log.ts';
+import { describeError } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
-import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig, SenderRole } from '#settlement/networks.ts';
-import type { ConfiguredSender } from '#settlement/relayer/machine/memory.ts';
+import type { ConfiguredSender, RelayerDeps } from '#settlement/relayer/machine/memory.ts';
 import {
   countUnfinished,
   lockConfiguration,
@@ -34,17 +33,12 @@ export function hasSenders({ relayerKeys, registrarKey, sponsorKey }: NetworkCon
   return relayerKeys.length > 0 || registrarKey !== null || sponsorKey !== null;
 }
 
-interface SendersDeps {
-  readonly chain: Chain;
-  readonly db: Database;
-}
-
 /**
  * Stores the senders and checks that their keys have their roles. The service starts even if the
  * chain cannot be reached: the relayer repeats the check once it answers.
  * @throws StartError when senders and keys contradict each other.
  */
-export async function prepareSenders(deps: SendersDeps & { readonly log: Log }): Promise<void> {
+export async function prepareSenders(deps: Pick<RelayerDeps, 'chain' | 'db' | 'log'>) {
   if (!hasSenders(deps.chain.config)) return;
   try {
     await configureSenders(deps);
@@ -61,7 +55,7 @@ export async function prepareSenders(deps: SendersDeps & { readonly log: Log }):
  * @throws StartError otherwise.
  * @throws RpcUnavailable if a new sender's nonce could not be read.
  */
-export async function configureSenders({ db, chain }: SendersDeps): Promise<void> {
+export async function configureSenders({ db, chain }: Pick<RelayerDeps, 'chain' | 'db'>) {
   const { livemode, network } = chain.config;
   const wanted = configuredSenders(chain.config);
   if (new Set(wanted.map((sender) => sender.address)).size < wanted.length) {

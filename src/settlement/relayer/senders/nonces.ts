@@ -129,11 +129,11 @@ function toOpen(row: OpenTransactionRow, isBarred: boolean): OpenTransaction {
   const facts = {
     ...stored,
     attempts: attempts.map(({ hash, raw, ...offer }) => ({ hash, raw, ...toOffer(offer) })),
+    wanted: unsigned === null ? null : toOffer(unsigned),
     requests: requests.flatMap(toOpenRequest),
     signedAtMs: null,
   };
-  const wanted = unsigned === null ? null : toOffer(unsigned);
-  return fromRows(facts, { wanted, query: 'always', isBarred });
+  return fromRows(facts, 'always', isBarred);
 }
 
 function toOffer({ cancels, maxFee, maxTip }: OfferRow): Offer {

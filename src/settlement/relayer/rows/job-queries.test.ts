@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
-import { requeue } from '#settlement/relayer/rows/job-queries.ts';
 import {
   replaceOutcome,
+  requeue,
   reviveDeclined,
   selectKnownOutcomes,
   writeOutcomes,
-} from '#settlement/relayer/rows/outcome-queries.ts';
+} from '#settlement/relayer/rows/job-queries.ts';
 import { raiseNextNonce } from '#settlement/senders.ts';
 import { type SettledInBlock, upsertChainPayments } from '#settlement/settled/settled-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
