@@ -48,6 +48,7 @@ import { type Config, idSealingKey, peopleKey, processKeys } from '#settings/con
 import { WHOLE_HOUR } from '#settlement/ceiling.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { requireOwnContract, requireSafeContract } from '#settlement/chain/check-contract.ts';
+import { prepareSenders } from '#settlement/chain/configure-senders.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { describeProfile } from '#settlement/chain-profiles.ts';
 import { whenItCounts } from '#settlement/confirmations.ts';
@@ -55,7 +56,6 @@ import { hasContracts, keepContracts } from '#settlement/contract-queries.ts';
 import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts';
 import { keepCell } from '#settlement/own-cell.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
-import { prepareSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 
 export interface Running {

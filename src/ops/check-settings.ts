@@ -13,11 +13,11 @@ import { checkMailServer } from '#people/mail.ts';
 import { type Config, readConfig } from '#settings/config.ts';
 import type { Env } from '#settings/setting-names.ts';
 import { requireOwnContract, requireSafeContract } from '#settlement/chain/check-contract.ts';
+import { configuredSenders, requireRoles } from '#settlement/chain/configure-senders.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { describeProfile } from '#settlement/chain-profiles.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { requireCell } from '#settlement/own-cell.ts';
-import { configuredSenders, requireRoles } from '#settlement/relayer/senders/configure-senders.ts';
 import { checkSigner, type SigningKey } from '#settlement/signer.ts';
 import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/gas-balance.ts';
 

@@ -6,6 +6,7 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { type LedgerState, type LedgerTrust, walPosition } from '#db/watch.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import { configuredSenders, hasSenders } from '#settlement/chain/configure-senders.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
   adoptCluster,
@@ -19,7 +20,6 @@ import {
   selectLedger,
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
-import { configuredSenders, hasSenders } from '#settlement/relayer/senders/configure-senders.ts';
 
 export interface NetworkGuard {
   /** Resolves when this process may use the network, or after `waitMs`. */

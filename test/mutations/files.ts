@@ -47,7 +47,7 @@ const SENDERS = [
   'src/settlement/relayer/rows/job-queries.test.ts',
   'src/settlement/relayer/senders/fencing-token.test.ts',
   'src/settlement/relayer/relayer-senders.test.ts',
-  'src/settlement/relayer/senders/configure-senders.test.ts',
+  'src/settlement/chain/configure-senders.test.ts',
 ];
 const SIGNERS = ['src/settlement/relayer/relayer-signer.test.ts'];
 const DELIVERIES = [

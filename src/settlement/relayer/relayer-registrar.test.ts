@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { configureSenders } from '#settlement/chain/configure-senders.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
-import { configureSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const DEADLINE = 4_000_000_000n;

@@ -5,6 +5,7 @@ import { Bug } from '#core/assert.ts';
 import { describeError } from '#core/log.ts';
 import { CommitUnknown } from '#db/database.ts';
 import { blockInterval } from '#settlement/chain/block-times.ts';
+import { configuredSenders } from '#settlement/chain/configure-senders.ts';
 import { endDead, watchBlocks } from '#settlement/relayer/follow/finality.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
@@ -18,7 +19,6 @@ import {
 import { startReporter } from '#settlement/relayer/report.ts';
 import { SenderLost } from '#settlement/relayer/rows/sender-queries.ts';
 import { startPayments, startUnbatched } from '#settlement/relayer/send/send-loops.ts';
-import { configuredSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { readFees } from '#settlement/relayer/senders/funds.ts';
 import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 

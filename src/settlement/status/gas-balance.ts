@@ -2,17 +2,17 @@ import { DAY_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { dataFees } from '#settlement/chain/data-fee.ts';
-import { isWellFormed } from '#settlement/chain/node-answers.ts';
-import { independentProviders } from '#settlement/chain/provider-quorum.ts';
-import type { Address } from '#settlement/chain/rpc-address.ts';
-import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import {
+  type Fees,
   lowerTips,
   suggestFees,
   TIP_BLOCKS,
   TIP_PERCENTILE,
-} from '#settlement/relayer/machine/fees.ts';
-import type { Fees } from '#settlement/relayer/machine/transaction.ts';
+} from '#settlement/chain/gas-fees.ts';
+import { isWellFormed } from '#settlement/chain/node-answers.ts';
+import { independentProviders } from '#settlement/chain/provider-quorum.ts';
+import type { Address } from '#settlement/chain/rpc-address.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**

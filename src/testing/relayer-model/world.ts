@@ -1,7 +1,7 @@
 import type { Receipt } from '#settlement/chain/chain.ts';
+import type { Fees } from '#settlement/chain/gas-fees.ts';
 import type {
   Attempt,
-  Fees,
   Now,
   Offer,
   OpenRequest,

@@ -1,8 +1,9 @@
 import { present } from '#core/assert.ts';
 import { type BlockTimes, blockInterval, NO_BLOCK_TIMES } from '#settlement/chain/block-times.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
+import type { Fees } from '#settlement/chain/gas-fees.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
-import type { Fees, Now } from '#settlement/relayer/machine/transaction.ts';
+import type { Now } from '#settlement/relayer/machine/transaction.ts';
 
 /** A process's view of the chain. Only `see` (memory.ts) changes it. */
 export interface ChainView {

@@ -4,7 +4,7 @@ import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import type { SenderRole } from '#settlement/networks.ts';
+import type { ConfiguredSender } from '#settlement/chain/configure-senders.ts';
 import { type ChainView, NOTHING_SEEN, nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
   NEW_SENDER,
@@ -20,7 +20,6 @@ import type {
   OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
-import type { Signer } from '#settlement/signer.ts';
 
 /** Publishes each step for recorders; free if there is none. */
 export const steps = channel('tapline.relayer.steps');
@@ -90,15 +89,6 @@ export interface Owing {
   readonly sender: HeldSender;
   readonly transaction: TransactionRef;
   readonly effects: readonly Effect[];
-}
-
-/** Its address identifies a sender, because nonces belong to it and not to an index. */
-export interface ConfiguredSender {
-  readonly address: Hex;
-  readonly role: SenderRole;
-  readonly account: Signer;
-  /** True if another program signs; it may not answer. */
-  readonly signsElsewhere: boolean;
 }
 
 /** A sender that this process has leased. */

@@ -1,6 +1,6 @@
 import { assert, assertNever } from '#core/assert.ts';
+import { bumpFees } from '#settlement/chain/gas-fees.ts';
 import type { CountsRule } from '#settlement/networks.ts';
-import { bumpFees } from '#settlement/relayer/machine/fees.ts';
 import {
   type Attempt,
   type EarlyReceipt,

@@ -1,4 +1,5 @@
 import type { Receipt } from '#settlement/chain/chain.ts';
+import type { Fees } from '#settlement/chain/gas-fees.ts';
 import type { SecondWord } from '#settlement/chain/provider-quorum.ts';
 import type { CountsRule } from '#settlement/networks.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
@@ -175,12 +176,6 @@ export interface Attempt extends Offer {
 export interface Offer {
   readonly cancels: boolean;
   readonly fees: Fees;
-}
-
-/** A transaction's offer in wei per gas (EIP-1559). */
-export interface Fees {
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
 }
 
 /** A settlement job that a transaction carries. */

@@ -61,40 +61,6 @@ export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
   );
 }
 
-/** The key of an advisory lock, different from all others (test/tidy.test.ts). */
-const CONFIGURE_LOCK = 7_218_344_191;
-
-/** Makes starts configure senders one after the other. Leases are not blocked. */
-export async function lockConfiguration(tx: Tx): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1)', [CONFIGURE_LOCK]);
-}
-
-/** Stores a sender. A new address gets the next number; a known one keeps its number and nonce. */
-export async function upsertSender(
-  tx: Tx,
-  sender: Pick<SenderRow, 'role' | 'address'> & { livemode: boolean; nextNonce: bigint },
-): Promise<void> {
-  await tx.query(
-    `insert into relayer_senders (livemode, sender, role, address, next_nonce)
-     select $1, coalesce(max(sender) + 1, 0), $2, $3, $4 from relayer_senders where livemode = $1
-     on conflict (livemode, address) do update set role = excluded.role`,
-    [sender.livemode, sender.role, sender.address, sender.nextNonce],
-  );
-}
-
-/** Counts transactions that are not final: only the sender's own key can send them again. */
-export async function countUnfinished(
-  tx: Tx,
-  wanted: { readonly livemode: boolean; readonly sender: number },
-): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    `select count(*)::int as count from chain_transactions
-     where status in ('signed', 'mined') and ${checked('livemode = $1 and sender = $2')}`,
-    [wanted.livemode, wanted.sender],
-  );
-  return rows[0]?.count ?? 0;
-}
-
 /**
  * Renews the leases of these senders. A sender missing in the result is lost. Locks in the same
  * order as the writers of results, so that two statements of one worker cannot deadlock.

@@ -2,9 +2,9 @@ import { present } from '#core/assert.ts';
 import { columnsFrom, type Sent } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
+import type { Fees } from '#settlement/chain/gas-fees.ts';
 import type {
   Attempt,
-  Fees,
   Offer,
   OpenRequest,
   TransactionFacts,

@@ -3,6 +3,7 @@ import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { SECOND_MS } from '#core/durations.ts';
 import type { Block } from '#settlement/chain/chain.ts';
+import { atMost, compare } from '#settlement/chain/gas-fees.ts';
 import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import {
   type PaymentCall,
@@ -11,7 +12,6 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { contractOf, contractVersionOf } from '#settlement/contract-versions.ts';
 import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
-import { atMost, compare } from '#settlement/relayer/machine/fees.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';

@@ -3,7 +3,7 @@ import { assert, present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
-import { bumpFees } from '#settlement/relayer/machine/fees.ts';
+import { bumpFees } from '#settlement/chain/gas-fees.ts';
 import type { Held, HeldSender } from '#settlement/relayer/machine/memory.ts';
 import {
   type Attempt,

@@ -1,7 +1,7 @@
 import type { Block } from '#settlement/chain/chain.ts';
 import { dataFees } from '#settlement/chain/data-fee.ts';
+import { TIP_BLOCKS } from '#settlement/chain/gas-fees.ts';
 import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import { TIP_BLOCKS } from '#settlement/relayer/machine/fees.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
 import {

@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import { configureSenders } from '#settlement/chain/configure-senders.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import {
@@ -17,7 +18,6 @@ import {
 } from '#settlement/relayer/rows/sender-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { askElsewhere } from '#settlement/relayer/send/sign.ts';
-import { configureSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { watchIdleNonces } from '#settlement/relayer/senders/foreign-key.ts';
 import { checkBalances, createBalanceRound } from '#settlement/relayer/senders/funds.ts';
 import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/senders/nonces.ts';

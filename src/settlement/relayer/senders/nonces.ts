@@ -1,5 +1,5 @@
+import { compare } from '#settlement/chain/gas-fees.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { compare } from '#settlement/relayer/machine/fees.ts';
 import {
   type HeldSender,
   inNonceOrder,

@@ -1,4 +1,8 @@
-import type { Fees } from '#settlement/relayer/machine/transaction.ts';
+/** A transaction's offer in wei per gas (EIP-1559). */
+export interface Fees {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
 
 /** The percentile of recent tips that usually suffices for one of the next blocks. */
 export const TIP_PERCENTILE = 60;

@@ -1,20 +1,35 @@
 import { encodeFunctionData, keccak256, toHex } from 'viem';
 import { present } from '#core/assert.ts';
-import { describeError } from '#core/log.ts';
+import { describeError, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig, SenderRole } from '#settlement/networks.ts';
-import type { ConfiguredSender, RelayerDeps } from '#settlement/relayer/machine/memory.ts';
+import type { Hex } from '#settlement/requests.ts';
 import {
   countUnfinished,
   lockConfiguration,
+  selectSenders,
   upsertSender,
-} from '#settlement/relayer/rows/sender-queries.ts';
-import { selectSenders } from '#settlement/senders.ts';
-import { type SigningKey, signerOf } from '#settlement/signer.ts';
-import { settlementAbi } from '../../../../contracts/artifacts/Settlement.ts';
+} from '#settlement/senders.ts';
+import { type Signer, type SigningKey, signerOf } from '#settlement/signer.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+/** Its address identifies a sender, because nonces belong to it and not to an index. */
+export interface ConfiguredSender {
+  readonly address: Hex;
+  readonly role: SenderRole;
+  readonly account: Signer;
+  /** True if another program signs; it may not answer. */
+  readonly signsElsewhere: boolean;
+}
+
+interface Deps {
+  readonly chain: Chain;
+  readonly db: Database;
+}
 
 export function configuredSenders(config: NetworkConfig): ConfiguredSender[] {
   const toSender = (role: SenderRole) => (key: SigningKey) => {
@@ -38,7 +53,7 @@ export function hasSenders({ relayerKeys, registrarKey, sponsorKey }: NetworkCon
  * chain cannot be reached: the relayer repeats the check once it answers.
  * @throws StartError when senders and keys contradict each other.
  */
-export async function prepareSenders(deps: Pick<RelayerDeps, 'chain' | 'db' | 'log'>) {
+export async function prepareSenders(deps: Deps & { readonly log: Log }) {
   if (!hasSenders(deps.chain.config)) return;
   try {
     await configureSenders(deps);
@@ -55,7 +70,7 @@ export async function prepareSenders(deps: Pick<RelayerDeps, 'chain' | 'db' | 'l
  * @throws StartError otherwise.
  * @throws RpcUnavailable if a new sender's nonce could not be read.
  */
-export async function configureSenders({ db, chain }: Pick<RelayerDeps, 'chain' | 'db'>) {
+export async function configureSenders({ db, chain }: Deps) {
   const { livemode, network } = chain.config;
   const wanted = configuredSenders(chain.config);
   if (new Set(wanted.map((sender) => sender.address)).size < wanted.length) {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { bumpFees, lowerTips, suggestFees } from '#settlement/relayer/machine/fees.ts';
-import type { Fees } from '#settlement/relayer/machine/transaction.ts';
+import { bumpFees, type Fees, lowerTips, suggestFees } from '#settlement/chain/gas-fees.ts';
 
 const GWEI = 1_000_000_000n;
 const CEILING = 500n * GWEI;
