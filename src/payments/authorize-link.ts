@@ -85,8 +85,7 @@ export async function authorizeLink(
   if (link.closed !== null) return link.closed;
   await link.chain.refreshToken();
   if (link.chain.config.token.domainProblem !== null) return serviceUnavailable();
-  const { signature } = request;
-  const verified = await verifyAuthorization(ctx.db, link, { from, signature });
+  const verified = await verifyAuthorization(ctx.db, link, presentedBy(request, from));
   if (isRefusal(verified)) return verified;
   const unable = await whyNot(ctx, link, { request, from, verified });
   // A deployment takes seconds, in which the intent may have expired.
@@ -131,18 +130,23 @@ async function whyNot(
   { request, from, verified }: Verified,
 ): Promise<{ readonly decline: Decline } | Refusal | null> {
   const { deployment } = verified;
-  if (deployment !== null) {
-    const { address = null, gone } = request;
+  const { address, gone } = request;
+  if (deployment !== null && address !== undefined) {
     const wanted = { from, verified: { ...verified, deployment }, address };
     const unable = await deployWallet(ctx, link, { ...wanted, ...(gone ? { gone } : {}) });
     if (unable !== null) return unable;
-    const again = await verifyAuthorization(ctx.db, link, { from, signature: request.signature });
+    const again = await verifyAuthorization(ctx.db, link, presentedBy(request, from));
     if (isRefusal(again)) return again;
     // A node that lags does not know the wallet yet.
     if (again.deployment !== null) return serviceUnavailable();
   }
   if (link.bindsOrder) return null;
   return whyUnable(ctx.outside.preflight, link, { ...verified, deployment: null, from });
+}
+
+/** A request without an address comes from a till, where no wallet is deployed. */
+function presentedBy({ signature, address }: Signed, from: Hex) {
+  return { from, signature, deploys: address !== undefined };
 }
 
 /** Returns the same response as for a decline, with an unchanged intent. */

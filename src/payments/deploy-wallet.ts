@@ -10,14 +10,19 @@ import { SETTLEMENT_WAIT_MS } from '#payments/await-settlement.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import type { Decline } from '#payments/decline.ts';
 import type { PayLink } from '#payments/pay-link.ts';
-import { type VerifiedAuthorization, whyUnable } from '#payments/verify-authorization.ts';
+import {
+  type VerifiedAuthorization,
+  whyUnable,
+  withRemedy,
+} from '#payments/verify-authorization.ts';
 import { addressBucket, takeAttempt } from '#people/attempts.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { DEPLOYMENT_GAS, type Deployment } from '#settlement/chain/verify-signature.ts';
 import { selectDeployment } from '#settlement/deployment-queries.ts';
-import { checkSettles } from '#settlement/readiness.ts';
+import { checkSettles, WORKER_GONE_MS } from '#settlement/readiness.ts';
+import { workersDeploy } from '#settlement/readiness-queries.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
 /** Enough for a customer who tries again; a link or address that needs more is not a customer. */
@@ -31,8 +36,8 @@ export interface Undeployed {
   readonly from: Hex;
   /** The terms that the wallet has signed, and its deployment by a listed factory. */
   readonly verified: VerifiedAuthorization & { readonly deployment: Deployment };
-  /** The IP address of the caller; `null` where no wallet is deployed, as at tills. */
-  readonly address: string | null;
+  /** The IP address of the caller. */
+  readonly address: string;
   readonly gone?: AbortSignal;
 }
 
@@ -49,17 +54,11 @@ export async function deployWallet(
 ): Promise<{ readonly decline: Decline } | Refusal | null> {
   const { from, verified, address } = wanted;
   const { livemode } = link.intent.tenant;
-  if (address === null) {
-    return refuse(
-      'wallet_not_deployed',
-      'This wallet is a contract that is not on the chain yet, and chips at a till cannot have ' +
-        'it deployed. Scan the code on the till with the wallet, or pay with another one. ' +
-        'Nothing was charged.',
-      'from',
-    );
-  }
   const unsettled = checkSettles(ctx.readiness, livemode);
   if (unsettled !== null) return unsettled;
+  if (!(await workersDeploy(ctx.db, { livemode, goneMs: WORKER_GONE_MS }))) {
+    return refuse('wallet_not_deployed', withRemedy('this network deploys no wallets'), 'from');
+  }
   const unable = await whyUnable(ctx.outside.preflight, link, { ...verified, from });
   if (unable !== null) return unable;
   const now = ctx.clock.now();

@@ -9,7 +9,7 @@ import { countSignatureFailure, type PayTerms } from '#payments/pay-link-queries
 import { messageOf, ratesOf, sumOf, termsAfter } from '#payments/pay-message.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import { refusalOf, verifyDeployable } from '#settlement/chain/check-signature.ts';
-import type { Deployment } from '#settlement/chain/verify-signature.ts';
+import { type Deployment, verifySignature } from '#settlement/chain/verify-signature.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -33,22 +33,34 @@ export interface VerifiedAuthorization {
   readonly deployment: Deployment | null;
 }
 
+/** A wallet's signature, as presented. */
+interface Presented {
+  readonly from: Hex;
+  readonly signature: Hex;
+  /** False where no wallet is deployed, as at tills. Then none is simulated either. */
+  readonly deploys: boolean;
+}
+
 /** Finds which of the requested terms the wallet has signed. */
 export async function verifyAuthorization(
   db: Database,
   link: PayLink,
-  asked: { readonly from: Hex; readonly signature: Hex },
+  { from: signer, signature, deploys }: Presented,
 ): Promise<VerifiedAuthorization | Refusal> {
-  const { from: signer, signature } = asked;
   const newestFirst = askedTerms(link, signer);
   const digests = newestFirst.map((terms) => hashTypedData(messageOf(link, terms, signer)));
   const signed = { signer, digests, signature, by: 'token' } as const;
-  const { verdict, deployment } = await verifyDeployable(link.chain, signed);
+  const { verdict, deployment } = deploys
+    ? await verifyDeployable(link.chain, signed)
+    : { verdict: await verifySignature(link.chain, signed), deployment: null };
   if (verdict.status === 'valid') {
     const terms = present(newestFirst[verdict.index], 'terms of a signature');
     return { terms, signature: verdict.signature, deployment };
   }
   if (verdict.status === 'invalid') return signatureFailed(db, link.intent.id);
+  if (verdict.status === 'not_deployed' && !deploys) {
+    return refuse('wallet_not_deployed', NOT_AT_TILLS, 'from');
+  }
   if (verdict.status === 'not_deployed' && verdict.deployment !== null) {
     return notListed(link.chain.config, verdict.deployment.factory);
   }
@@ -60,13 +72,21 @@ function notListed({ walletFactories }: NetworkConfig, factory: Hex): Refusal {
     walletFactories.length === 0
       ? 'this network deploys no wallets'
       : `this network deploys no wallets of its factory ${factory}`;
-  return refuse(
-    'wallet_not_deployed',
+  return refuse('wallet_not_deployed', withRemedy(why), 'from');
+}
+
+/** Returns why a wallet that is not deployed cannot pay, and what its owner can do. */
+export function withRemedy(why: string): string {
+  return (
     `This wallet is a contract that is not on the chain yet, and ${why}. Send something from it ` +
-      'first, which deploys it, or pay with another wallet. Nothing was charged.',
-    'from',
+    'first, which deploys it, or pay with another wallet. Nothing was charged.'
   );
 }
+
+const NOT_AT_TILLS =
+  'This wallet is a contract that is not on the chain yet, and chips at a till cannot have it ' +
+  'deployed. Scan the code on the till with the wallet, or pay with another one. Nothing was ' +
+  'charged.';
 
 /** Returns what the settlement contract takes as signed, with the rates of its sum. */
 export function signedOf({ bindsOrder }: PayLink, verified: VerifiedAuthorization) {

@@ -8,7 +8,14 @@ import { judgeNetwork, type WatchedReadiness, watchReadiness } from '#settlement
 import { upsertReport } from '#settlement/readiness-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
-const WELL = { reasons: [], senders: 1, fundedSenders: 1, paymentsLeft: null, contracts: 1 };
+const WELL = {
+  reasons: [],
+  senders: 1,
+  fundedSenders: 1,
+  paymentsLeft: null,
+  contracts: 1,
+  deploysWallets: true,
+};
 const USDC = 1_000_000n;
 
 describe('the hour of the contract', () => {

@@ -14,6 +14,8 @@ export interface WorkerReport {
   readonly paymentsLeft: number | null;
   /** Contracts of the network that its settings name. */
   readonly contracts: number;
+  /** True if one of its keys signs deployments of payers' wallets. */
+  readonly deploysWallets: boolean;
 }
 
 /** Stores a worker's report and heartbeat. A new worker does not get senders yet. */
@@ -25,12 +27,12 @@ export async function upsertReport(
   await sql.query(
     `insert into relayer_workers
        (livemode, owner, seen_at, shares_senders, reasons, senders, funded_senders, payments_left,
-        contracts)
-     values ($1, $2, now(), false, $3, $4, $5, $6, $7)
+        contracts, deploys_wallets)
+     values ($1, $2, now(), false, $3, $4, $5, $6, $7, $8)
      on conflict (livemode, owner) do update
      set seen_at = excluded.seen_at, reasons = excluded.reasons, senders = excluded.senders,
        funded_senders = excluded.funded_senders, payments_left = excluded.payments_left,
-       contracts = excluded.contracts`,
+       contracts = excluded.contracts, deploys_wallets = excluded.deploys_wallets`,
     [
       worker.livemode,
       worker.owner,
@@ -39,6 +41,7 @@ export async function upsertReport(
       report.fundedSenders,
       report.paymentsLeft,
       report.contracts,
+      report.deploysWallets,
     ],
   );
 }
@@ -56,6 +59,22 @@ export async function allWorkersKnow(
   return rows.length === 0;
 }
 
+/**
+ * False if workers were seen within `goneMs`, and the keys of all of them are behind signers, which
+ * sign no deployments of payers' wallets.
+ */
+export async function workersDeploy(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly goneMs: number },
+): Promise<boolean> {
+  const [row] = await sql.query<{ deploys: boolean | null }>(
+    `select bool_or(deploys_wallets) as deploys from relayer_workers
+     where livemode = $1 and seen_at > now() - $2 * interval '1 millisecond'`,
+    [wanted.livemode, wanted.goneMs],
+  );
+  return row?.deploys !== false;
+}
+
 export interface NetworkRow {
   /** The contract's hourly ceiling; `null` if no worker has read it yet. */
   ceiling: Ceiling | null;
@@ -64,7 +83,7 @@ export interface NetworkRow {
   /** True if all settling senders were stopped, because their keys were used elsewhere. */
   all_stopped: boolean;
   /** Reports of the workers that are alive. */
-  workers: WorkerReport[];
+  workers: Omit<WorkerReport, 'deploysWallets'>[];
 }
 
 /** Returns both networks, with the workers seen within the last `goneMs`. */

@@ -9,16 +9,38 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { type OddWorld, startOddWorld, switchContract } from '#testing/relayer-scene.ts';
 
-const WELL = { reasons: [], senders: 2, fundedSenders: 2, paymentsLeft: null, contracts: 1 };
+const WELL = {
+  reasons: [],
+  senders: 2,
+  fundedSenders: 2,
+  paymentsLeft: null,
+  contracts: 1,
+  deploysWallets: true,
+};
 const BLIND = {
   reasons: ['no_node'],
   senders: 2,
   fundedSenders: 2,
   paymentsLeft: null,
   contracts: 1,
+  deploysWallets: true,
 } as const;
-const POOR = { reasons: [], senders: 2, fundedSenders: 0, paymentsLeft: null, contracts: 1 };
-const IDLE = { reasons: [], senders: 0, fundedSenders: 0, paymentsLeft: null, contracts: 1 };
+const POOR = {
+  reasons: [],
+  senders: 2,
+  fundedSenders: 0,
+  paymentsLeft: null,
+  contracts: 1,
+  deploysWallets: true,
+};
+const IDLE = {
+  reasons: [],
+  senders: 0,
+  fundedSenders: 0,
+  paymentsLeft: null,
+  contracts: 1,
+  deploysWallets: true,
+};
 
 describe('whether a network settles', () => {
   const cases = [
@@ -113,6 +135,7 @@ describe("a process's view of the networks", () => {
       fundedSenders: 1,
       paymentsLeft: null,
       contracts: 1,
+      deploysWallets: true,
     });
     const age = (seconds: number) =>
       database.db.query(`update relayer_workers set seen_at = now() - $1 * interval '1 second'`, [

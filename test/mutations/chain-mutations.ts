@@ -177,7 +177,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'a signer that knows other bytes is asked for the same for ever',
     file: 'src/settlement/relayer/send/sign.ts',
     by: 'src/settlement/relayer/relayer-signer.test.ts',
-    from: 'if (isOutbid && fees !== null) {',
+    from: 'if (isRefused && error.code === OFFERS_TOO_LITTLE && fees !== null) {',
     to: 'if (false) {',
   },
   {

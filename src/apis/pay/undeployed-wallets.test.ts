@@ -5,6 +5,7 @@ import { getCreate2Address, numberToHex, serializeErc6492Signature, zeroAddress 
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { Readiness } from '#settlement/readiness.ts';
+import { upsertReport } from '#settlement/readiness-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { keyWalletCode, type LinkBody, readLink, sign } from '#testing/pay-links.ts';
@@ -135,7 +136,13 @@ test('no wallet is deployed while nothing is settled', async () => {
 });
 
 test('a chip whose address is such a wallet gets the remedy at the till', async () => {
-  const { from, account, factory, data } = await newUndeployed();
+  // Wallets of listed and unlisted factories get the same answer: none is simulated there.
+  for (const factory of [FACTORIES.honest, FACTORIES.unlisted]) await tapUndeployed(factory);
+  assert.deepEqual(await deployments(), []);
+});
+
+async function tapUndeployed(by: Hex): Promise<void> {
+  const { from, account, factory, data } = await newUndeployed(by);
   const { intentId } = await ground.newLink();
   const path = `/payment_intents/${intentId}/authorization`;
   const till = ground.server.device();
@@ -146,8 +153,7 @@ test('a chip whose address is such a wallet gets the remedy at the till', async 
   assert.equal(summary(answer), '400 wallet_not_deployed');
   const { error } = answer.body as { error?: { message: string } };
   assert.match(error?.message ?? '', /Scan the code on the till with the wallet/);
-  assert.deepEqual(await deployments(), []);
-});
+}
 
 test('a wallet is deployed once, before its first payment', async () => {
   const wallet = await newUndeployed(FACTORIES.honest, { usdc: 2n * PULLED });
@@ -209,6 +215,28 @@ test('the gas of a day is a limit, with an alarm for the operator', async () => 
     assert.deepEqual(await deployments(small), ['succeeded']);
   } finally {
     await small.close();
+  }
+});
+
+test('where all keys are behind signers, a wallet is refused and nothing is counted', async () => {
+  const idle = await startGround({ isIdle: true });
+  try {
+    const report = { reasons: [], senders: 1, fundedSenders: 1, paymentsLeft: null, contracts: 1 };
+    const worker = { livemode: false, owner: 'behind a signer' };
+    await upsertReport(idle.store.db, worker, { ...report, deploysWallets: false });
+    const on = { on: idle };
+    const paying = await pay(await newUndeployed(FACTORIES.honest, on), on);
+    const { answer, message } = await paying.send();
+    assert.equal(answer, '400 wallet_not_deployed');
+    assert.match(message, /this network deploys no wallets\. Send something from it first/);
+    const counted = `select from sign_in_attempts where bucket like 'wallet deployments%'`;
+    assert.deepEqual([await idle.store.db.query(counted), await deployments(idle)], [[], []]);
+    const other = { ...worker, owner: 'with a key' };
+    await upsertReport(idle.store.db, other, { ...report, deploysWallets: true });
+    idle.world.startRelayer();
+    assert.equal((await paying.send()).answer, '200 succeeded');
+  } finally {
+    await idle.close();
   }
 });
 

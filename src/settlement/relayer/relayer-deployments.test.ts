@@ -26,6 +26,7 @@ const COSTLY_CODE = '0x6178315b600190038060035700';
 
 describe('the deployment of a wallet', () => {
   let world: RelayerWorld;
+  let relayer: ReturnType<RelayerWorld['startRelayer']>;
 
   before(async () => {
     world = await startRelayerWorld();
@@ -34,16 +35,19 @@ describe('the deployment of a wallet', () => {
     await rpc.call('anvil_setCode', [ENDLESS, ENDLESS_CODE]);
     await rpc.call('anvil_setCode', [COSTLY, COSTLY_CODE]);
     await mine(3);
-    world.startRelayer();
+    relayer = world.startRelayer();
   });
 
   after(() => world.stop());
 
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 200, everyMs: 60 });
-  const ask = (factory: Hex, data: Hex) => {
+  const walletOf = (from: Hex, data = keyWalletCode(newWallet().address)) => {
     const salt = numberToHex(0, { size: 32 });
-    const wallet = getCreate2Address({ from: factory, salt, bytecode: data });
+    return { data, wallet: getCreate2Address({ from, salt, bytecode: data }) };
+  };
+  const ask = (factory: Hex, data: Hex) => {
+    const { wallet } = walletOf(factory, data);
     return world.ask({ kind: 'wallet_deployment', payload: { wallet, factory, data } });
   };
   const sent = () =>
@@ -60,6 +64,22 @@ describe('the deployment of a wallet', () => {
     assert.equal(await sent(), 0);
   });
 
+  for (const point of ['settlement.signed_committed', 'settlement.broadcast_sent'] as const) {
+    it(`is sent once by a worker that takes over from one that died at ${point}`, async () => {
+      await relayer.stop();
+      const before = await sent();
+      const child = world.spawnRelayer(point);
+      const { data, wallet } = walletOf(FACTORY);
+      const subject = await ask(FACTORY, data);
+      await child.ended;
+      relayer = world.startRelayer();
+      await until(() => haveOutcomes(world, [subject]));
+      assert.equal((await world.outcome(subject))?.succeeded, true);
+      assert.notEqual(await world.network.rpc.call('eth_getCode', [wallet, 'latest']), '0x');
+      assert.equal((await sent()) - before, 1);
+    });
+  }
+
   it('may use up to a million gas', async () => {
     const subject = await ask(COSTLY, '0x00');
     await until(() => haveOutcomes(world, [subject]));
@@ -69,9 +89,7 @@ describe('the deployment of a wallet', () => {
   /** Deploys a wallet, and undoes its block. */
   async function undone() {
     const { rpc, mine } = world.network;
-    const data = keyWalletCode(newWallet().address);
-    const salt = numberToHex(0, { size: 32 });
-    const wallet = getCreate2Address({ from: FACTORY, salt, bytecode: data });
+    const { data, wallet } = walletOf(FACTORY);
     const hasCode = async () => (await rpc.call('eth_getCode', [wallet, 'latest'])) !== '0x';
     const subject = await ask(FACTORY, data);
     await until(() => haveOutcomes(world, [subject]));

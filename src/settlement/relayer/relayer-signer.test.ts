@@ -178,6 +178,35 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.deepEqual(await alarms(), []);
   });
 
+  it('gives up a deployment whose key moved behind the signer, and frees its nonce', async () => {
+    await stopMining();
+    const before = world.startRelayer({
+      relayerKeys: world.network.config.relayerKeys.slice(0, 1),
+    });
+    const wallet = { wallet: zeroAddress, factory: FACTORY, data: '0x00' } as const;
+    const subject = await world.ask({ kind: 'wallet_deployment', payload: wallet });
+    while ((await open()) === 0) await sleep(20);
+    await before.stop();
+    // What a relayer stores when its bytes offer too little: a request for a higher offer.
+    await database.db.query(
+      `insert into chain_unsigned
+         (transaction_id, cancels, max_fee_per_gas, max_priority_fee_per_gas, created)
+       select transaction_id, false, 2 * max_fee_per_gas, 2 * max_priority_fee_per_gas, now()
+       from chain_attempts`,
+    );
+    const { relayerKeys, registrarKey } = keysAt(signer);
+    world.startRelayer({ relayerKeys: relayerKeys.slice(0, 1), registrarKey });
+    const cancels = 'select count(*) from chain_unsigned where cancels';
+    while ((await world.count(cancels)) === 0) await sleep(20);
+    await world.network.rpc.call('anvil_dropAllTransactions', []);
+    stopMining = world.network.mineEvery(100);
+    assert.equal((await world.outcomes([subject]))[0]?.succeeded, false);
+    await settledOnce(await payAll());
+    const cancellations = await database.db.query('select from chain_attempts where cancels');
+    assert.equal(cancellations.length, 1);
+    assert.deepEqual(await alarms(), []);
+  });
+
   it('goes on with its other senders while one signer hangs, and then lies', async () => {
     let answer: string | null = null;
     const odd = createServer((_, response) => {

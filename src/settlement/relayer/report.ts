@@ -9,6 +9,7 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import { deploysWallets } from '#settlement/relayer/rows/kinds.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** How soon a change is stored. */
@@ -79,6 +80,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
     fundedSenders: operators.filter(({ isStarved }) => !isStarved).length,
     paymentsLeft: paymentsLeftOf(operators),
     contracts: contractsOf(relayer.chain.config).length,
+    deploysWallets: deploysWallets(relayer.chain.config),
   };
 }
 

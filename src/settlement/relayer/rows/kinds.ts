@@ -2,6 +2,7 @@ import { zeroAddress } from 'viem';
 import { present } from '#core/assert.ts';
 import { SECOND_MS } from '#core/durations.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { ConfiguredSender } from '#settlement/chain/configure-senders.ts';
 import { finalityOf } from '#settlement/chain/final-block.ts';
 import {
   enrolCall,
@@ -260,13 +261,29 @@ export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall 
 
 const ALL = Object.keys(KINDS) as RequestKind[];
 
-/** Returns the kinds that senders of this role send. Operators replace a sponsor without a key. */
+type Keys = Pick<NetworkConfig, 'sponsorKey' | 'relayerKeys'>;
+
+/**
+ * True if one of the keys that send deployments of payers' wallets is in this process. A separate
+ * signer knows the contracts that it may call, and factories are not among them.
+ */
+export function deploysWallets({ sponsorKey, relayerKeys }: Keys): boolean {
+  const keys = sponsorKey === null ? relayerKeys : [sponsorKey];
+  return keys.some((key) => typeof key === 'string');
+}
+
+/**
+ * Returns the kinds that this sender sends. Operators replace a sponsor without a key. A sender
+ * whose key is elsewhere leaves deployments to the others, or ends them if there are none.
+ */
 export function kindsOf(
-  role: SenderRole,
-  { sponsorKey }: Pick<NetworkConfig, 'sponsorKey'>,
+  { role, signsElsewhere }: Pick<ConfiguredSender, 'role' | 'signsElsewhere'>,
+  config: Keys,
 ): readonly RequestKind[] {
-  const replaced = role === 'operator' && sponsorKey === null ? 'sponsor' : role;
-  return ALL.filter((kind) => [role, replaced].includes(KINDS[kind].sender));
+  const replaced = role === 'operator' && config.sponsorKey === null ? 'sponsor' : role;
+  const kinds = ALL.filter((kind) => [role, replaced].includes(KINDS[kind].sender));
+  const isLeft = signsElsewhere && deploysWallets(config);
+  return isLeft ? kinds.filter((kind) => kind !== 'wallet_deployment') : kinds;
 }
 
 /**

@@ -104,7 +104,7 @@ function sendable(
 export async function sendUnbatched(sender: HeldSender): Promise<number> {
   const { relayer } = sender;
   const { chain, db, wakeups, livemode } = relayer;
-  const kinds = kindsOf(sender.role, chain.config);
+  const kinds = kindsOf(sender, chain.config);
   const except = stillDeferred(relayer);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_ALONE });
   if (requests.length === 0) return 0;
@@ -235,9 +235,9 @@ const DEPLOY_WITHIN_MS = 60_000;
 
 /**
  * True for a deployment that is never sent: one that is too late, because a factory may neither
- * revert nor end, and then no node estimates its gas; or one that a separate signer would have to
- * sign. A signer knows the contracts that it may call, and no factories: it would refuse, and the
- * nonce would block all that this sender sends afterwards.
+ * revert nor end, and then no node estimates its gas; or one that only separate signers could sign
+ * (`deploysWallets`): they would refuse, and the nonce would block all that this sender sends
+ * afterwards.
  */
 function isHopeless({ signsElsewhere, relayer }: HeldSender, request: OpenRequest): boolean {
   const { kind, owed, created } = request;

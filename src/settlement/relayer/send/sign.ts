@@ -13,6 +13,7 @@ import {
   type OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
 import { jobsOf, requeue } from '#settlement/relayer/rows/job-queries.ts';
+import { KINDS } from '#settlement/relayer/rows/kinds.ts';
 import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   endUnsigned,
@@ -152,6 +153,7 @@ export function askElsewhere(sender: HeldSender, transactions: readonly OpenTran
 }
 
 type Asked = Held & { readonly offer: Offer };
+type Jobs = ReturnType<typeof jobsOf>;
 
 /** Replaces a signing request. @returns `false` if it was replaced already. */
 function endQuestion(
@@ -194,20 +196,30 @@ async function noteNoSignature(asked: Asked, error: unknown) {
   relayer.log.error('a signer refused a transaction', fields);
   // The signer knows bytes that this ledger lacks, because the database was restored.
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
-  const isOutbid = error instanceof SignerRefused && error.code === OFFERS_TOO_LITTLE;
-  if (isOutbid && fees !== null) {
-    const higher = { cancels: offer.cancels, fees };
-    // A cancellation may have replaced it. Then its jobs are in another transaction.
-    const isStored = await endQuestion(asked, (tx) =>
-      upsertUnsigned(tx, transaction.id, higher, relayer.clock.now()),
-    );
-    const observation = { kind: 'offer_stored', offer: higher, isRequeued: false } as const;
-    if (isStored) sender.observe(transaction, observation);
-    return;
+  const isRefused = error instanceof SignerRefused;
+  if (isRefused && error.code === OFFERS_TOO_LITTLE && fees !== null) {
+    return offerAgain(asked, { cancels: offer.cancels, fees }, []);
+  }
+  // The key was moved behind the signer, which knows no factories. Its nonce must not block others.
+  const isForeign = transaction.requests.some(({ kind }) => KINDS[kind].triedOnce);
+  if (isRefused && isForeign && !offer.cancels) {
+    return offerAgain(asked, { cancels: true, fees: fees ?? offer.fees }, jobsOf(transaction));
   }
   const subject = `sender ${sender.sender}`;
   const alarm = { kind: 'signer_refused', subject, details: { error: why } };
   await inSender(sender, (tx) => relayer.raise(tx, [alarm]));
+}
+
+/** Asks for another signature instead, and queues these jobs again. */
+async function offerAgain(asked: Asked, offer: Offer, jobs: Jobs): Promise<void> {
+  const { sender, transaction } = asked;
+  // A cancellation may have replaced it. Then its jobs are in another transaction.
+  const isStored = await endQuestion(asked, async (tx) => {
+    await upsertUnsigned(tx, transaction.id, offer, sender.relayer.clock.now());
+    await requeue(tx, jobs);
+  });
+  const isRequeued = jobs.length > 0;
+  if (isStored) sender.observe(transaction, { kind: 'offer_stored', offer, isRequeued });
 }
 
 /**
