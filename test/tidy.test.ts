@@ -473,9 +473,22 @@ test('a merged migration never changes', async () => {
   );
 });
 
+test('a released migration never changes, even with its line in SHA256SUMS', () => {
+  const linesOf = (name: string) =>
+    readFileSync(path.join(ROOT, name), 'utf8').trimEnd().split('\n');
+  const current = new Set(linesOf('migrations/SHA256SUMS'));
+  const released = linesOf('docs/released/migrations.sha256');
+  assert.ok(released.length >= 20, `only ${released.length} released migrations were seen`);
+  assert.deepEqual(
+    released.filter((line) => !current.has(line)),
+    [],
+    'a release has applied these files: databases would refuse to start. Write a new migration',
+  );
+});
+
 test('the changelog begins with the first release, as a whole', () => {
   const text = readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8');
   const first = text.split(/^## /m).at(-1) ?? '';
-  assert.match(first, /^v0\.1\.0,/);
+  assert.match(first, /^v1\.0\.0-rc\.1,/);
   assert.doesNotMatch(first, /^### /m, 'a change before the first release needs no entry');
 });

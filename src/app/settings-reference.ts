@@ -4,7 +4,7 @@ import { chainPrefix } from '#settings/setting-names.ts';
 import { GENERAL_SECTIONS, type SettingRow, type SettingSection } from '#settings/setting-table.ts';
 
 /** The release of every setting, unless its row names a later one. */
-const FIRST_RELEASE = '0.1.0';
+const FIRST_RELEASE = '1.0.0';
 /** Columns of a comment in `.env.example`. */
 const COMMENT_WIDTH = 100;
 

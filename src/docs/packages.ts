@@ -140,8 +140,14 @@ async function merchantDocument(): Promise<ApiDocument> {
 
 const PYTHON_ABOUT = 'The client of a Tapline payment network for Python.';
 
-/** Builds the Python client as a wheel, which pip installs without building anything. */
-async function pythonArchive(): Promise<Archive> {
+interface PythonClient {
+  readonly version: string;
+  /** METADATA of a wheel, PKG-INFO of a source archive. */
+  readonly about: Buffer;
+  readonly modules: readonly Entry[];
+}
+
+async function pythonClient(): Promise<PythonClient> {
   const read = async (name: string) => {
     return { name, bytes: await readFile(path.join(ROOT, 'python', name)) };
   };
@@ -152,15 +158,24 @@ async function pythonArchive(): Promise<Archive> {
     ...[`Summary: ${PYTHON_ABOUT}`, 'License: Apache-2.0', 'Requires-Python: >=3.9'],
     ...['Classifier: Typing :: Typed', ''],
   ].join('\n');
-  const wheel =
-    'Wheel-Version: 1.0\nGenerator: tapline\nRoot-Is-Purelib: true\nTag: py3-none-any\n';
-  const inside = `tapline-${version}.dist-info`;
-  const entries: Entry[] = [
+  const modules = [
     program,
     // Tells type checkers that the annotations are complete.
     await read('tapline/py.typed'),
     { name: 'tapline/models.py', bytes: Buffer.from(pythonModels(await merchantDocument())) },
-    { name: `${inside}/METADATA`, bytes: Buffer.from(about) },
+  ];
+  return { version, about: Buffer.from(about), modules };
+}
+
+/** Builds the Python client as a wheel, which pip installs without building anything. */
+async function pythonArchive(): Promise<Archive> {
+  const { version, about, modules } = await pythonClient();
+  const wheel =
+    'Wheel-Version: 1.0\nGenerator: tapline\nRoot-Is-Purelib: true\nTag: py3-none-any\n';
+  const inside = `tapline-${version}.dist-info`;
+  const entries: Entry[] = [
+    ...modules,
+    { name: `${inside}/METADATA`, bytes: about },
     { name: `${inside}/WHEEL`, bytes: Buffer.from(wheel) },
   ];
   const record = entries.map(({ name, bytes }) => {
@@ -176,6 +191,22 @@ async function pythonArchive(): Promise<Archive> {
     file: `tapline-${version}-py3-none-any.whl`,
     stable: null,
     bytes: zip([...entries, list]),
+  });
+}
+
+/** Builds the source archive of the Python client for a package index; networks serve the wheel. */
+export async function pythonSources(): Promise<Archive> {
+  const { version, about, modules } = await pythonClient();
+  const others = ['README.md', 'pyproject.toml'].map(async (name) => {
+    return { name, bytes: await readFile(path.join(ROOT, 'python', name)) };
+  });
+  const inside = `tapline-${version}/`;
+  const entries = [{ name: 'PKG-INFO', bytes: about }, ...(await Promise.all(others)), ...modules];
+  return archive({
+    ...{ name: 'tapline', version, description: PYTHON_ABOUT, install: 'pip install', type: GZIP },
+    file: `tapline-${version}.tar.gz`,
+    stable: null,
+    bytes: await tarball(entries.map((entry) => ({ ...entry, name: `${inside}${entry.name}` }))),
   });
 }
 

@@ -11,7 +11,7 @@ export interface SettingRow {
   readonly unit?: string;
   /** One or two sentences; the first is the comment in `.env.example`. */
   readonly what: string;
-  /** The release that introduced it; default: 0.1.0. */
+  /** The release that introduced it; default: 1.0.0. */
   readonly since?: string;
 }
 

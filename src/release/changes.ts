@@ -1,0 +1,93 @@
+/** Versions and changelogs of a release: no I/O. */
+
+/** `1.0.0-rc.1`; null for a version that is no candidate. */
+interface Version {
+  readonly numbers: readonly [number, number, number];
+  readonly candidate: number | null;
+}
+
+const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-rc\.(\d+))?$/;
+const OPEN = /^## v(\S+), not released yet\n/m;
+const CLOSED = /^## v(\S+), \d{4}-\d\d-\d\d$/gm;
+
+function versionOf(text: string): Version | null {
+  const found = VERSION.exec(text);
+  if (found === null) return null;
+  const [, major, minor, patch, candidate] = found;
+  return {
+    numbers: [Number(major), Number(minor), Number(patch)],
+    candidate: candidate === undefined ? null : Number(candidate),
+  };
+}
+
+/** Candidates come before their version: 1.0.0-rc.1, 1.0.0-rc.2, 1.0.0. */
+function isAfter(one: Version, other: Version): boolean {
+  const parts = ({ numbers, candidate }: Version) => [
+    ...numbers,
+    candidate ?? Number.POSITIVE_INFINITY,
+  ];
+  const others = parts(other);
+  const at = parts(one).findIndex((part, index) => part !== others[index]);
+  return at >= 0 && (parts(one)[at] ?? 0) > (others[at] ?? 0);
+}
+
+/** Returns the text from the heading of the open section to the next heading, or `null`. */
+function openSection(
+  changelog: string,
+): { readonly version: string; readonly text: string } | null {
+  const found = OPEN.exec(changelog);
+  if (found === null) return null;
+  const [text = ''] = changelog.slice(found.index + found[0].length).split(/^## /m);
+  return { version: found[1] ?? '', text };
+}
+
+/** Returns the version that the changelog opens, which is the default of a release. */
+export function nextVersion(changelog: string): string | null {
+  return openSection(changelog)?.version ?? null;
+}
+
+/**
+ * Returns why this version cannot be released now, or `null`.
+ * @param tags the repository's tags, of which `v1.0.0` and its like are releases
+ */
+export function whyNotReleased(
+  version: string,
+  { changelog, tags }: { readonly changelog: string; readonly tags: readonly string[] },
+): string | null {
+  const wanted = versionOf(version);
+  if (wanted === null) return `${version} is no version: 1.0.0 and 1.0.0-rc.1 are.`;
+  const open = openSection(changelog);
+  if (open === null) return 'CHANGELOG.md has no section "## v<version>, not released yet".';
+  if (!/^[-*] \S/m.test(open.text)) return `The section v${open.version} has no entries.`;
+  const headings = [...changelog.matchAll(CLOSED)].map(([, text = '']) => text);
+  const names = [...headings, ...tags.map((tag) => tag.replace(/^v/, ''))];
+  for (const name of names) {
+    const earlier = versionOf(name);
+    if (earlier !== null && !isAfter(wanted, earlier)) return `${version} is not after ${name}.`;
+  }
+  return null;
+}
+
+/** Returns the text with the open section closed: `## v1.0.0, 2026-12-01`. */
+export function closed(text: string, name: string): string {
+  return text.replace(OPEN, `## ${name}\n`);
+}
+
+/** Returns the entries of the section that `closed` has closed under this name. */
+export function sectionOf(changelog: string, name: string): string {
+  const part = changelog.split(/^## /m).find((one) => one.startsWith(`${name}\n`)) ?? '';
+  return part.slice(name.length).trim();
+}
+
+/** A package's changelog: its open entries belong to the version that the package has. */
+export function closedPackage(changelog: string, version: string): string {
+  const plain = changelog.replace(`## ${version} (unreleased)\n`, `## ${version}\n`);
+  const found = /^## Unreleased\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(plain);
+  if (found === null) return plain;
+  const [whole, entries = ''] = found;
+  const heading = `## ${version}\n`;
+  const rest = plain.replace(whole, '');
+  if (entries.trim() === '') return rest;
+  if (!rest.includes(heading)) return plain.replace(whole, () => `${heading}${entries}`);
+  return rest.replace(`${heading}\n`, () => `${heading}\n${entries.trim()}\n`);
+}

@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process';
+import { access, readFile, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { PACKAGES } from '#packages/built.ts';
+import { closed, closedPackage } from '#release/changes.ts';
+
+/** The tree that a release is made from: a clone with the version, closed changelogs and a tag. */
+
+const run = promisify(execFile);
+const OUTPUT_BYTES = 64 * 1024 * 1024;
+/** Nobody signs a rehearsal; the same name and dates give the same commit and tag. */
+const REHEARSER = 'Rehearsal';
+const NO_ADDRESS = 'rehearsal@localhost';
+
+async function git(folder: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await run('git', args, { cwd: folder, maxBuffer: OUTPUT_BYTES });
+  return stdout.trim();
+}
+
+export interface Tree {
+  readonly changelog: string;
+  readonly tags: readonly string[];
+  /** Of the commit, `2026-12-01T10:00:00+00:00`: a release of the same commit has the same date. */
+  readonly committedAt: string;
+}
+
+/** Returns why nothing can be released from this folder, or what a release needs to know of it. */
+export async function readTree(root: string): Promise<Tree | string> {
+  const status = await git(root, 'status', '--porcelain').catch(() => null);
+  if (status === null) return 'This folder is no git repository.';
+  if (status !== '') return `The tree has changes that are not committed:\n${status}`;
+  const tags = (await git(root, 'tag')).split('\n').filter((tag) => tag !== '');
+  const changelog = await readFile(path.join(root, 'CHANGELOG.md'), 'utf8');
+  return { changelog, tags, committedAt: await git(root, 'log', '-1', '--format=%cI') };
+}
+
+export interface Copy {
+  readonly folder: string;
+  readonly version: string;
+  /** `v1.0.0-rc.1` */
+  readonly tag: string;
+  /** `v1.0.0-rc.1, 2026-12-01`: the headings of the closed sections. */
+  readonly name: string;
+  readonly committedAt: string;
+}
+
+type Edit = (text: string) => string;
+
+/** Replaces the version after each match, which must be there exactly so often. */
+function replaced(file: string, before: RegExp, version: string, times = 1): Edit {
+  return (text) => {
+    const found = [...text.matchAll(before)].length;
+    if (found !== times) throw new Error(`${file} names the release's version ${found} times`);
+    return text.replace(before, (_, kept: string) => `${kept}${version}`);
+  };
+}
+
+/** Returns the changes of a release, by file. */
+function editsOf({ version, name }: Pick<Copy, 'version' | 'name'>): ReadonlyMap<string, Edit> {
+  const ofRelease = (text: string) => closed(text, name);
+  const named = (file: string, from: RegExp, to: string, times?: number): [string, Edit] => [
+    file,
+    replaced(file, from, to, times),
+  ];
+  const before = /^( *"name": "tapline-network",\n *"version": )"[^"]+"/gm;
+  return new Map([
+    ['CHANGELOG.md', ofRelease],
+    ['docs/release-notes.md', ofRelease],
+    named('README.md', /^(Version )\d+\.\d+\.\d+(?:-rc\.\d+)?/gm, version),
+    named('package.json', before, `"${version}"`),
+    named('package-lock.json', before, `"${version}"`, 2),
+    named('deploy/container/Dockerfile', /^(ARG RELEASE=)\S+$/gm, version),
+    named('deploy/kubernetes/kustomization.yaml', /^( *newTag: )"[^"]+"$/gm, `"${version}"`),
+  ]);
+}
+
+async function edit(file: string, change: Edit): Promise<void> {
+  await writeFile(file, change(await readFile(file, 'utf8')));
+}
+
+async function closePackages(folder: string): Promise<void> {
+  for (const place of PACKAGES) {
+    const manifest = await readFile(path.join(folder, place, 'package.json'), 'utf8');
+    const { version } = JSON.parse(manifest) as { readonly version: string };
+    await edit(path.join(folder, place, 'CHANGELOG.md'), (text) => closedPackage(text, version));
+  }
+}
+
+/**
+ * Closes the page of API changes, and records what clients and databases rely on from now on.
+ * @returns the broken promises of the last release, or `null`
+ */
+async function recordPromises({ folder, name }: Copy): Promise<string | null> {
+  const diff = path.join(folder, 'src/app/diff-command.ts');
+  const broken = await run(process.execPath, [diff], { cwd: folder }).then(
+    () => null,
+    ({ stderr, message }: Error & { readonly stderr?: string }) => stderr || message,
+  );
+  if (broken !== null) return broken.trim();
+  await run(process.execPath, [diff, '--release', name], { cwd: folder });
+  const sums = await readFile(path.join(folder, 'migrations/SHA256SUMS'), 'utf8');
+  await writeFile(path.join(folder, 'docs/released/migrations.sha256'), sums);
+  return null;
+}
+
+async function commitAndTag({ folder, tag, committedAt }: Copy): Promise<void> {
+  const env = {
+    ...process.env,
+    ...{ GIT_AUTHOR_NAME: REHEARSER, GIT_AUTHOR_EMAIL: NO_ADDRESS, GIT_AUTHOR_DATE: committedAt },
+    ...{ GIT_COMMITTER_NAME: REHEARSER, GIT_COMMITTER_EMAIL: NO_ADDRESS },
+    GIT_COMMITTER_DATE: committedAt,
+  };
+  const unsigned = ['-c', 'commit.gpgsign=false', '-c', 'tag.gpgsign=false'];
+  for (const words of [
+    ['add', '--all', '--', '.', ':!node_modules'],
+    ['commit', '-q', '--no-verify', '-m', `release: ${tag}`],
+    ['tag', '-a', tag, '-m', tag],
+  ]) {
+    await run('git', [...unsigned, ...words], { cwd: folder, env });
+  }
+}
+
+/**
+ * Clones `root` into a new folder, and makes there the commit and the tag of the release. The
+ * installed packages are those of `root`.
+ * @returns the copy, or why it cannot be released
+ */
+export async function copyTree(
+  root: string,
+  folder: string,
+  { version, committedAt }: Pick<Copy, 'version' | 'committedAt'>,
+): Promise<Copy | string> {
+  await run('git', ['clone', '-q', '--no-hardlinks', root, folder]);
+  const modules = path.join(root, 'node_modules');
+  await access(modules);
+  await symlink(modules, path.join(folder, 'node_modules'));
+  const tag = `v${version}`;
+  const name = `${tag}, ${committedAt.slice(0, 10)}`;
+  const copy = { folder, version, tag, name, committedAt };
+  for (const [file, change] of editsOf(copy)) await edit(path.join(folder, file), change);
+  await closePackages(folder);
+  const broken = await recordPromises(copy);
+  if (broken !== null) return broken;
+  await commitAndTag(copy);
+  return copy;
+}

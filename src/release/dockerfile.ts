@@ -1,0 +1,51 @@
+/** What `deploy/container/Dockerfile` says: its stages, and the files that the build may see. */
+
+interface Instruction {
+  readonly name: string;
+  readonly words: string;
+}
+
+export interface Stage {
+  /** Empty for the last stage, which is the image. */
+  readonly name: string;
+  readonly instructions: readonly Instruction[];
+}
+
+/** Joins lines that end with a backslash, and leaves out comments between them. */
+function instructionsOf(text: string): Instruction[] {
+  const lines = text.split('\n').filter((line) => !/^\s*(#|$)/.test(line));
+  const whole = lines.join('\n').replaceAll(/\s*\\\n\s*/g, ' ');
+  return whole.split('\n').map((line) => {
+    const [, name = '', words = ''] = /^(\w+) (.*)$/.exec(line) ?? [];
+    return { name, words };
+  });
+}
+
+/** Returns the stages in order; `ARG`s before the first one are left out. */
+export function stagesOf(text: string): readonly Stage[] {
+  const stages: { name: string; instructions: Instruction[] }[] = [];
+  for (const instruction of instructionsOf(text)) {
+    const [, name = ''] = / AS (\w+)$/.exec(instruction.words) ?? [];
+    if (instruction.name === 'FROM') stages.push({ name, instructions: [] });
+    else stages.at(-1)?.instructions.push(instruction);
+  }
+  return stages;
+}
+
+function patternOf(glob: string): RegExp {
+  const text = glob.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll(/\*\*\/?|\*/g, (stars) => {
+    if (stars === '*') return '[^/]*';
+    return stars.endsWith('/') ? '(?:.*/)?' : '.*';
+  });
+  // A folder's rule holds for everything in it.
+  return new RegExp(`^${text}(?:/|$)`);
+}
+
+/** Returns whether a `.dockerignore` lets the build see a file: the last rule that matches wins. */
+export function contextFilter(ignore: string): (file: string) => boolean {
+  const rules = ignore
+    .split('\n')
+    .filter((line) => !/^(#|\s*$)/.test(line))
+    .map((line) => ({ isKept: line.startsWith('!'), pattern: patternOf(line.replace('!', '')) }));
+  return (file) => rules.findLast(({ pattern }) => pattern.test(file))?.isKept ?? true;
+}

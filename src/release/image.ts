@@ -1,0 +1,212 @@
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { contextFilter, type Stage, stagesOf } from '#release/dockerfile.ts';
+
+/**
+ * The image of a release. A container engine builds it. Without one, the stages of the Dockerfile
+ * run in a root folder that borrows this machine's system: the result is what the image has above
+ * its base, without the base.
+ */
+
+const run = promisify(execFile);
+const DOCKERFILE = 'deploy/container/Dockerfile';
+const BUILD_MS = 1_800_000;
+const OUTPUT_BYTES = 64 * 1024 * 1024;
+/** Folders of this machine that stand in for the base of the image. */
+const BORROWED = ['usr', 'bin', 'sbin', 'lib', 'lib64', 'etc', 'dev', 'proc'];
+const HELPERS = 'opt/release';
+
+export interface ImageWanted {
+  /** The tagged tree. */
+  readonly folder: string;
+  readonly out: string;
+  readonly version: string;
+  readonly revision: string;
+  /** The base image; `null` for that of the Dockerfile. */
+  readonly base: string | null;
+}
+
+export interface Image {
+  readonly file: string;
+  readonly what: string;
+  readonly isReproducible: boolean;
+}
+
+async function isAnswering(program: string): Promise<boolean> {
+  return run(program, ['info'], { timeout: 30_000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function engineHere(): Promise<string | null> {
+  for (const program of ['docker', 'podman', 'buildah']) {
+    if (await isAnswering(program)) return program;
+  }
+  return null;
+}
+
+/** Builds the image with an engine, and saves it as one file. */
+async function buildWith(engine: string, wanted: ImageWanted): Promise<Image> {
+  const { folder, out, version, revision, base } = wanted;
+  const name = `tapline:${version}`;
+  const file = `tapline-image-${version}.tar`;
+  const place = path.join(out, file);
+  const args = { RELEASE: version, REVISION: revision, ...(base === null ? {} : { BASE: base }) };
+  const given = Object.entries(args).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`]);
+  const options = { cwd: folder, timeout: BUILD_MS, maxBuffer: OUTPUT_BYTES };
+  await run(engine, ['build', ...given, '-f', DOCKERFILE, '-t', name, '.'], options);
+  const save =
+    engine === 'buildah'
+      ? ['push', name, `docker-archive:${place}:${name}`]
+      : ['save', '-o', place, name];
+  await run(engine, save, options);
+  const what = `The image ${name}, built by ${engine}: docker load -i ${file}`;
+  return { file, what, isReproducible: false };
+}
+
+/** Mounts what is borrowed in a namespace of its own, so that nothing stays mounted. */
+const IN_ROOT = `root=$1 folder=$2 cache=$3; shift 3
+for name in ${BORROWED.join(' ')}; do
+  [ -e "/$name" ] || continue
+  if [ -L "/$name" ]; then [ -L "$root/$name" ] || cp -a "/$name" "$root/$name"; continue; fi
+  mkdir -p "$root/$name"
+  mount --rbind "/$name" "$root/$name"
+done
+mkdir -p -m 1777 "$root/tmp"
+mkdir -p "$cache" "$root/${HELPERS}/cache"
+mount --bind "$cache" "$root/${HELPERS}/cache"
+exec chroot "$root" /bin/sh -ec "cd $folder && $1"`;
+
+interface Root {
+  readonly place: string;
+  readonly folder: string;
+}
+
+/** Returns this machine's environment without what an npm script of the release adds to it. */
+function plainEnv(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS)/i.test(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, value ?? '']));
+}
+
+const settingOf = async (name: string) =>
+  (await run('npm', ['config', 'get', name], { env: plainEnv() })).stdout.trim();
+
+/** Runs a shell command of a stage in its root folder. */
+async function runIn({ place, folder }: Root, command: string): Promise<void> {
+  const env = {
+    ...plainEnv(),
+    PATH: `/${HELPERS}/bin:/usr/local/bin:/usr/bin:/bin`,
+    HOME: `/${HELPERS}/home`,
+    npm_config_cache: `/${HELPERS}/cache`,
+  };
+  const args = ['--mount', '--propagation', 'private', 'sh', '-ec', IN_ROOT, 'sh'];
+  await run('unshare', [...args, place, folder, await settingOf('cache'), command], {
+    ...{ env, timeout: BUILD_MS, maxBuffer: OUTPUT_BYTES },
+  });
+}
+
+/** Puts Node.js and npm, which the base image has, where `runIn` finds them. */
+async function putNode(place: string): Promise<void> {
+  const helpers = path.join(place, HELPERS);
+  const { stdout } = await run('sh', [
+    '-c',
+    'dirname "$(dirname "$(readlink -f "$(which npm)")")"',
+  ]);
+  await mkdir(path.join(helpers, 'bin'), { recursive: true });
+  await mkdir(path.join(helpers, 'home'));
+  await cp(process.execPath, path.join(helpers, 'bin/node'));
+  await cp(stdout.trim(), path.join(helpers, 'npm'), { recursive: true });
+  const npm = path.join(helpers, 'bin/npm');
+  await writeFile(npm, `#!/bin/sh\nexec node /${HELPERS}/npm/bin/npm-cli.js "$@"\n`);
+  await chmod(npm, 0o755);
+  const settings = await settingOf('userconfig');
+  await cp(settings, path.join(helpers, 'home/.npmrc')).catch(() => {});
+}
+
+/** Copies what `COPY` names, from the build's context or another stage's root. */
+async function copyInto(root: Root, words: string, from: { context: string; stages: Places }) {
+  const [, stage, rest = ''] = /^(?:--from=(\w+) )?(.*)$/.exec(words) ?? [];
+  const names = rest.split(' ');
+  const to = names.pop() ?? '';
+  const source = stage === undefined ? from.context : (from.stages.get(stage) ?? '');
+  for (const name of names) {
+    const target = path.join(root.place, to.startsWith('/') ? '' : root.folder, to);
+    const isFile = name !== '.' && stage === undefined;
+    const whole = isFile ? path.join(target, path.basename(name)) : target;
+    await mkdir(path.dirname(whole), { recursive: true });
+    await run('cp', ['-a', '-T', path.join(source, name), whole]);
+  }
+}
+
+type Places = Map<string, string>;
+
+async function runStage(stage: Stage, place: string, from: { context: string; stages: Places }) {
+  await mkdir(place, { recursive: true });
+  await putNode(place);
+  let folder = '/';
+  for (const { name, words } of stage.instructions) {
+    if (name === 'WORKDIR') {
+      folder = words;
+      await mkdir(path.join(place, folder), { recursive: true });
+    }
+    if (name === 'COPY') await copyInto({ place, folder }, words, from);
+    if (name === 'RUN') await runIn({ place, folder }, words);
+  }
+}
+
+/** Copies the files that the build may see. */
+async function makeContext(folder: string, to: string): Promise<void> {
+  const isSeen = contextFilter(await readFile(path.join(folder, '.dockerignore'), 'utf8'));
+  const { stdout } = await run('git', ['ls-files', '-z'], { cwd: folder, maxBuffer: OUTPUT_BYTES });
+  for (const file of stdout.split('\0').filter((name) => name !== '' && isSeen(name))) {
+    await mkdir(path.dirname(path.join(to, file)), { recursive: true });
+    await cp(path.join(folder, file), path.join(to, file));
+  }
+}
+
+/** The same files make the same bytes: sorted, without times and names of users. */
+const PACKED = [
+  ...['--sort=name', '--mtime=@0', '--numeric-owner', '--format=gnu', '--hard-dereference'],
+  ...['--use-compress-program=gzip -n -6'],
+];
+
+async function buildRoot({ folder, out, version }: ImageWanted): Promise<Image> {
+  const place = await mkdtemp(path.join(tmpdir(), 'tapline-image-'));
+  try {
+    const context = path.join(place, 'context');
+    await makeContext(folder, context);
+    const stages: Places = new Map();
+    const text = await readFile(path.join(folder, DOCKERFILE), 'utf8');
+    for (const stage of stagesOf(text)) {
+      const root = path.join(place, `root-${stage.name}`);
+      await runStage(stage, root, { context, stages });
+      stages.set(stage.name, root);
+    }
+    const file = `tapline-root-${version}.tar.gz`;
+    const own = ['app', 'data', 'signer-certificates'];
+    const packed = ['-C', stages.get('') ?? '', '-cf', path.join(out, file), ...PACKED, ...own];
+    await run('tar', packed, { timeout: BUILD_MS });
+    const what =
+      'What the image has above its base (no container engine was here to build it whole)';
+    return { file, what, isReproducible: true };
+  } finally {
+    await rm(place, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function whyNoRoot(): Promise<string | null> {
+  if (process.getuid?.() !== 0) return 'no container engine answers, and a root folder needs root';
+  const has = await run('sh', ['-c', 'command -v unshare chroot mount tar gzip']).catch(() => null);
+  return has === null ? 'unshare, chroot, mount, tar or gzip is missing' : null;
+}
+
+/** Builds the image, or as much of it as this machine can. @returns it, or why there is none. */
+export async function buildImage(wanted: ImageWanted): Promise<Image | string> {
+  const engine = await engineHere();
+  if (engine !== null) return buildWith(engine, wanted);
+  return (await whyNoRoot()) ?? buildRoot(wanted);
+}

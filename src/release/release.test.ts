@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { readTree } from '#release/copy.ts';
+import { contextFilter, stagesOf } from '#release/dockerfile.ts';
+import { listFiles } from '#release/folder.ts';
+
+/** What `npm run release` refuses and lists. test/long/release.test.ts takes a whole release. */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+let folder = '';
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-release-test-'));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+const read = (name: string) => readFile(path.join(ROOT, name), 'utf8');
+
+test('without --rehearse nothing is made, and the steps of a person are listed', async () => {
+  const program = path.join(import.meta.dirname, 'release-command.ts');
+  await assert.rejects(run(process.execPath, [program]), (error: Error & { stderr: string }) => {
+    assert.match(error.stderr, /^release: A release is published by a person\./);
+    assert.match(error.stderr, /npm run release -- --rehearse\n[\s\S]*sign its tag/);
+    return 'code' in error && error.code === 2;
+  });
+});
+
+test('only a committed tree is released', async () => {
+  assert.equal(await readTree(folder), 'This folder is no git repository.');
+  const git = (...args: readonly string[]) => {
+    const who = ['-c', 'user.name=a', '-c', 'user.email=a@localhost', '-c', 'commit.gpgsign=false'];
+    return run('git', [...who, ...args], { cwd: folder });
+  };
+  await git('init', '-q');
+  await writeFile(path.join(folder, 'CHANGELOG.md'), '# Changelog\n');
+  assert.match(String(await readTree(folder)), /not committed:\n\?\? CHANGELOG\.md/);
+  await git('add', '.');
+  await git('commit', '-q', '-m', 'first', '--date', '2026-11-28T10:00:00Z');
+  await git('tag', 'v1.0.0-rc.1');
+  const tree = await readTree(folder);
+  assert(typeof tree !== 'string', String(tree));
+  assert.deepEqual([tree.changelog, tree.tags], ['# Changelog\n', ['v1.0.0-rc.1']]);
+  assert.match(tree.committedAt, /^\d{4}-\d\d-\d\dT/);
+});
+
+test('the folder lists each file with its size and sum, and the sums check', async () => {
+  await writeFile(path.join(folder, 'b.txt'), 'two');
+  await writeFile(path.join(folder, 'a.txt'), 'one');
+  const files = ['b.txt', 'a.txt'].map((file) => ({ file, what: 'words', isReproducible: true }));
+  const about = { version: '1.0.0', tag: 'v1.0.0', commit: 'abc', missing: ['the image: why'] };
+  await listFiles(folder, files, about);
+  const manifest = JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8'));
+  const sha256 = createHash('sha256').update('one').digest('hex');
+  const [first] = manifest.files;
+  assert.deepEqual(first, { name: 'a.txt', size: 3, sha256, what: 'words', reproducible: true });
+  assert.deepEqual(manifest.missing, about.missing);
+  const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder });
+  assert.equal(stdout, 'a.txt: OK\nb.txt: OK\nmanifest.json: OK\n');
+});
+
+test('the stages of the Dockerfile are read as an engine reads them', async () => {
+  const stages = stagesOf(await read('deploy/container/Dockerfile'));
+  assert.deepEqual(
+    stages.map(({ name }) => name),
+    ['build', ''],
+  );
+  const [build, last] = stages;
+  const runs = build?.instructions.filter(({ name }) => name === 'RUN') ?? [];
+  assert.match(runs[0]?.words ?? '', /^npm ci --omit=dev/);
+  assert(runs.every(({ words }) => !words.includes('\\') || words.includes('\\(')));
+  assert(last?.instructions.some(({ words }) => words === '--from=build /app /app'));
+});
+
+test('the build sees the files of .dockerignore, and no others', async () => {
+  const isSeen = contextFilter(await read('.dockerignore'));
+  for (const file of ['package.json', '.env.example', 'src/app/main.ts', 'python/tapline/x.py']) {
+    assert(isSeen(file), file);
+  }
+  for (const file of [
+    ...['test/run.ts', 'README.md', '.env', 'python/test_tapline.py', 'src/core/money.test.ts'],
+    ...['sdk/node_modules/x/index.js', 'src/testing/api.ts', 'deploy/container/worker.env'],
+    ...['contracts/cache/x', 'package.json.old'],
+  ]) {
+    assert(!isSeen(file), file);
+  }
+});
