@@ -21,7 +21,8 @@ const BY_A_PERSON = `A release is published by a person. This command only rehea
 Then, as CONTRIBUTING.md says under "Releases":
 
   1. Read manifest.json, changes.md, api-changes.md and licenses.txt in the folder that it names.
-  2. git fetch <folder>/tapline-network-<version>.bundle HEAD, merge that commit, and sign its tag.
+  2. git fetch <folder>/tapline-network-<version>.bundle tag v<version>, merge its commit, and
+     sign its tag.
   3. Push commit and tag, and wait for CI on that commit.
   4. Push the image by its digest, and publish the folder's files with SHA256SUMS, signed.
   5. Publish each package from its own tag.`;

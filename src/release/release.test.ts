@@ -27,7 +27,7 @@ test('without --rehearse nothing is made, and the steps of a person are listed',
   const program = path.join(import.meta.dirname, 'release-command.ts');
   await assert.rejects(run(process.execPath, [program]), (error: Error & { stderr: string }) => {
     assert.match(error.stderr, /^release: A release is published by a person\./);
-    assert.match(error.stderr, /npm run release -- --rehearse\n[\s\S]*sign its tag/);
+    assert.match(error.stderr, /npm run release -- --rehearse\n[\s\S]*sign its tag\./);
     return 'code' in error && error.code === 2;
   });
 });

@@ -6,8 +6,6 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Hex } from 'viem';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
@@ -16,6 +14,7 @@ import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { ADDRESS, type Engine, OUTSIDE, openEngine, whyNoEngine } from './compose/engine.ts';
 import { outage, paidOf, requireWhole } from './ha/strikes.ts';
+import { deployByGuide } from './machines/contract.ts';
 import { blocksUnder, linesOf } from './machines/guide.ts';
 import { restoreOnce } from './machines/moments.ts';
 import { HOST_NAME, openFrontDoor, outsideSettings, type Undo } from './machines/outside.ts';
@@ -108,42 +107,16 @@ async function edited(name: string, example: string, change: (line: string) => s
 /** Lines of the guide. */
 const typed = (wanted: RegExp) => inFolder(linesOf(block, wanted));
 
-const CALL = { jsonrpc: '2.0', id: 1, method: 'anvil_setBalance' } as const;
-const addressOf = (key: unknown) => privateKeyToAccount(key as Hex).address;
-
-/** Runs the guide's commands for one of the two chains. @returns the settings that they print. */
+/** Runs the guide's command for one of the two chains. @returns the settings that it prints. */
 async function deployContract(
   settings: Readonly<Record<string, string>>,
-): Promise<Record<string, string>> {
-  const { config } = ground.testnet;
-  const { CHAIN_TESTNET_RPC_URL: url = '' } = settings;
-  const paying = generatePrivateKey();
-  const [proposer, steward, treasurer, ...others] = Array.from({ length: 7 }, () =>
-    addressOf(generatePrivateKey()),
+): Promise<Readonly<Record<string, string>>> {
+  const command = linesOf(block, /chain-command\.ts deploy/).replace('run ', 'run -T ');
+  const deployed = await deployByGuide(ground, settings, (key, options) =>
+    inFolder(`echo ${key} | ${command.replace('…', options)}`),
   );
-  const params = [addressOf(paying), '0xde0b6b3a7640000'];
-  await fetch(url, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
-    body: JSON.stringify({ ...CALL, params }),
-  });
-  const operators = [...config.relayerKeys.map(addressOf), ...others.slice(2)].join();
-  const options = [
-    ...[`--rpc-url ${url} --usdc ${config.usdc} --proposers ${proposer} --steward ${steward}`],
-    `--treasurer ${treasurer}`,
-    `--guardians ${others.slice(0, 2).join()} --registrar ${addressOf(config.registrarKey)}`,
-    `--operators ${operators} --wallet-delay-hours 24 --payout-hold-hours 24`,
-    '--hourly-ceiling 100000 --rates 30,20,5',
-    `--usdc-name '${config.usdcDomain.name}' --usdc-version ${config.usdcDomain.version}`,
-  ].join(' ');
-  const command = linesOf(block, /chain-command\.ts deploy/).replace('…', options);
-  const said = await inFolder(`echo ${paying} | ${command.replace('run ', 'run -T ')}`);
-  const printed = Object.fromEntries(
-    [...said.matchAll(/^(CHAIN_TESTNET_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
-  );
-  assert(/^0x/.test(printed.CHAIN_TESTNET_SETTLEMENT), said);
-  const settlement = printed.CHAIN_TESTNET_SETTLEMENT as Hex;
-  ground = { ...ground, testnet: { ...ground.testnet, config: { ...config, settlement } } };
-  return printed;
+  ground = deployed.ground;
+  return deployed.printed;
 }
 
 function sell(onFailure: 'report' | 'repeat'): Sales {

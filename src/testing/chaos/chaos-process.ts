@@ -7,7 +7,12 @@ import { freePort, waitUntil } from '#sandbox/processes.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { spawnMain, spawnNetwork } from '#testing/spawn-network.ts';
+import {
+  type SpawnedNetwork,
+  type SpawnOptions,
+  spawnMain,
+  spawnNetwork,
+} from '#testing/spawn-network.ts';
 
 export type ChaosRole = 'api' | 'worker' | 'watch';
 
@@ -125,11 +130,16 @@ export function chaosEnv({
 
 const DEMO_FOLDER = 'first';
 
-/** Starts a first process, which creates the demo account. The others get its secrets as a file. */
-export async function makeDemo(ground: ChaosGround) {
+/**
+ * Starts a first process, which creates the demo account. The others get its secrets as a file.
+ * @param release the release that it runs; default: this program
+ */
+export async function makeDemo(
+  ground: ChaosGround,
+  release: Pick<SpawnOptions, 'root'> = {},
+): Promise<SpawnedNetwork> {
   const dataDir = path.join(ground.folder, DEMO_FOLDER);
-  const network = await spawnNetwork({ dataDir, env: chaosEnv(ground) });
-  return network;
+  return spawnNetwork({ dataDir, env: chaosEnv(ground), ...release });
 }
 
 async function prepareFolder(ground: ChaosGround, name: string): Promise<string> {

@@ -132,7 +132,7 @@ export async function installTapline(
   await fillSettings(path.join(first.root, 'etc/tapline'), { ...settings, ...guided });
   await first.type(blockOf(steps, 7, 2));
   for (const machine of [...room.machines, room.backup]) {
-    const places = ['opt/tapline', 'opt/tapline-0.1.0'];
+    const places = ['opt/tapline', 'opt/tapline-1.0.0'];
     const settings = machine === room.backup ? [] : ['etc/tapline'];
     if (machine !== first) await copyTo(first, machine, [...places, ...settings]);
     await machine.type(`cd /opt/tapline\n${linesOf(systemd, /^cp |daemon-reload/)}`);
@@ -173,7 +173,7 @@ export async function update(
   const [first, ...others] = machines;
   assert(first !== undefined);
   await first.typeOnline(linesOf(block, /^git clone/).replace('…', REPOSITORY));
-  const place = 'opt/tapline-0.2.0';
+  const place = 'opt/tapline-1.1.0';
   await writeFile(path.join(first.root, place, 'migrations', migration.name), migration.sql);
   for (const machine of others) await copyTo(first, machine, [place]);
   for (const machine of machines) await machine.type(linesOf(block, /^(ln|cp) /));
@@ -247,14 +247,14 @@ export interface Certificates {
 }
 
 /** Stands in for a public certificate authority. */
-export async function makeCertificates(folder: string): Promise<Certificates> {
+export async function makeCertificates(folder: string, host = HOST_NAME): Promise<Certificates> {
   await mkdir(folder);
   const type = (commands: string) => run('bash', ['-euc', commands], { cwd: folder });
   const fresh = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
   await type(
     `openssl req -x509 ${fresh} -days ${DAYS} -subj /CN=authority -keyout ca.key -out ca.pem
-     openssl req ${fresh} -subj /CN=${HOST_NAME} -keyout key.pem -out req.csr
-     echo subjectAltName=DNS:${HOST_NAME} > ext
+     openssl req ${fresh} -subj /CN=${host} -keyout key.pem -out req.csr
+     echo subjectAltName=DNS:${host} > ext
      for one in good:${DAYS} old:0; do
        openssl x509 -req -in req.csr -CA ca.pem -CAkey ca.key -CAcreateserial -extfile ext \\
          -days "\${one#*:}" -out "\${one%:*}.pem"
