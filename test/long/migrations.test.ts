@@ -8,6 +8,7 @@ import { migrate } from '#db/migrate.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { NEXT_MIGRATIONS } from './release/next.ts';
 
 /** Migrates a large table while merchants continue to create. MIGRATION_ROWS sets its size. */
 
@@ -18,22 +19,6 @@ const P99_MS = 250;
 const ALONE_MS = 30_000;
 /** One create each, so that a machine with two cores has capacity for both. */
 const PAUSE_MS = 25;
-
-const FILES = {
-  '0001_column.sql': 'alter table payment_intents add column of_migration bigint;\n',
-  '0002_index.sql': `-- concurrently
-create index concurrently if not exists payment_intents_of_migration
-  on payment_intents (of_migration, created);
-`,
-  '0003_backfill.sql': `-- batched
-with part as (
-  select id from payment_intents where id > coalesce($1::text, '') order by id limit 250
-), filled as (
-  update payment_intents set of_migration = amount from part where payment_intents.id = part.id
-)
-select max(id) as cursor from part;
-`,
-};
 
 const undo: (() => Promise<unknown>)[] = [];
 let database: TestDatabase;
@@ -112,7 +97,8 @@ function p99Of(took: readonly number[]): number {
 test('creates stay fast while a large table gets a column, an index and a backfill', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-migrations-'));
   undo.push(() => rm(folder, { recursive: true }));
-  for (const [file, sql] of Object.entries(FILES)) await writeFile(path.join(folder, file), sql);
+  for (const [file, sql] of Object.entries(NEXT_MIGRATIONS))
+    await writeFile(path.join(folder, file), sql);
   const before = keepCreating();
   await sleep(ALONE_MS);
   const alone = p99Of(await before.stop());
@@ -127,7 +113,7 @@ test('creates stay fast while a large table gets a column, an index and a backfi
       `p50 ${took[took.length >> 1]?.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, ` +
       `slowest ${took.at(-1)?.toFixed(0)} ms; creates alone: p99 ${alone.toFixed(0)} ms`,
   );
-  assert.deepEqual(applied, Object.keys(FILES));
+  assert.deepEqual(applied, Object.keys(NEXT_MIGRATIONS));
   assert.ok(took.length > 100, `only ${took.length} creates`);
   assert.ok(p99 < P99_MS, `p99 of creates: ${p99.toFixed(0)} ms`);
   const [left] = await database.db.query<{ n: bigint }>(

@@ -1,0 +1,397 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Database, openDatabase } from '#db/database.ts';
+import { freePort } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { type Balancer, startBalancer } from '#testing/balancer.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { makeDemo } from '#testing/chaos/chaos-process.ts';
+import { keepSelling, type Sales } from '#testing/sales.ts';
+import { paidOf, requireWhole } from './ha/strikes.ts';
+import { deployByGuide } from './machines/contract.ts';
+import { blocksUnder, linesOf } from './machines/guide.ts';
+import { outsideSettings, type Undo } from './machines/outside.ts';
+import { makeCertificates } from './machines/service.ts';
+import { fillSettings, withSettings } from './machines/settings.ts';
+import { type Machine, openMachine, type Unit, untilReady } from './release/machine.ts';
+import { cloneTree, commitNext, rehearse } from './release/next.ts';
+
+/**
+ * Takes a release candidate of this commit, and sets up a network from its files alone, by the
+ * commands of the guides, in a folder without the repository. It sells, is updated during sales to
+ * a next candidate with migrations, and goes back.
+ */
+
+const VERSIONS = ['1.0.0-rc.1', '1.0.0-rc.2'] as const;
+const [FIRST, NEXT] = VERSIONS;
+const SALE_MS = 5_000;
+/** The shortest delays that production accepts. */
+const DELAYS = { walletDelay: 86_400, payoutHold: 86_400 };
+/** The guides' example of a release. */
+const EXAMPLE = /\b1\.0\.0\b/g;
+const run = promisify(execFile);
+
+let why: string | null = null;
+let work = '';
+let tree = '';
+let machine: Machine;
+let ground: ChaosGround;
+let db: Database;
+let sandbox: SandboxFile;
+let balancer: Balancer;
+let door = '';
+let ports: { readonly api: readonly number[]; readonly ops: Readonly<Record<string, number>> };
+const units = new Map<string, Unit>();
+const undo: Undo = [];
+
+before(async () => {
+  work = await mkdtemp(path.join(tmpdir(), 'tapline-release-test-'));
+  undo.push(() => rm(work, { recursive: true, force: true, maxRetries: 5 }));
+  tree = path.join(work, 'tree');
+  await cloneTree(tree);
+});
+
+after(async () => {
+  for (const step of undo.reverse()) await step();
+});
+
+/** Declares a step on which later ones depend. */
+function step(name: string, does: () => Promise<string | undefined>): void {
+  test(name, async (t) => {
+    if (why !== null) return t.skip(why);
+    why = `"${name}" failed`;
+    const said = await does();
+    if (said !== undefined) t.diagnostic(said);
+    why = null;
+  });
+}
+
+const filesOf = (version: string) => path.join(work, version);
+
+interface Manifest {
+  readonly version: string;
+  readonly missing: readonly string[];
+  readonly files: readonly {
+    readonly name: string;
+    readonly sha256: string;
+    readonly reproducible: boolean;
+  }[];
+}
+
+async function manifestOf(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8')) as Manifest;
+}
+
+step('a release is rehearsed, and the same commit makes the same files', async () => {
+  const again = path.join(work, 'again');
+  const said = await rehearse(tree, filesOf(FIRST));
+  assert.match(said, /^v1\.0\.0-rc\.1, \d{4}-\d\d-\d\d is rehearsed\. Nothing was published\.$/m);
+  await rehearse(tree, again);
+  const [one, other] = await Promise.all([filesOf(FIRST), again].map(manifestOf));
+  assert.equal(one?.version, FIRST);
+  const fixed = one.files.filter(({ reproducible }) => reproducible);
+  assert(fixed.length >= 19, `only ${fixed.length} files are the same`);
+  const sums = (manifest?: Manifest) =>
+    (manifest?.files ?? []).filter(({ name }) => fixed.some((file) => file.name === name));
+  assert.deepEqual(sums(other), fixed);
+  for (const name of [/^tapline-network-.*gz$/, /\.bundle$/, /\.whl$/, /php/, /go/, /sbom/]) {
+    assert(
+      one.files.some((file) => name.test(file.name)),
+      `${name} is missing`,
+    );
+  }
+  const { stdout } = await run('git', ['tag'], { cwd: tree });
+  assert.equal(stdout, '', 'the tag is in the copy only');
+  await rm(again, { recursive: true });
+  const changing = one.files.length - fixed.length;
+  return `${one.files.length} files, ${changing} not reproducible; ${one.missing.join('; ')}`;
+});
+
+step('what is not released is refused in words', async () => {
+  const refused = async (...options: readonly string[]) => {
+    const { stderr } = await rehearse(tree, path.join(work, 'refused'), options).then(
+      () => assert.fail('it was not refused'),
+      (error: Error & { readonly stderr: string }) => error,
+    );
+    return stderr;
+  };
+  assert.match(await refused('1.0'), /1\.0 is no version/);
+  await writeFile(path.join(tree, 'new.txt'), 'new');
+  assert.match(await refused(), /changes that are not committed:\n\?\? new\.txt/);
+  await rm(path.join(tree, 'new.txt'));
+});
+
+step('a next candidate with migrations follows the first one from its bundle', async () => {
+  const bundle = path.join(filesOf(FIRST), `tapline-network-${FIRST}.bundle`);
+  await commitNext(tree, { bundle, tag: `v${FIRST}`, version: NEXT });
+  await rehearse(tree, filesOf(NEXT), ['--without-image']);
+  const changes = await readFile(path.join(filesOf(NEXT), 'changes.md'), 'utf8');
+  assert.match(changes, /^# v1\.0\.0-rc\.2, .*\n\n- A column, an index and a backfill\.\n$/);
+  return undefined;
+});
+
+step('a released migration cannot change, even with its sum', async () => {
+  const tidy = ['--test', '--test-name-pattern=a released migration', 'test/tidy.test.ts'];
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const runTidy = () => run(process.execPath, tidy, { cwd: tree, env });
+  await runTidy();
+  const sums = path.join(tree, 'migrations/SHA256SUMS');
+  const text = await readFile(sums, 'utf8');
+  await writeFile(sums, text.replace(/^\w{64}/, '0'.repeat(64)));
+  await assert.rejects(runTidy, /a release has applied these files/);
+  await writeFile(sums, text);
+  return undefined;
+});
+
+/** Unpacks and installs a release as the guide says, beside those that are there. */
+async function install(version: string): Promise<void> {
+  const [block = ''] = await blocksUnder('deploy.md', "A release's files");
+  await machine.type(block.replaceAll(EXAMPLE, version), { cwd: filesOf(version) });
+}
+
+const inRelease = (commands: string) => machine.type(`cd /opt/tapline\n${commands}`);
+
+/** Serves the balancer's nodes by https, as the operator's proxy does. */
+async function openDoor(): Promise<void> {
+  const certificates = await makeCertificates(path.join(work, 'signed'), 'localhost');
+  await machine.trust(certificates.ca);
+  const { good: cert, key } = certificates;
+  const server: Server = createServer({ cert, key }, async (incoming, answer) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const { host: _, connection: __, ...headers } = incoming.headers;
+    const body = chunks.length === 0 ? null : Buffer.concat(chunks);
+    const response = await fetch(`${balancer.next()}${incoming.url}`, {
+      ...{ method: incoming.method ?? 'GET', body },
+      headers: Object.entries(headers).map(([name, value]) => [name, String(value)]) as [
+        string,
+        string,
+      ][],
+    }).catch(() => null);
+    if (response === null) return answer.writeHead(502).end();
+    const type = response.headers.get('content-type') ?? 'text/plain';
+    answer.writeHead(response.status, { 'content-type': type });
+    answer.end(Buffer.from(await response.arrayBuffer()));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  undo.push(() => server.close().closeAllConnections());
+  door = `https://localhost:${(server.address() as AddressInfo).port}`;
+}
+
+const settingsFolder = () => path.join(machine.root, 'etc/tapline');
+
+async function checkSettings(): Promise<string> {
+  const [init = ''] = await blocksUnder('deploy.md', 'Settings in three files');
+  return inRelease(`(${linesOf(init, /npx tapline init/).split('\n')[0]}\n) || true`);
+}
+
+/** On one machine each role has its own port (docs/deploy.md, "systemd"). */
+async function choosePorts(): Promise<void> {
+  const [one, two, ...ops] = await Promise.all(Array.from({ length: 6 }, freePort));
+  assert(one !== undefined && two !== undefined);
+  const [api1 = 0, api2 = 0, worker = 0, registrar = 0] = ops;
+  ports = { api: [one, two], ops: { api1, api2, worker, registrar } };
+  for (const role of ['worker', 'registrar']) {
+    const file = path.join(settingsFolder(), `${role}.env`);
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, withSettings(text, { OPS_PORT: String(ports.ops[role]) }));
+  }
+  balancer = startBalancer(ports.api.map((port) => `http://127.0.0.1:${port}`));
+  undo.push(balancer.stop);
+}
+
+step('the settings of a network are made from the files, and every check passes', async () => {
+  machine = await openMachine(path.join(work, 'machine'), (pid) => ground.endWithUs(pid));
+  ground = await openChaosGround({ providers: 'none', delays: DELAYS });
+  undo.push(ground.close);
+  db = openDatabase({ url: ground.database.url, maxConnections: 3 });
+  undo.push(db.close);
+  await install(FIRST);
+  assert.match(await checkSettings(), /\bNO\b/);
+  await choosePorts();
+  await openDoor();
+  const outside = await outsideSettings(ground, undo, '127.0.0.1');
+  const settings = {
+    ...outside,
+    ...{ TAPLINE_PUBLIC_URL: door, DATABASE_DURABILITY: 'single', TRUSTED_PROXIES: '127.0.0.1/32' },
+  };
+  const [deploy = ''] = await blocksUnder('operate.md', '2. The contract');
+  const command = /^npm run --silent chain -- deploy --network testnet/m.exec(deploy)?.[0] ?? '';
+  const deployed = await deployByGuide(ground, settings, (key, options) =>
+    inRelease(`echo ${key} | ${command} ${options}`),
+  );
+  ground = deployed.ground;
+  await fillSettings(settingsFolder(), { ...settings, ...deployed.printed });
+  const said = await checkSettings();
+  assert.doesNotMatch(said, /\bNO\b/, said);
+  return undefined;
+});
+
+/** Returns the ports of a unit's instances: the API runs twice. */
+function instancesOf(unit: string): readonly { readonly name: string; readonly env: object }[] {
+  if (unit !== 'tapline@api') return [{ name: unit, env: {} }];
+  return ports.api.map((port, index) => {
+    const env = { PORT: String(port), OPS_PORT: String(ports.ops[`api${index + 1}`]) };
+    return { name: `${unit}-${index + 1}`, env };
+  });
+}
+
+function opsPortOf(name: string): number {
+  const [, role = '', nth = ''] = /^tapline@(\w+?)(?:-(\d))?$/.exec(name) ?? [];
+  return ports.ops[`${role}${nth}`] ?? 0;
+}
+
+/** Restarts each instance of a unit, one after the other. @returns their releases. */
+async function restart(unit: string): Promise<string[]> {
+  const versions: string[] = [];
+  for (const { name, env } of instancesOf(unit)) {
+    await units.get(name)?.stop();
+    const data = path.join(machine.root, 'var/lib', name);
+    await mkdir(data, { recursive: true, mode: 0o700 });
+    const own = { ...env, TAPLINE_DATA_DIR: data };
+    const started = await machine.start(unit, own);
+    units.set(name, started);
+    versions.push(await untilReady(opsPortOf(name), started));
+  }
+  return versions;
+}
+
+/** Runs what a block of a guide does with units, in its order. @returns the releases that run. */
+async function runUnits(block: string, wanted: readonly string[]): Promise<string[]> {
+  const steps = [...block.matchAll(/^systemctl (start|restart|enable --now) ([^#\n]+)/gm)];
+  const names = steps.flatMap(([, , words = '']) => words.trim().split(' '));
+  const services = names.filter((name) => name !== 'tapline.target');
+  assert.deepEqual(services, wanted);
+  const versions: string[] = [];
+  for (const name of services) {
+    if (name === 'tapline-migrate') await machine.start(name);
+    else versions.push(...(await restart(name)));
+  }
+  return versions;
+}
+
+const ROLES = ['tapline@api', 'tapline@worker', 'tapline@registrar'];
+
+step('its processes start by the units of the archive', async () => {
+  undo.push(async () => {
+    for (const unit of units.values()) await unit.stop();
+  });
+  const blocks = await blocksUnder('deploy.md', 'systemd');
+  const made = await makeDemo(ground, { root: path.join(machine.root, 'opt/tapline') });
+  await made.stop();
+  sandbox = made.sandbox;
+  assert.deepEqual(await runUnits(blocks[0] ?? '', ROLES), Array(4).fill(FIRST));
+  return undefined;
+});
+
+step('a shop sells with the published package', async () => {
+  const shop = path.join(work, 'shop');
+  await mkdir(shop);
+  const names = ['tapline', 'tapline-cli'];
+  const files = await readdir(filesOf(FIRST));
+  const archives = names.map((name) => {
+    const file = files.find((one) => new RegExp(`^${name}-\\d[\\w.]*\\.tgz$`).test(one));
+    return path.join(filesOf(FIRST), file ?? name);
+  });
+  const guide = await readFile(path.join(tree, 'docs/guides/quickstart.md'), 'utf8');
+  const [, program = ''] = /^```js pay\.mjs\n([\s\S]*?)^```$/m.exec(guide) ?? [];
+  await writeFile(path.join(shop, 'pay.mjs'), program);
+  await machine.type(`npm i --no-audit --no-fund ${archives.join(' ')}`, { cwd: shop });
+  const env = {
+    ...machine.env,
+    ...{ TAPLINE_BASE_URL: `${door}/api`, TAPLINE_API_KEY: sandbox.test.secret_key },
+  };
+  const paying = spawn('node', ['pay.mjs'], { cwd: shop, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [paying.stdout, paying.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk;
+    });
+  }
+  const done = once(paying, 'exit');
+  while (!/ waits at /.test(said) && paying.exitCode === null) await sleep(50);
+  const tapped = await run('npx', ['tapline', 'tap'], { cwd: shop, env });
+  await done;
+  assert.match(said, /^A-1001 is succeeded$/m, said + tapped.stdout + tapped.stderr);
+  return undefined;
+});
+
+function sell(): Sales {
+  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
+  const shop = keepSelling({
+    ...{ node: () => `${balancer.next()}/api`, secretKey, deviceKey, terminal },
+    ...{ pass: String(passes.ok), clients: 2, writers: 1, onFailure: 'report' },
+  });
+  undo.push(shop.stop);
+  return shop;
+}
+
+/** Sells while something happens. @returns the number of sales, of which none failed. */
+async function sellDuring(does: () => Promise<void>): Promise<string> {
+  const shop = sell();
+  await sleep(SALE_MS);
+  await does();
+  await sleep(SALE_MS);
+  await shop.stop();
+  await requireWhole({ db, ground }, shop);
+  assert(paidOf(shop).length > 10, `only ${paidOf(shop).length} sales`);
+  return `${shop.sales.length} sales, ${paidOf(shop).length} paid, no request failed`;
+}
+
+step('it is updated during sales to a release with migrations', async () => {
+  await install(NEXT);
+  const update = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
+  const said = await sellDuring(async () => {
+    const running = await runUnits(update, ['tapline-migrate', ...ROLES]);
+    assert.deepEqual(running, Array(4).fill(NEXT));
+  });
+  const [row] = await db.query<{ readonly left: bigint; readonly all: bigint }>(
+    `select count(*) filter (where of_migration is null) as left, count(*) as all
+     from payment_intents`,
+  );
+  assert(row !== undefined && row.all > row.left, 'the backfill has filled the column');
+  return `update: ${said}`;
+});
+
+step('it goes back to the release before, during sales', async () => {
+  const [block = ''] = await blocksUnder('going-back.md', 'One release back: at any time');
+  await machine.type(linesOf(block, /^ln /).replaceAll(EXAMPLE, FIRST));
+  const said = await sellDuring(async () => {
+    assert.deepEqual(await runUnits(block, ROLES), Array(4).fill(FIRST));
+  });
+  return `back: ${said}`;
+});
+
+step('the root folder of the image serves by itself', async () => {
+  const name = `tapline-root-${FIRST}.tar.gz`;
+  const isThere = (await readdir(filesOf(FIRST))).includes(name);
+  if (!isThere) return 'an engine built the image: see container.test.ts';
+  const root = path.join(work, 'image');
+  await mkdir(root);
+  await run('tar', ['-xzf', path.join(filesOf(FIRST), name), '-C', root]);
+  const units = path.join(root, 'app/deploy/systemd');
+  await mkdir(units, { recursive: true });
+  // The image has Node.js in its base, and no units.
+  await copyFile(
+    path.join(machine.root, 'opt/tapline/deploy/systemd/tapline@.service'),
+    path.join(units, 'tapline@.service'),
+  );
+  const bin = path.join(root, 'app/node_modules/.bin');
+  await mkdir(bin, { recursive: true });
+  await copyFile(process.execPath, path.join(bin, 'node'));
+  await machine.type(`ln -sfn ${path.join(root, 'app')} /opt/tapline`);
+  const said = await sellDuring(async () => {
+    assert.deepEqual(await restart('tapline@api'), [FIRST, FIRST]);
+  });
+  return `image: ${said}`;
+});

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { appendFile, readFile, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+/** Release candidates: that of this commit, and a next one with migrations. */
+
+const ROOT = path.join(import.meta.dirname, '../../..');
+const RELEASE_MS = 1_200_000;
+const OUTPUT_BYTES = 64 * 1024 * 1024;
+const run = promisify(execFile);
+
+/** Migrations of a next release, of each kind: a column, an index and a backfill. */
+export const NEXT_MIGRATIONS: Readonly<Record<string, string>> = {
+  '9001_column.sql':
+    '-- A column of a large table.\nalter table payment_intents add column of_migration bigint;\n',
+  '9002_index.sql': `-- concurrently
+create index concurrently if not exists payment_intents_of_migration
+  on payment_intents (of_migration, created);
+`,
+  '9003_backfill.sql': `-- batched
+with part as (
+  select id from payment_intents where id > coalesce($1::text, '') order by id limit 250
+), filled as (
+  update payment_intents set of_migration = amount from part where payment_intents.id = part.id
+)
+select max(id) as cursor from part;
+`,
+};
+
+async function git(folder: string, ...args: readonly string[]): Promise<void> {
+  const who = ['-c', 'user.name=test', '-c', 'user.email=test@localhost'];
+  await run('git', [...who, '-c', 'commit.gpgsign=false', ...args], { cwd: folder });
+}
+
+/** Clones this commit, with the packages that are installed here. */
+export async function cloneTree(folder: string): Promise<void> {
+  await run('git', ['clone', '-q', ROOT, folder]);
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  await writeFile(path.join(folder, '.git/info/exclude'), 'node_modules\n');
+}
+
+/** Runs the command of CONTRIBUTING.md. @returns what it says. */
+export async function rehearse(
+  tree: string,
+  out: string,
+  options: readonly string[] = [],
+): Promise<string> {
+  const words = ['run', '--silent', 'release', '--', '--rehearse', '--out', out, ...options];
+  const limits = { cwd: tree, timeout: RELEASE_MS, maxBuffer: OUTPUT_BYTES };
+  return (await run('npm', words, limits)).stdout;
+}
+
+async function addMigration(tree: string, name: string, sql: string): Promise<void> {
+  const folder = path.join(tree, 'migrations');
+  await writeFile(path.join(folder, name), sql);
+  const sum = createHash('sha256').update(sql).digest('hex');
+  await appendFile(path.join(folder, 'SHA256SUMS'), `${sum}  ${name}\n`);
+}
+
+/** Takes the rehearsed release from its bundle, and commits a next one with migrations on it. */
+export async function commitNext(
+  tree: string,
+  {
+    bundle,
+    tag,
+    version,
+  }: { readonly bundle: string; readonly tag: string; readonly version: string },
+): Promise<void> {
+  await git(tree, 'fetch', '-q', bundle, 'tag', tag);
+  await git(tree, 'merge', '-q', '--ff-only', tag);
+  for (const [name, sql] of Object.entries(NEXT_MIGRATIONS)) await addMigration(tree, name, sql);
+  const open = `## v${version}, not released yet\n\n- A column, an index and a backfill.\n\n`;
+  for (const name of ['CHANGELOG.md', 'docs/release-notes.md']) {
+    const file = path.join(tree, name);
+    const text = await readFile(file, 'utf8');
+    await writeFile(
+      file,
+      text.replace(/^(?=## v)/m, () => open),
+    );
+  }
+  await git(tree, 'add', '.');
+  await git(tree, 'commit', '-q', '-m', 'migrations of the next release');
+}
