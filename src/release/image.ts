@@ -99,7 +99,7 @@ const settingOf = async (name: string) =>
 async function runIn({ place, folder }: Root, command: string): Promise<void> {
   const env = {
     ...plainEnv(),
-    PATH: `/${HELPERS}/bin:/usr/local/bin:/usr/bin:/bin`,
+    PATH: `/${HELPERS}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
     HOME: `/${HELPERS}/home`,
     npm_config_cache: `/${HELPERS}/cache`,
   };
