@@ -15,6 +15,8 @@ import { waitUntil } from '#sandbox/processes.ts';
 const TYPED_MS = 900_000;
 const READY_MS = 180_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
+/** The end of a log, for the message of a failure. */
+const LOG_LENGTH = 3_000;
 const run = promisify(execFile);
 
 export interface Unit {
@@ -51,6 +53,55 @@ async function ended(child: ChildProcess): Promise<number | null> {
   return child.exitCode;
 }
 
+/** Returns this machine's environment: its own certificates, and a PATH with npm. */
+async function makeEnv(root: string) {
+  const { stdout: npm } = await run('sh', ['-c', 'dirname "$(command -v npm)"']);
+  const trusted = path.join(root, 'etc/trusted.pem');
+  const { NODE_EXTRA_CA_CERTS: others } = process.env;
+  await writeFile(trusted, others === undefined ? '' : await readFile(others));
+  return {
+    PATH: `${npm.trim()}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: path.join(root, 'home'),
+    NODE_EXTRA_CA_CERTS: trusted,
+  };
+}
+
+type Inside = (text: string) => string;
+
+async function readSettings(files: readonly string[], inside: Inside) {
+  const found: Record<string, string | undefined> = {};
+  for (const name of files) {
+    const text = readFile(inside(name.replace(/^-/, '')), 'utf8');
+    const known = name.startsWith('-') ? await text.catch(() => '') : await text;
+    Object.assign(found, parseEnv(known));
+  }
+  return found;
+}
+
+interface Started extends Unit {
+  readonly child: ChildProcess;
+}
+
+/** Starts a program, with its whole output. */
+function startProgram(
+  words: readonly string[],
+  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Started {
+  const [program = '', ...args] = words;
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  const stop = async () => {
+    child.kill('SIGTERM');
+    assert.equal(await ended(child), 0, text.slice(-LOG_LENGTH));
+  };
+  return { child, logs: () => text, stop };
+}
+
 export async function openMachine(
   root: string,
   endWithUs: (pid: number) => void,
@@ -58,69 +109,35 @@ export async function openMachine(
   for (const place of ['opt', 'etc/tapline', 'var/lib', 'home']) {
     await mkdir(path.join(root, place), { recursive: true, mode: 0o700 });
   }
-  const { stdout: npm } = await run('sh', ['-c', 'dirname "$(command -v npm)"']);
-  const trusted = path.join(root, 'etc/trusted.pem');
-  await writeFile(trusted, '');
-  const { NODE_EXTRA_CA_CERTS: others } = process.env;
-  if (others !== undefined) await appendFile(trusted, await readFile(others));
-  const env = {
-    PATH: `${npm.trim()}:/usr/local/bin:/usr/bin:/bin`,
-    HOME: path.join(root, 'home'),
-    NODE_EXTRA_CA_CERTS: trusted,
-  };
-  const inside = (text: string) =>
+  const env = await makeEnv(root);
+  const inside: Inside = (text) =>
     text.replaceAll(/(?<![\w.])\/(?=(?:opt|etc\/tapline|var\/lib)\b)/g, `${root}/`);
-  const type: Machine['type'] = async (commands, { cwd = root } = {}) => {
-    const args = ['--norc', '-euo', 'pipefail', '-c', inside(commands)];
-    const { stdout } = await run('bash', args, {
-      ...{ env, cwd, timeout: TYPED_MS, maxBuffer: OUTPUT_BYTES },
-    });
-    return stdout;
-  };
-  const settingsOf = async (files: readonly string[]) => {
-    const found: Record<string, string | undefined> = {};
-    for (const name of files) {
-      const text = readFile(inside(name.replace(/^-/, '')), 'utf8');
-      Object.assign(
-        found,
-        parseEnv(name.startsWith('-') ? await text.catch(() => '') : await text),
-      );
-    }
-    return found;
-  };
-  const start: Machine['start'] = async (name, extra = {}) => {
-    const [file = '', role = ''] = name.split('@');
-    const release = path.join(root, 'opt/tapline/deploy/systemd');
-    const place = path.join(release, role === '' ? `${file}.service` : `${file}@.service`);
-    const unit = readUnit(await readFile(place, 'utf8'), role);
-    const assigned = Object.fromEntries(unit.assigned.map((one) => inside(one).split('=')));
-    const words = inside(unit.program)
-      .split(' ')
-      .filter((word) => word !== '');
-    const settings = await settingsOf(unit.files);
-    const [program = '', ...args] = words;
-    const child = spawn(program, args, {
-      cwd: inside(unit.folder),
-      env: { ...env, ...settings, ...assigned, ...extra },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    if (child.pid !== undefined) endWithUs(child.pid);
-    let text = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
+  return {
+    root,
+    env,
+    type: async (commands, { cwd = root } = {}) => {
+      const args = ['--norc', '-euo', 'pipefail', '-c', inside(commands)];
+      const options = { env, cwd, timeout: TYPED_MS, maxBuffer: OUTPUT_BYTES };
+      return (await run('bash', args, options)).stdout;
+    },
+    start: async (name, extra = {}) => {
+      const [file = '', role] = name.split('@');
+      const service = role === undefined ? `${file}.service` : `${file}@.service`;
+      const place = path.join(root, 'opt/tapline/deploy/systemd', service);
+      const unit = readUnit(await readFile(place, 'utf8'), role ?? '');
+      const assigned = Object.fromEntries(unit.assigned.map((one) => inside(one).split('=')));
+      const settings = await readSettings(unit.files, inside);
+      const started = startProgram(inside(unit.program).split(/ +/), {
+        cwd: inside(unit.folder),
+        env: { ...env, ...settings, ...assigned, ...extra },
       });
-    }
-    if (role === '') assert.equal(await ended(child), 0, text);
-    return {
-      logs: () => text,
-      stop: async () => {
-        child.kill('SIGTERM');
-        assert.equal(await ended(child), 0, text.slice(-3_000));
-      },
-    };
+      if (started.child.pid !== undefined) endWithUs(started.child.pid);
+      // A unit without a role is a command.
+      if (role === undefined) assert.equal(await ended(started.child), 0, started.logs());
+      return started;
+    },
+    trust: (certificate) => appendFile(env.NODE_EXTRA_CA_CERTS, certificate),
   };
-  return { root, type, start, env, trust: (certificate) => appendFile(trusted, certificate) };
 }
 
 /** Waits until the process on this port is ready. @returns its release. */
@@ -132,6 +149,6 @@ export async function untilReady(port: number, unit: Unit): Promise<string> {
     ({ version = '' } = (await answer.json()) as { readonly version?: string });
     return true;
   };
-  assert(await waitUntil(isReady, READY_MS), unit.logs().slice(-3_000));
+  assert(await waitUntil(isReady, READY_MS), unit.logs().slice(-LOG_LENGTH));
   return version;
 }
