@@ -7,12 +7,10 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { readTree } from '#release/copy.ts';
-import { contextFilter, stagesOf } from '#release/dockerfile.ts';
 import { listFiles } from '#release/folder.ts';
 
 /** What `npm run release` refuses and lists. test/long/release.test.ts takes a whole release. */
 
-const ROOT = path.join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 let folder = '';
 
@@ -20,8 +18,6 @@ before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-release-test-'));
 });
 after(() => rm(folder, { recursive: true, force: true }));
-
-const read = (name: string) => readFile(path.join(ROOT, name), 'utf8');
 
 test('without --rehearse nothing is made, and the steps of a person are listed', async () => {
   const program = path.join(import.meta.dirname, 'release-command.ts');
@@ -63,31 +59,4 @@ test('the folder lists each file with its size and sum, and the sums check', asy
   assert.deepEqual(manifest.missing, about.missing);
   const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder });
   assert.equal(stdout, 'a.txt: OK\nb.txt: OK\nmanifest.json: OK\n');
-});
-
-test('the stages of the Dockerfile are read as an engine reads them', async () => {
-  const stages = stagesOf(await read('deploy/container/Dockerfile'));
-  assert.deepEqual(
-    stages.map(({ name }) => name),
-    ['build', ''],
-  );
-  const [build, last] = stages;
-  const runs = build?.instructions.filter(({ name }) => name === 'RUN') ?? [];
-  assert.match(runs[0]?.words ?? '', /^npm ci --omit=dev/);
-  assert(runs.every(({ words }) => !words.includes('\\') || words.includes('\\(')));
-  assert(last?.instructions.some(({ words }) => words === '--from=build /app /app'));
-});
-
-test('the build sees the files of .dockerignore, and no others', async () => {
-  const isSeen = contextFilter(await read('.dockerignore'));
-  for (const file of ['package.json', '.env.example', 'src/app/main.ts', 'python/tapline/x.py']) {
-    assert(isSeen(file), file);
-  }
-  for (const file of [
-    ...['test/run.ts', 'README.md', '.env', 'python/test_tapline.py', 'src/core/money.test.ts'],
-    ...['sdk/node_modules/x/index.js', 'src/testing/api.ts', 'deploy/container/worker.env'],
-    ...['contracts/cache/x', 'package.json.old'],
-  ]) {
-    assert(!isSeen(file), file);
-  }
 });
