@@ -1,4 +1,12 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
 /** What `deploy/container/Dockerfile` says: its stages, and the files that the build may see. */
+
+/** The names of all files of the tree. */
+const LISTED_BYTES = 16 * 1024 * 1024;
 
 interface Instruction {
   readonly name: string;
@@ -48,4 +56,15 @@ export function contextFilter(ignore: string): (file: string) => boolean {
     .filter((line) => !/^(#|\s*$)/.test(line))
     .map((line) => ({ isKept: line.startsWith('!'), pattern: patternOf(line.replace('!', '')) }));
   return (file) => rules.findLast(({ pattern }) => pattern.test(file))?.isKept ?? true;
+}
+
+/** Copies the files that the build may see. */
+export async function makeContext(folder: string, to: string): Promise<void> {
+  const isSeen = contextFilter(await readFile(path.join(folder, '.dockerignore'), 'utf8'));
+  const options = { cwd: folder, maxBuffer: LISTED_BYTES };
+  const { stdout } = await promisify(execFile)('git', ['ls-files', '-z'], options);
+  for (const file of stdout.split('\0').filter((name) => name !== '' && isSeen(name))) {
+    await mkdir(path.dirname(path.join(to, file)), { recursive: true });
+    await cp(path.join(folder, file), path.join(to, file));
+  }
 }

@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { contextFilter, type Stage, stagesOf } from '#release/dockerfile.ts';
+import { makeContext, type Stage, stagesOf } from '#release/dockerfile.ts';
 
 /**
  * The image of a release. A container engine builds it. Without one, the stages of the Dockerfile
@@ -155,16 +155,6 @@ async function runStage(stage: Stage, place: string, from: { context: string; st
     }
     if (name === 'COPY') await copyInto({ place, folder }, words, from);
     if (name === 'RUN') await runIn({ place, folder }, words);
-  }
-}
-
-/** Copies the files that the build may see. */
-async function makeContext(folder: string, to: string): Promise<void> {
-  const isSeen = contextFilter(await readFile(path.join(folder, '.dockerignore'), 'utf8'));
-  const { stdout } = await run('git', ['ls-files', '-z'], { cwd: folder, maxBuffer: OUTPUT_BYTES });
-  for (const file of stdout.split('\0').filter((name) => name !== '' && isSeen(name))) {
-    await mkdir(path.dirname(path.join(to, file)), { recursive: true });
-    await cp(path.join(folder, file), path.join(to, file));
   }
 }
 
