@@ -159,7 +159,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'what bytes carried that a cancellation transaction replaces is forgotten',
-    file: 'src/settlement/relayer/send/sign.ts',
+    file: 'src/settlement/relayer/send/sign-and-broadcast.ts',
     by: 'src/settlement/relayer/relayer-declined.test.ts',
     from: '    await requeue(tx, carried);\n',
     to: '',
@@ -175,7 +175,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a signer that knows other bytes is asked for the same for ever',
-    file: 'src/settlement/relayer/send/sign.ts',
+    file: 'src/settlement/relayer/send/sign-and-broadcast.ts',
     by: 'src/settlement/relayer/relayer-signer.test.ts',
     from: 'if (isRefused && error.code === OFFERS_TOO_LITTLE && fees !== null) {',
     to: 'if (false) {',

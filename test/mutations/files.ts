@@ -274,7 +274,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   ...OF_RECOVERY,
   // Manual mutations only. Listed here so that the generated choice in the groups above does not
   // change.
-  'src/settlement/relayer/send/sign.ts': [
+  'src/settlement/relayer/send/sign-and-broadcast.ts': [
     ...SIGNERS,
     'src/settlement/relayer/relayer-declined.test.ts',
   ],

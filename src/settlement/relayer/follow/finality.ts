@@ -24,8 +24,8 @@ import {
   selectAnswered,
   selectMinedBlocks,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
+import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { loadOpen } from '#settlement/relayer/senders/nonces.ts';
 import { type Hex, NOT_IN_TIME } from '#settlement/requests.ts';
 
@@ -149,9 +149,7 @@ const MARGIN_BLOCKS = 64;
 /**
  * Watches booked results that no transaction of ours carries: an earlier transaction had already
  * done it, or recovery found it on the chain. `watchFinality` does not see their blocks. If such a
- * block no longer exists and no node has a receipt, the job is sent in a new transaction. That is
- * safe, because the replay guard recognizes a payment by its number, and a refund by the sum
- * refunded before.
+ * block no longer exists and no node has a receipt, the job is sent in a new transaction.
  */
 async function watchAnswered(
   relayer: RelayerState,

@@ -2,7 +2,6 @@ import { assertNever, present } from '#core/assert.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
-  type Held,
   type HeldSender,
   inNonceOrder,
   type Owing,
@@ -13,8 +12,11 @@ import {
 import { firstEffects, isDue, isOnItsWay } from '#settlement/relayer/machine/step.ts';
 import type { Effect, Observation } from '#settlement/relayer/machine/transaction.ts';
 import { updateIncluded } from '#settlement/relayer/rows/transaction-queries.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
-import { askElsewhere, storeOffer } from '#settlement/relayer/send/sign.ts';
+import {
+  askElsewhere,
+  broadcast,
+  storeOffer,
+} from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { lookAtNonce } from '#settlement/relayer/senders/foreign-key.ts';
 import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/nonces.ts';
 
@@ -105,8 +107,16 @@ async function carryOut(
   const { relayer } = sender;
   switch (effect.kind) {
     case 'replace':
-    case 'cancel':
-      return offerInstead({ sender, transaction }, effect);
+    case 'cancel': {
+      const { offer } = effect;
+      const isRequeued = effect.kind === 'cancel' && effect.requeue;
+      const stored = await storeOffer({ sender, transaction, offer }, isRequeued);
+      if (effect.kind === 'replace') {
+        const fields = { sender: sender.sender, nonce: transaction.nonce, ...offer.fees };
+        relayer.log.warn('raised the fee of a stuck transaction', fields);
+      }
+      return sender.observe(transaction, stored).effects;
+    }
     case 'inspect_nonce':
       await lookAtNonce(sender, transaction);
       return [];
@@ -130,18 +140,4 @@ async function carryOut(
     default:
       return assertNever(effect);
   }
-}
-
-async function offerInstead(
-  { sender, transaction }: Held,
-  effect: Extract<Effect, { readonly kind: 'replace' | 'cancel' }>,
-): Promise<readonly Effect[]> {
-  const { offer } = effect;
-  const isRequeued = effect.kind === 'cancel' && effect.requeue;
-  const stored = await storeOffer({ sender, transaction, offer }, isRequeued);
-  if (effect.kind === 'replace') {
-    const fields = { sender: sender.sender, nonce: transaction.nonce, ...offer.fees };
-    sender.relayer.log.warn('raised the fee of a stuck transaction', fields);
-  }
-  return sender.observe(transaction, stored).effects;
 }

@@ -15,13 +15,11 @@ export interface ChainView {
   readonly spread: bigint;
   /** The fees to offer now; `null` until a block was seen. */
   readonly fees: Fees | null;
-  /** Tips of recent blocks, if a node has reported them. */
   readonly tips: readonly bigint[];
   /** The newest block that a node has announced; `null` if no node announces any. */
   readonly announced: bigint | null;
   /** Blocks up to which the chain is safe and final, read (process time) while that matters. */
   readonly finality: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
-  /** The estimate of when the next block comes. */
   readonly blockTimes: BlockTimes;
   /** Process time of the last answered poll; `null` if there was none. */
   readonly answeredAt: number | null;

@@ -19,7 +19,7 @@ import type {
   Observation,
   OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /** Publishes each step for recorders; free if there is none. */
 export const steps = channel('tapline.relayer.steps');
@@ -49,7 +49,6 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   readonly log: Log;
   readonly configured: readonly ConfiguredSender[];
   readonly senders: ReadonlyMap<number, HeldSender>;
-  /** Replaces what it knew of the chain. */
   see(change: Partial<ChainView>): void;
   hold(sender: HeldSender): void;
   /** Forgets senders. Those that this process still holds are read again from their rows. */
@@ -62,8 +61,8 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   wakeSenders(): void;
   /** The newest blocks that a node returned or announced, by hash. */
   readonly recentBlocks: Map<string, RecentBlock>;
-  /** Requests that wait for a node's answer, and the process time until which they are skipped. */
-  readonly deferred: Map<bigint, number>;
+  /** Jobs to retry, in the order in which they failed, and the process time of the retry. */
+  readonly deferred: Map<bigint, { readonly kind: RequestKind; readonly retryAt: number }>;
   /** By sender: transactions shown by nodes at a nonce that should be unused. */
   readonly sightings: Map<number, readonly Sighting[]>;
 }
@@ -84,14 +83,12 @@ export interface Held {
 /** Identifies a transaction; its sender holds the newest value. */
 export type TransactionRef = Pick<OpenTransaction, 'id' | 'nonce'>;
 
-/** The effects that an observation of a transaction has had. */
 export interface Owing {
   readonly sender: HeldSender;
   readonly transaction: TransactionRef;
   readonly effects: readonly Effect[];
 }
 
-/** A sender that this process has leased. */
 export interface HeldSender extends ConfiguredSender, SenderFacts {
   readonly relayer: RelayerState;
   readonly sender: number;

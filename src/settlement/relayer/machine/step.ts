@@ -98,7 +98,6 @@ function isInBlock(transaction: OpenTransaction): transaction is InBlock {
   return transaction.phase === 'included' || transaction.phase === 'confirming';
 }
 
-/** True if its bytes must never be sent again. */
 function isBarred(transaction: OpenTransaction): boolean {
   if (transaction.phase === 'stuck') return transaction.why === 'must_not_be_sent';
   return isSending(transaction) ? false : transaction.isBarred;

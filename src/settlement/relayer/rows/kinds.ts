@@ -41,7 +41,6 @@ export interface TargetCall {
   readonly data: Hex;
 }
 
-/** Returns the payload with the type under which it was stored. */
 export function payloadOf<K extends RequestKind>(
   request: OpenRequest,
   kind: K,
@@ -394,7 +393,6 @@ export async function countsYet(
 
 const CERTAINTY = { inclusion: 0, time: 1, safe: 2, finalized: 3 } as const;
 
-/** Returns the tier that takes longest. */
 export function strictestRule(rules: readonly (CountsRule | null)[]): CountsRule | null {
   const isLonger = (a: CountsRule, b: CountsRule) =>
     CERTAINTY[b.waitsFor] - CERTAINTY[a.waitsFor] || b.ms - a.ms;

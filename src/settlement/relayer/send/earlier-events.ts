@@ -50,7 +50,7 @@ async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result |
   if (expected === undefined || expected.event === 'PaymentRefunded') return null;
   const address = contractOfRequest(request, chain.config);
   // The contract does nothing twice under one number, so the event is unique.
-  for await (const event of eventsBackwards(chain, { address, topics: eventTopics(expected) })) {
+  for await (const event of eventsBackwards(chain, address, expected)) {
     return answers(event, request) ? resultOf(chain, event) : null;
   }
   throw new RpcUnavailable('no node returned the event of an action that the contract has done');
@@ -72,8 +72,8 @@ export async function findRefund(
   request: OpenRequest,
   { number, address }: SettledPayment,
 ): Promise<Result | null> {
-  const topics = eventTopics({ event: 'PaymentRefunded', number });
-  for await (const event of eventsBackwards(chain, { address, topics })) {
+  const expected = { event: 'PaymentRefunded', number } as const;
+  for await (const event of eventsBackwards(chain, address, expected)) {
     if (answers(event, request)) return resultOf(chain, event);
   }
   return null;
@@ -100,8 +100,10 @@ const NEAR_LOOK_MS = 200;
  */
 async function* eventsBackwards(
   chain: Chain,
-  wanted: { readonly address: Hex; readonly topics: readonly (Hex | null)[] },
+  address: Hex,
+  expected: Parameters<typeof eventTopics>[0],
 ): AsyncGenerator<SettlementEvent> {
+  const wanted = { address, topics: eventTopics(expected) };
   const first = firstBlockOf(chain.config);
   const reach = blocksLasting(chain.config, { blocks: NEAR_BLOCKS });
   let oldest = 0n;

@@ -32,13 +32,14 @@ import {
   planPayments,
 } from '#settlement/relayer/send/plan.ts';
 import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
-import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
+import { sendStored, signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import {
   decided,
   estimateGas,
   type Prepared,
   refusedBy,
 } from '#settlement/relayer/send/simulate.ts';
+import type { RequestKind } from '#settlement/requests.ts';
 
 /**
  * Sends the waiting payments, up to a full batch, as one transaction of this sender, or as several
@@ -62,11 +63,15 @@ export async function sendPayments(sender: HeldSender) {
     failpoint('settlement.sender_taken');
     const broken = [...batched, ...authorized].flatMap((one) => whatIsBroken(relayer, one));
     const refused = await writeDecided(tx, relayer, broken);
+    // Jobs for a contract that these settings lack are left to a worker with newer settings.
+    const isSendable = (one: OpenRequest) =>
+      broken.every(({ request }) => request !== one) &&
+      knowsMerchant(chain.config, paymentOf(one).merchantNumber);
     const plans = [
-      ...groupByRule(chain.config, sendable(relayer, batched, broken))
+      ...groupByRule(chain.config, batched.filter(isSendable))
         .flatMap((group) => groupByDeadline(group, relayer.clock.now()))
         .flatMap(groupByContract),
-      ...sendable(relayer, authorized, broken).map((request) => [request]),
+      ...authorized.filter(isSendable).map((request) => [request]),
     ].map((group) => planPayments(relayer, group));
     const stored = await signAndStore(tx, sender, nonce, plans);
     return { stored, refused };
@@ -81,19 +86,6 @@ export async function sendPayments(sender: HeldSender) {
 /** Requests sent alone at once: nodes keep only some transactions of one sender. */
 const MAX_ALONE = 8;
 
-/** Leaves jobs for a contract that the settings lack to a worker with newer settings. */
-function sendable(
-  { chain }: RelayerState,
-  claimed: readonly OpenRequest[],
-  broken: readonly Work[],
-): OpenRequest[] {
-  return claimed.filter(
-    (one) =>
-      broken.every(({ request }) => request !== one) &&
-      knowsMerchant(chain.config, paymentOf(one).merchantNumber),
-  );
-}
-
 /**
  * Sends what must be sent alone: refunds, withdrawals, registrations and similar, and payments
  * whose batch was mined without an answer for them. Each is simulated first, so that a job that the
@@ -105,7 +97,7 @@ export async function sendUnbatched(sender: HeldSender): Promise<number> {
   const { relayer } = sender;
   const { chain, db, wakeups, livemode } = relayer;
   const kinds = kindsOf(sender, chain.config);
-  const except = stillDeferred(relayer);
+  const except = stillDeferred(relayer, kinds);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_ALONE });
   if (requests.length === 0) return 0;
   // They are independent, so a distant node is queried about all of them at once.
@@ -219,15 +211,19 @@ function whatIsBroken({ chain }: RelayerState, request: OpenRequest): Work[] {
   }
 }
 
-function deferRequest(relayer: RelayerState, request: OpenRequest, ms = DEFER_MS): void {
-  relayer.deferred.set(request.id, performance.now() + ms);
+function deferRequest({ deferred }: RelayerState, { id, kind }: OpenRequest, ms = DEFER_MS): void {
+  deferred.set(id, { kind, retryAt: performance.now() + ms });
 }
 
-function stillDeferred(relayer: RelayerState): bigint[] {
-  for (const [id, until] of relayer.deferred) {
-    if (until < performance.now()) relayer.deferred.delete(id);
-  }
-  return [...relayer.deferred.keys()];
+/** Retries per poll: half of it is left to younger jobs, however many jobs are due again. */
+const MAX_RETRIES = MAX_ALONE / 2;
+
+/** Makes some of the deferred jobs that are due available again. @returns the others. */
+function stillDeferred({ deferred }: RelayerState, kinds: readonly RequestKind[]): bigint[] {
+  const now = performance.now();
+  const due = [...deferred].filter(([, one]) => kinds.includes(one.kind) && one.retryAt < now);
+  for (const [id] of due.slice(0, MAX_RETRIES)) deferred.delete(id);
+  return [...deferred.keys()];
 }
 
 /** A payer waits seconds for a deployment. Later none is worth its gas. */

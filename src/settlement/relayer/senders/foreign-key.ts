@@ -53,10 +53,10 @@ export async function stopIfShown(
 ): Promise<boolean> {
   const { relayer } = sender;
   const shown = await showUsedNonce(sender, nextNonce);
-  const fields = { sender: sender.sender, chainNonce, nextNonce };
   if (shown === null) {
-    relayer.log.error('the chain has used nonces of a sender that the database lacks', fields);
     const details = { chainNonce, nextNonce };
+    const fields = { sender: sender.sender, ...details };
+    relayer.log.error('the chain has used nonces of a sender that the database lacks', fields);
     const alarm = { kind: 'nonce_ahead', subject: `sender ${sender.sender}`, details };
     await inSender(sender, (tx) => relayer.raise(tx, [alarm]));
     return false;
@@ -67,8 +67,7 @@ export async function stopIfShown(
 
 /**
  * Asks nodes which transaction has used one of our nonces. If it is not ours, the sender stops, and
- * its jobs go to other senders. That is safe because of the contract's replay guard: if the foreign
- * transaction has settled a job, its event is the answer.
+ * its jobs go to other senders. If the foreign transaction has settled a job, its event says so.
  */
 export async function lookAtNonce(sender: HeldSender, transaction: OpenTransaction): Promise<void> {
   const { id, nonce, attempts } = transaction;

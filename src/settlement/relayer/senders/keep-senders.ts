@@ -17,8 +17,7 @@ import {
   takeSenders,
   upsertWorker,
 } from '#settlement/relayer/rows/sender-queries.ts';
-import { broadcast } from '#settlement/relayer/send/broadcast.ts';
-import { askElsewhere } from '#settlement/relayer/send/sign.ts';
+import { askElsewhere, broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { watchIdleNonces } from '#settlement/relayer/senders/foreign-key.ts';
 import { checkBalances, createBalanceRound } from '#settlement/relayer/senders/funds.ts';
 import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/senders/nonces.ts';

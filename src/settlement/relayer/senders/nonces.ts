@@ -21,7 +21,7 @@ import {
   selectOpenNonces,
   selectOpenTransactions,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { storeCancellations } from '#settlement/relayer/send/sign.ts';
+import { storeCancellations } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { stopIfShown } from '#settlement/relayer/senders/foreign-key.ts';
 import type { Hex } from '#settlement/requests.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readBroadcastError } from '#settlement/relayer/send/broadcast.ts';
+import { readBroadcastError } from '#settlement/relayer/send/sign-and-broadcast.ts';
 
 describe('what a node says to a broadcast', () => {
   // Error texts of geth, reth, erigon and anvil.
