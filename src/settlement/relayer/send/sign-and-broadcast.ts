@@ -21,7 +21,7 @@ import {
   type OpenTransaction,
   type Refusal,
 } from '#settlement/relayer/machine/transaction.ts';
-import { jobsOf, requeue } from '#settlement/relayer/rows/job-queries.ts';
+import { jobsOf, type Requeued, requeue } from '#settlement/relayer/rows/job-queries.ts';
 import { KINDS } from '#settlement/relayer/rows/kinds.ts';
 import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
@@ -44,9 +44,9 @@ export async function signAndStore(
   nonce: bigint,
   planned: readonly Planned[],
 ): Promise<OpenTransaction[]> {
-  if (planned.length === 0) return [];
   const calls = planned.map((plan, index) => ({ ...plan, nonce: nonce + BigInt(index) }));
-  return storeCalls(tx, { sender, nextNonce: nonce + BigInt(planned.length) }, calls, false);
+  const nextNonce = nonce + BigInt(planned.length);
+  return storeCalls(tx, { sender, nextNonce, cancels: false }, calls);
 }
 
 /** Stores cancellations for earlier nonces of the sender at which nothing is stored. */
@@ -56,19 +56,19 @@ export async function storeCancellations(
   nextNonce: bigint,
   nonces: readonly bigint[],
 ): Promise<void> {
-  if (nonces.length === 0) return;
   const call = { to: sender.address, data: '0x' } as const;
   const same = { kind: 'cancellation', call, gasLimit: CANCELLATION_GAS_LIMIT, requests: [] };
   const calls = nonces.map((nonce) => ({ ...same, nonce }));
-  await storeCalls(tx, { sender, nextNonce }, calls, true);
+  await storeCalls(tx, { sender, nextNonce, cancels: true }, calls);
 }
 
 async function storeCalls(
   tx: Tx,
-  { sender, nextNonce }: { readonly sender: HeldSender; readonly nextNonce: bigint },
+  of: { readonly sender: HeldSender; readonly nextNonce: bigint; readonly cancels: boolean },
   calls: readonly (Planned & { readonly nonce: bigint })[],
-  cancels: boolean,
 ): Promise<OpenTransaction[]> {
+  const { sender, nextNonce, cancels } = of;
+  if (calls.length === 0) return [];
   const { clock, livemode } = sender.relayer;
   const fees = present(sender.relayer.fees, 'fees: no block was seen yet');
   const offer = { cancels, fees };
@@ -161,7 +161,6 @@ export function askElsewhere(sender: HeldSender, transactions: readonly OpenTran
 }
 
 type Asked = Held & { readonly offer: Offer };
-type Jobs = ReturnType<typeof jobsOf>;
 
 /** Replaces a signing request. @returns `false` if it was replaced already. */
 function endQuestion(
@@ -219,7 +218,7 @@ async function noteNoSignature(asked: Asked, error: unknown) {
 }
 
 /** Asks for another signature instead, and queues these jobs again. */
-async function offerAgain(asked: Asked, offer: Offer, jobs: Jobs): Promise<void> {
+async function offerAgain(asked: Asked, offer: Offer, jobs: readonly Requeued[]): Promise<void> {
   const { sender, transaction } = asked;
   // A cancellation may have replaced it. Then its jobs are in another transaction.
   const isStored = await endQuestion(asked, async (tx) => {
@@ -232,11 +231,10 @@ async function offerAgain(asked: Asked, offer: Offer, jobs: Jobs): Promise<void>
 
 /**
  * Stores another offer for the nonce of an open transaction: the same call with higher fees, or a
- * cancellation. With `requeue` its jobs are queued again in the same commit, to be sent under new
- * bytes. If the old ones are mined all the same, nothing is paid twice: the contract's replay guard
- * recognizes a payment by its intent's number. With a key in this process the bytes are signed
- * before and stored. An external signer gets the request after the commit that stores it; the same
- * applies if the key was moved back into this process while a signer's response was still missing.
+ * cancellation. If `requeued`, its jobs are queued again in the same commit, to be sent under new
+ * bytes. With a key in this process the bytes are signed before and stored. An external signer gets
+ * the request after the commit that stores it; the same applies if the key was moved back into this
+ * process while a signer's response was still missing.
  * @returns what the transaction must observe.
  */
 export async function storeOffer(asked: Asked, requeued: boolean): Promise<Observation> {

@@ -108,7 +108,7 @@ export async function loadOpen(sender: HeldSender): Promise<OpenTransaction[]> {
   const of = { livemode: relayer.livemode, sender: sender.sender };
   const rows = await selectOpenTransactions(relayer.db, of);
   const unknown = rows.filter(({ nonce }) => !sender.open.has(nonce));
-  sender.add(unknown.map((row) => toOpen(row, !maySendAgain(row, relayer.head))));
+  sender.add(unknown.map((row) => toOpen(row, relayer.head)));
   return inNonceOrder(sender);
 }
 
@@ -124,7 +124,7 @@ function maySendAgain(row: OpenTransactionRow, head: RelayerState['head']): bool
   return isWhole && requests.every((request) => !request.failed);
 }
 
-function toOpen(row: OpenTransactionRow, isBarred: boolean): OpenTransaction {
+function toOpen(row: OpenTransactionRow, head: RelayerState['head']): OpenTransaction {
   const { attempts, unsigned, requests, retired: _retired, ...stored } = row;
   const facts = {
     ...stored,
@@ -133,7 +133,7 @@ function toOpen(row: OpenTransactionRow, isBarred: boolean): OpenTransaction {
     requests: requests.flatMap(toOpenRequest),
     signedAtMs: null,
   };
-  return fromRows(facts, 'always', isBarred);
+  return fromRows(facts, 'always', !maySendAgain(row, head));
 }
 
 function toOffer({ cancels, maxFee, maxTip }: OfferRow): Offer {
