@@ -62,8 +62,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'outcomes are written without holding the senders',
     file: 'src/settlement/relayer/follow/finish.ts',
     by: 'src/settlement/relayer/senders/fencing-token.test.ts',
-    from: '      holdSenders(tx, relayer, [...new Set(resolutions.map((one) => one.sender))]),\n',
-    to: '      Promise.resolve(),\n',
+    from: '      shareHeldSenders(tx, leasesOf(relayer, [',
+    to: '      Promise.resolve(leasesOf(relayer, [',
   },
   {
     name: 'what is owed is not sent again',

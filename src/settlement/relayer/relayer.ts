@@ -38,7 +38,14 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     configured: configuredSenders(deps.chain.config),
   });
   const { network } = deps.chain.config;
-  const onError = createErrorPolicy(relayer);
+  // After an error that leaves memory and rows possibly different, senders are forgotten, and the
+  // keeper reads their rows again. After any other, nothing was committed that memory lacks.
+  const onError: OnError = (name, error) => {
+    if (error instanceof SenderLost) relayer.letGo(error.sender);
+    const isUncertain = error instanceof CommitUnknown || error instanceof Bug;
+    if (isUncertain) relayer.letGo(...relayer.senders.keys());
+    relayer.log.error(`the ${name} failed`, { error: describeError(error) });
+  };
   const payments = startPayments(relayer, onError);
   const unbatched = startUnbatched(relayer, onError);
   const wake = () => {
@@ -57,19 +64,6 @@ export function startRelayer(deps: RelayerDeps): Relayer {
       await Promise.all(loops.map((loop) => loop?.stop()));
       await releaseAll(relayer).catch((error) => onError('release of the senders', error));
     },
-  };
-}
-
-/**
- * After an error that leaves memory and rows possibly different, senders are forgotten, and the
- * keeper reads their rows again. After any other, nothing was committed that memory lacks.
- */
-function createErrorPolicy(relayer: RelayerState): OnError {
-  return (name, error) => {
-    if (error instanceof SenderLost) relayer.letGo(error.sender);
-    const isUncertain = error instanceof CommitUnknown || error instanceof Bug;
-    if (isUncertain) relayer.letGo(...relayer.senders.keys());
-    relayer.log.error(`the ${name} failed`, { error: describeError(error) });
   };
 }
 

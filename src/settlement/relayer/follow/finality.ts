@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import { SECOND_MS } from '#core/durations.ts';
 import { failpoint } from '#core/failpoints.ts';
 import type { Alarm } from '#settlement/alarms.ts';
-import type { Block, Chain } from '#settlement/chain/chain.ts';
+import type { Block } from '#settlement/chain/chain.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
@@ -45,7 +45,7 @@ export async function watchBlocks(
   // The final block is read once, and only if something waits for it.
   let asked: Promise<bigint> | undefined;
   const askFinal = () => (asked ??= finalBlock(relayer.chain, head.number));
-  await watchFinality(relayer, head, { isReorganized, askFinal });
+  await watchFinality(relayer, head, isReorganized, askFinal);
   await watchAnswered(relayer, head, askFinal);
 }
 
@@ -57,15 +57,22 @@ export async function watchBlocks(
 async function watchFinality(
   relayer: RelayerState,
   head: Block,
-  look: { readonly isReorganized: boolean; readonly askFinal: () => Promise<bigint> },
+  isReorganized: boolean,
+  askFinal: () => Promise<bigint>,
 ): Promise<void> {
   const { chain, db, clock, livemode } = relayer;
   const senders = [...relayer.senders.keys()];
   const rows = await selectMinedBlocks(db, { livemode, senders, limit: MAX_BLOCKS });
+  const newest = rows.at(-1);
   // Usually nothing waits, so the final block is not needed.
-  if (rows.length === 0) return;
-  const final = await look.askFinal();
-  const known = look.isReorganized ? rows : await worthAsking(chain, rows, final);
+  if (newest === undefined) return;
+  const final = await askFinal();
+  // If our newest block still exists, so do older ones; each is asked for when it becomes final.
+  const isSure =
+    !isReorganized &&
+    newest.block_number > final &&
+    (await chain.block(newest.block_number))?.hash === newest.block_hash;
+  const known = isSure ? rows.filter((row) => row.block_number <= final) : rows;
   const looked = { rows: known, head };
   const gone = await findGone(relayer, looked, (block, row) => block.hash === row.block_hash);
   const goneHashes = new Set(gone.map((row) => row.block_hash));
@@ -75,19 +82,6 @@ async function watchFinality(
     await markFinalized(db, { livemode, blockHashes }, clock.now());
   }
   if (gone.length > 0) await resend(relayer, head, gone);
-}
-
-/** If our newest block still exists, so do older ones; each is asked for when it becomes final. */
-async function worthAsking(
-  chain: Chain,
-  rows: readonly MinedBlockRow[],
-  final: bigint,
-): Promise<readonly MinedBlockRow[]> {
-  const newest = rows.at(-1);
-  if (newest === undefined || newest.block_number <= final) return rows;
-  const block = await chain.block(newest.block_number);
-  if (block?.hash !== newest.block_hash) return rows;
-  return rows.filter((row) => row.block_number <= final);
 }
 
 /** A block counts as gone if it is missing in this many consecutive polls. */

@@ -10,7 +10,7 @@ import {
   isStillOwed,
   type Resolution,
 } from '#settlement/relayer/follow/resolve.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import {
   commitWithoutWaiting,
@@ -25,7 +25,7 @@ import {
   writeOutcomes,
 } from '#settlement/relayer/rows/job-queries.ts';
 import { answers, eventResult, type Result } from '#settlement/relayer/rows/kinds.ts';
-import { leasesOf, SenderLost, shareHeldSenders } from '#settlement/relayer/rows/sender-queries.ts';
+import { leasesOf, shareHeldSenders } from '#settlement/relayer/rows/sender-queries.ts';
 import { markMined } from '#settlement/relayer/rows/transaction-queries.ts';
 import type { OutcomeFacts, RequestPayloads } from '#settlement/requests.ts';
 import {
@@ -52,7 +52,7 @@ export async function finish(
     const settled = resolutions.flatMap((one) => one.settled);
     // This saves round trips. If the senders are lost, nothing is committed.
     const [, ids] = await Promise.all([
-      holdSenders(tx, relayer, [...new Set(resolutions.map((one) => one.sender))]),
+      shareHeldSenders(tx, leasesOf(relayer, [...new Set(resolutions.map((one) => one.sender))])),
       writeOutcomes(tx, answered),
       markMined(tx, resolutions.map(toMined)),
       requeue(tx, requeued),
@@ -115,15 +115,6 @@ function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): 
   }
 }
 
-async function holdSenders(
-  tx: Tx,
-  relayer: RelayerState,
-  senders: readonly HeldSender[],
-): Promise<void> {
-  const held = new Set(await shareHeldSenders(tx, leasesOf(relayer, senders)));
-  for (const sender of senders) if (!held.has(sender.sender)) throw new SenderLost(sender.sender);
-}
-
 function toMined({ transaction, receipt }: Resolution) {
   const { txHash: tx_hash, blockNumber: block_number, blockHash: block_hash } = receipt;
   return { id: transaction.id, tx_hash, block_number, block_hash };
@@ -131,24 +122,18 @@ function toMined({ transaction, receipt }: Resolution) {
 
 type Network = Pick<NetworkConfig, 'livemode' | 'chainId'>;
 
-interface Followed {
-  readonly alarms: readonly Alarm[];
-  /** True if a declined payment has succeeded, so that its domain must apply a result. */
-  readonly isRevived: boolean;
-  /** True if settlement jobs were requeued, because the ledger already relies on their results. */
-  readonly isQueued: boolean;
-}
-
 /**
  * Applies the changes that a reorganization has made to results that the ledger already had.
  * `taken`: the jobs whose result `finish` has just written.
+ * @returns alarms; `isRevived`: a declined payment has succeeded, so its domain must apply it;
+ * `isQueued`: jobs were requeued, because the ledger already relies on their results.
  */
 async function followReorganization(
   tx: Tx,
   { livemode, chainId }: Network,
   resolutions: readonly Resolution[],
   taken: ReadonlySet<bigint>,
-): Promise<Followed> {
+) {
   const answered = resolutions.flatMap((one) => one.answered);
   const late = answered.filter(({ requestId }) => !taken.has(requestId));
   const compared = await compareLate(tx, late);

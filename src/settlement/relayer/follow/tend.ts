@@ -54,20 +54,14 @@ async function tend(sender: HeldSender, reported: bigint, head: Block): Promise<
   });
   const first = unused[0];
   if (isOverdue && first !== undefined && first.nonce > chainNonce) {
-    owing.push(...(await closeGap(sender, { from: chainNonce, to: first.nonce })));
+    // The chain has lost transactions: they are sent again, and nonces without any are filled.
+    await fillGap(sender, { from: chainNonce, to: first.nonce });
+    relayer.observeAll({ kind: 'ask_again' });
+    for (const transaction of await loadOpen(sender)) {
+      owing.push({ sender, transaction, effects: firstEffects(transaction) });
+    }
   }
   await carryOutAll(owing);
-}
-
-/** Sends again, or fills, nonces whose transactions the chain has lost. */
-async function closeGap(
-  sender: HeldSender,
-  gap: { readonly from: bigint; readonly to: bigint },
-): Promise<Owing[]> {
-  await fillGap(sender, gap);
-  sender.relayer.observeAll({ kind: 'ask_again' });
-  const open = await loadOpen(sender);
-  return open.map((transaction) => ({ sender, transaction, effects: firstEffects(transaction) }));
 }
 
 /**

@@ -58,26 +58,22 @@ const UNREADABLE_AFTER = 8;
  * Returns how many blocks last as long as `blocks` at `minBlockMs` each; never fewer. Pools,
  * providers and nodes that lag take the same time however fast blocks come.
  */
-export function timeoutBlocks(
-  { blockTimes, chain }: Pick<NowSource, 'blockTimes' | 'chain'>,
-  blocks: number,
-): bigint {
+export function timeoutBlocks({ blockTimes, chain }: Viewer, blocks: number): bigint {
   const intervalMs = blockInterval(blockTimes);
   return blocksLasting(chain.config, { blocks, intervalMs });
 }
 
+/** A view, and the settings of its chain. */
+type Viewer = ChainView & { readonly chain: Pick<Chain, 'config'> };
+
 /** By how many blocks nodes behind one address usually differ, because some lag. */
-export function usualLag(relayer: Pick<NowSource, 'blockTimes' | 'chain'>): bigint {
+export function usualLag(relayer: Viewer): bigint {
   return timeoutBlocks(relayer, USUAL_LAG);
 }
 const USUAL_LAG = 3;
 
-export interface NowSource extends ChainView {
-  readonly chain: Pick<Chain, 'config'>;
-}
-
 /** Returns what is known at this head, by default at the last one followed. */
-export function nowOf(relayer: NowSource, head: Block | null = relayer.head): Now {
+export function nowOf(relayer: Viewer, head: Block | null = relayer.head): Now {
   const { confirmations, confirmationsMs, maxFeePerGasCeiling } = relayer.chain.config;
   // Getters, because most observations need neither fees nor time-outs.
   return {

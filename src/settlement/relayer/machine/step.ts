@@ -3,7 +3,6 @@ import { bumpFees } from '#settlement/chain/gas-fees.ts';
 import type { CountsRule } from '#settlement/networks.ts';
 import {
   type Attempt,
-  type EarlyReceipt,
   type Effect,
   factsOf,
   fromRows,
@@ -41,7 +40,12 @@ export function step(transaction: Transaction, observation: Observation, now: No
     case 'refused':
       return stay(refused(transaction, observation));
     case 'early_receipt':
-      return stay(withEarly(transaction, observation.early));
+      // Without a broadcast, or in a block, the next head asks instead.
+      return stay(
+        transaction.phase === 'broadcast'
+          ? { ...transaction, early: observation.early }
+          : askingAlways(transaction),
+      );
     case 'blocks_skipped':
       return stay(blocksSkipped(transaction, observation.number));
     case 'head':
@@ -141,11 +145,6 @@ function refused(
     return { ...facts, phase: 'stuck', why: 'no_node_takes_it', query };
   }
   return { ...facts, phase: 'signed', overdue: overdueOf(transaction), query };
-}
-
-/** Keeps an early receipt. Without a broadcast, or in a block, the next head asks instead. */
-function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTransaction {
-  return transaction.phase === 'broadcast' ? { ...transaction, early } : askingAlways(transaction);
 }
 
 /**

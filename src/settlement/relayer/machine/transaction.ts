@@ -308,7 +308,6 @@ export interface Step {
 export function fromRows(
   facts: TransactionFacts,
   query: ReceiptQuery,
-  /** True if its bytes must never be sent again. */
   isBarred: boolean,
 ): OpenTransaction {
   const { wanted } = facts;

@@ -154,8 +154,11 @@ export async function lockHeldSender(
   return row.next_nonce;
 }
 
-/** Locks the leases of these senders against changes until the transaction ends. */
-export async function shareHeldSenders(tx: Tx, held: Leases): Promise<number[]> {
+/**
+ * Locks the leases of these senders against changes until the transaction ends.
+ * @throws SenderLost if another worker has one of them.
+ */
+export async function shareHeldSenders(tx: Tx, held: Leases): Promise<void> {
   const rows = await tx.query<{ sender: number }>(
     `select l.sender from relayer_senders l
      join unnest($3::int[], $4::bigint[]) as held (sender, fencing_token)
@@ -164,7 +167,8 @@ export async function shareHeldSenders(tx: Tx, held: Leases): Promise<number[]> 
      order by l.sender for share of l`,
     [held.livemode, held.owner, held.senders, held.fencingTokens.map(String)],
   );
-  return rows.map((row) => row.sender);
+  const lost = held.senders.find((sender) => rows.every((row) => row.sender !== sender));
+  if (lost !== undefined) throw new SenderLost(lost);
 }
 
 /** The lease was lost, so this process's memory of the sender is invalid. */

@@ -149,7 +149,8 @@ export async function inOrder(tx: Tx, sender: HeldSender, planned: readonly Plan
     const request = present(plan.requests[0], 'request of a refund');
     const { paymentId, amount } = payloadOf(request, 'refund');
     const known = present(sums.get(paymentId), 'sums of a payment');
-    if (agrees(known, refund)) {
+    const isKnown = refund.refunded <= known.settled + known.under_way;
+    if (isKnown && !known.elsewhere && refund.refunded >= known.settled) {
       const planned = ahead.get(paymentId) ?? 0n;
       ahead.set(paymentId, planned + BigInt(amount));
       const refundedBefore = known.settled + known.under_way + planned;
@@ -185,9 +186,4 @@ function unexplained(
   const { settled: ledger, under_way: underWay, payment_id: payment } = known;
   const details = { payment, ledger, underWay, chain: refund.refunded };
   return [{ kind: 'refund_sums_differ', subject: request.subjectId, details }];
-}
-
-function agrees(sums: RefundSums, { refunded }: PreparedRefund): boolean {
-  const { settled, under_way: underWay, elsewhere } = sums;
-  return !elsewhere && refunded >= settled && refunded <= settled + underWay;
 }

@@ -64,10 +64,10 @@ export async function storeCancellations(
 
 async function storeCalls(
   tx: Tx,
-  of: { readonly sender: HeldSender; readonly nextNonce: bigint; readonly cancels: boolean },
+  batch: { readonly sender: HeldSender; readonly nextNonce: bigint; readonly cancels: boolean },
   calls: readonly (Planned & { readonly nonce: bigint })[],
 ): Promise<OpenTransaction[]> {
-  const { sender, nextNonce, cancels } = of;
+  const { sender, nextNonce, cancels } = batch;
   if (calls.length === 0) return [];
   const { clock, livemode } = sender.relayer;
   const fees = present(sender.relayer.fees, 'fees: no block was seen yet');

@@ -106,14 +106,13 @@ describe('a worker beside others', () => {
       senders: [0],
       fencingTokens: [fencingToken],
     };
-    const writing = await underWay(database.db, async (tx) => {
-      assert.deepEqual(await shareHeldSenders(tx, held), [0]);
-    });
+    const writing = await underWay(database.db, (tx) => shareHeldSenders(tx, held));
     const taken = takeOver();
     await waitingForLocks(database.db, 1);
     await writing.commit();
     await taken;
-    assert.deepEqual(await database.db.transaction((tx) => shareHeldSenders(tx, held)), []);
+    const late = database.db.transaction((tx) => shareHeldSenders(tx, held));
+    await assert.rejects(late, SenderLost);
   });
 
   it('opens no block again of senders that others hold', async () => {

@@ -34,13 +34,11 @@ async function showUsedNonce(sender: HeldSender, nonce: bigint): Promise<Sightin
   );
   const fresh = seen.filter((one) => known.every(({ host }) => host !== one.host));
   relayer.sightings.set(sender.sender, [...known, ...fresh]);
-  return seen.find((one) => isShown(one, [...known, ...seen])) ?? null;
-}
-
-function isShown(one: Sighting, all: readonly Sighting[]): boolean {
-  return all.some(
-    ({ hash, host, at }) => hash === one.hash && (host !== one.host || one.at - at >= TWICE_MS),
-  );
+  const isShown = (one: Sighting) =>
+    [...known, ...seen].some(
+      ({ hash, host, at }) => hash === one.hash && (host !== one.host || one.at - at >= TWICE_MS),
+    );
+  return seen.find(isShown) ?? null;
 }
 
 /**
