@@ -6,12 +6,11 @@ import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
-import { readEvents } from '#settlement/contract/contract-events.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { checkInvariants } from '#testing/invariants/invariants.ts';
-import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { readContractEvents } from '#testing/invariants/contract-invariants.ts';
+import { comeToRest } from '#testing/invariants/invariants.ts';
 
 /** Time limit for repeating a request, or for a recovery. */
 export const REST_MS = 45_000;
@@ -58,7 +57,7 @@ export interface RestoreGround {
   recovery(): Promise<RecoveryRow>;
   /** Waits until a recovery requested after `requestCount` was read has ended. */
   recovered(requestCount: bigint): Promise<RecoveryRow>;
-  /** Waits until all invariants of the ledger hold, then checks that ledger and chain agree. */
+  /** Waits until all invariants hold, also between ledger and chain. */
   comeToRest(): Promise<void>;
   close(): Promise<void>;
 }
@@ -124,21 +123,13 @@ function watching(ground: ChaosGround, db: Database) {
   };
   const settledOnChain: RestoreGround['settledOnChain'] = (order) =>
     onChain(async (chain) => {
-      const head = await chain.block('latest');
-      const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
-      const events = readEvents(chain.config, logs);
+      const events = await readContractEvents(chain);
       return events.filter((one) => one.event === 'PaymentSettled' && one.orderId === order).length;
     });
-  const comeToRest: RestoreGround['comeToRest'] = async () => {
-    let broken: string[] = ['nothing was checked'];
-    await waitUntil(async () => {
-      broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
-      return broken.length === 0;
-    }, REST_MS);
-    assert.deepEqual(broken, []);
-    assert.deepEqual(await onChain((chain) => checkAgainstChain(db, chain)), []);
-  };
-  return { onChain, recovery, recovered, settledOnChain, comeToRest };
+  const chains = [ground.testnet.config];
+  const requireRest = async () =>
+    assert.deepEqual(await comeToRest({ db, chains }, { limitMs: REST_MS }), []);
+  return { onChain, recovery, recovered, settledOnChain, comeToRest: requireRest };
 }
 
 /**

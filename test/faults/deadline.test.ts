@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
 import { caller } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
 
 /** Taps are refused 10 s after a worker's last heartbeat, so the test taps before that. */
 const FROZEN_MS = 8_000;
@@ -73,9 +71,8 @@ describe('no worker for longer than a payment may take', () => {
       await frozen;
       await sleep(AWAKE_MS);
       assert.equal(await status(), 'requires_payment_method');
-      const chain = await openChain(ground.testnet.config, silentLog);
-      assert.deepEqual(await checkAgainstChain(db, chain), []);
-      await chain.close();
+      const sources = { db, chains: [ground.testnet.config] };
+      assert.deepEqual(await checkInvariants(sources, { atRest: true }), []);
       const signed = await db.query(`select 1 from chain_transactions where kind = 'payment'`);
       assert.deepEqual(signed, []);
       // The worker still works: another tap pays the same intent.

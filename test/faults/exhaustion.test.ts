@@ -86,7 +86,7 @@ async function completesOnce(stage: Stage, keys: readonly string[]): Promise<voi
     ids.add(first.body.id);
   }
   assert.equal(ids.size, keys.length);
-  assert.deepEqual(await checkInvariants(stage.db, { atRest: false }), []);
+  assert.deepEqual(await checkInvariants({ db: stage.db }, { atRest: false }), []);
 }
 
 /** Creates intents one at a time. @returns the slowest response in milliseconds. */
@@ -164,7 +164,7 @@ describe('when a resource is exhausted', () => {
     }
     const after = await slowestCreate(stage, 10);
     assert.ok(after < 5_000, `the slowest of 10 creates took ${after} ms`);
-    assert.deepEqual(await checkInvariants(stage.db, { atRest: false }), []);
+    assert.deepEqual(await checkInvariants({ db: stage.db }, { atRest: false }), []);
   });
 
   it('serves others while clients send a byte at a time or nothing, and ends those', async () => {

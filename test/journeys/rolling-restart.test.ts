@@ -7,16 +7,13 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
 import { type Balancer, startBalancer } from '#testing/balancer.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { chaosEnv, makeDemo } from '#testing/chaos/chaos-process.ts';
-import { checkInvariants } from '#testing/invariants/invariants.ts';
-import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { comeToRest } from '#testing/invariants/invariants.ts';
 import { compareSales, keepSelling, type SalesOptions } from '#testing/sales.ts';
 import { type SpawnedNetwork, spawnMain } from '#testing/spawn-network.ts';
 
@@ -224,10 +221,8 @@ test('nothing fails or runs twice while two nodes under load change their releas
   assert.deepEqual(shop.failures, []);
   assert.deepEqual(polling.odd, []);
   assert.deepEqual(await compareSales(db, shop), []);
-  assert.deepEqual(await checkInvariants(db, { atRest: false }), []);
-  const chain = await openChain(ground.testnet.config, silentLog);
-  assert.deepEqual(await checkAgainstChain(db, chain), []);
-  await chain.close();
+  const chains = [ground.testnet.config];
+  assert.deepEqual(await comeToRest({ db, chains }, { limitMs: START_MS }), []);
   for (const node of pair) assert.equal(await node.stop(), 0);
 });
 

@@ -305,5 +305,5 @@ test('the ledger agrees with both contracts to the atom, and there is no alarm',
     await db.query('select kind, subject from chain_alarms where resolved_at is null'),
     [],
   );
-  assert.deepEqual(await checkInvariants(db, { atRest: true }), []);
+  assert.deepEqual(await checkInvariants({ db }, { atRest: true }), []);
 });

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
-import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { checkInvariants } from '#testing/invariants/invariants.ts';
-import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { comeToRest } from '#testing/invariants/invariants.ts';
 import { compareSales, keepSelling, type Sales } from '#testing/sales.ts';
 import { openPooler, type Pooler, roleStatements, whyNot } from './pgbouncer/pooler.ts';
 
@@ -71,16 +67,10 @@ async function sellFor(ms: number, onFailure: 'report' | 'repeat'): Promise<Sale
 const paidOf = ({ sales }: Sales) => sales.filter(({ status }) => status === 'succeeded').length;
 
 async function requireWhole(shop: Sales): Promise<void> {
-  let broken: string[] = ['nothing was checked'];
-  await waitUntil(async () => {
-    broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
-    broken.push(...(await compareSales(db, shop).catch((error) => [String(error)])));
-    return broken.length === 0;
-  }, REST_MS);
+  const also = () => compareSales(db, shop);
+  const sources = { db, chains: [ground.testnet.config] };
+  const broken = await comeToRest(sources, { limitMs: REST_MS, also });
   assert.deepEqual(broken, [], processes.map(({ logs }) => logs().slice(-3_000)).join('\n'));
-  const chain = await openChain(ground.testnet.config, silentLog);
-  assert.deepEqual(await checkAgainstChain(db, chain), []);
-  await chain.close();
 }
 
 test('sales go through PgBouncer in transaction mode', async (t) => {

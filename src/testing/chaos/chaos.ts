@@ -2,11 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { walletKey } from '#sandbox/wallets.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
 import type { ProfileName } from '#settlement/chain-profiles.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import type { ChaosChain } from '#testing/chaos/chaos-chain.ts';
@@ -21,14 +19,12 @@ import {
   makeDemo,
   startChaosProcess,
 } from '#testing/chaos/chaos-process.ts';
-import { createRandom } from '#testing/chaos/chaos-random.ts';
 import { type ChaosReceiver, startChaosReceiver, TEMPERS } from '#testing/chaos/chaos-receivers.ts';
 import { openTimetable, type Strike, type Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { type ChaosWorld, fillWorld, type WorldSize } from '#testing/chaos/chaos-world.ts';
 import { openProcessWires } from '#testing/chaos/process-wires.ts';
-import { checkWithChain } from '#testing/invariants/check-with-chain.ts';
-import { checkDeliveries, checkInvariants } from '#testing/invariants/invariants.ts';
-import { checkPromises } from '#testing/invariants/invariants-journal.ts';
+import { checkInvariants, comeToRest } from '#testing/invariants/invariants.ts';
+import { createRandom } from '#testing/random.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
 import { type OutsideWallets, outsideWallets } from '#testing/ways/outside-wallets.ts';
 import { addPayers, type PayersGround } from '#testing/ways/payers.ts';
@@ -86,12 +82,6 @@ export interface ChaosReport {
 const CHECK_EVERY_MS = 10_000;
 /** Within this time after the last fault, everything must have settled, on an idle machine. */
 const REST_MS = 150_000;
-const REST_POLL_MS = 500;
-/**
- * A busy machine gets at most this many times as long. Within that limit the number of checks
- * counts, because a check and the service slow down alike.
- */
-const MOST_RESTS = 4;
 /** Clock error of one process's machine: a minute. */
 const CLOCK_OFF_MS = 60_000;
 /**
@@ -180,7 +170,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
   const broken: string[] = [];
   let checks = 0;
   const timer = setInterval(() => {
-    checkInvariants(db, { atRest: false }).then(
+    checkInvariants({ db }, { atRest: false }).then(
       (found) => {
         checks++;
         if (found.length > 0) log(`broken: ${found.join('; ')}`);
@@ -204,32 +194,6 @@ async function hurry(db: Database): Promise<void> {
     `update payment_intents set expires_at = now() where status = 'requires_payment_method'`,
   );
   await db.query(`update payment_intents set confirm_by = now() where status = 'requires_action'`);
-}
-
-/** Repeats a check until it finds nothing. @returns what the last check found, at the limit. */
-async function untilNothing(
-  check: () => Promise<readonly string[]>,
-  restMs: number,
-): Promise<{ broken: readonly string[]; seconds: number }> {
-  const started = performance.now();
-  for (let checks = 1; ; checks++) {
-    const broken = await check().catch((error) => [String(error)]);
-    const ms = performance.now() - started;
-    const isOver = checks * REST_POLL_MS > restMs || ms > restMs * MOST_RESTS;
-    if (broken.length === 0 || isOver) return { broken, seconds: ms / 1000 };
-    await sleep(REST_POLL_MS);
-  }
-}
-
-/** Waits until all rules hold. */
-async function comeToRest(db: Database, restMs: number) {
-  // Analyzes the tables, because a database that was killed repeatedly has no statistics, and plans
-  // badly.
-  await db.query('analyze').catch(() => {});
-  return untilNothing(async () => {
-    await hurry(db).catch(() => {});
-    return checkInvariants(db, { atRest: true });
-  }, restMs);
 }
 
 async function count(db: Database, table: string): Promise<number> {
@@ -325,34 +289,24 @@ async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
   return { during: watch.broken, struck: Object.fromEntries(faults.struck) };
 }
 
-/** Compares each ledger with its own chain. */
-async function compareWithChains(db: Database, ground: ChaosGround): Promise<string[]> {
-  const broken: string[] = [];
-  for (const { config } of ground.chains) {
-    const chain = await openChain(config, silentLog);
-    const found = await checkWithChain(db, chain);
-    broken.push(...found.map((one) => `${config.network}: ${one}`));
-    await chain.close();
-  }
-  return broken;
-}
-
-async function judge(
-  stage: Stage,
-  journal: Journal,
-  restMs: number,
-): Promise<{ broken: string[]; rest: number }> {
-  const { db, ground, endpoints, outside } = stage;
+/** Lets everything settle, and checks all invariants. */
+async function verify(stage: Stage, journal: Journal, limitMs: number) {
+  const { db, ground, outside } = stage;
   // A booked payment is resent until its payer can pay, so lost funds and wallets are sent again.
   await Promise.all(outside.map((one) => one.sendAgain()));
-  const { broken, seconds } = await comeToRest(db, restMs);
-  // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
-  const always = endpoints.slice(0, -1);
-  const promises = await checkPromises(db, journal);
-  const deliveries = await checkDeliveries(db, always);
-  // A killed node has lost blocks, which a worker must notice before it sends again.
-  const agreed = await untilNothing(() => compareWithChains(db, ground), restMs);
-  return { broken: [...broken, ...promises, ...deliveries, ...agreed.broken], rest: seconds };
+  // Analyzes the tables, because a database that was killed repeatedly has no statistics, and plans
+  // badly.
+  await db.query('analyze').catch(() => {});
+  const started = performance.now();
+  const broken = await comeToRest(
+    {
+      ...{ db, journal, chains: ground.chains.map(({ config }) => config) },
+      // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
+      endpoints: stage.endpoints.slice(0, -1),
+    },
+    { limitMs, hurry: () => hurry(db) },
+  );
+  return { broken, seconds: (performance.now() - started) / 1000 };
 }
 
 function urlsOf(processes: readonly ChaosProcess[]): string[] {
@@ -427,9 +381,9 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   const journal = openJournal();
   const { db, processes } = stage;
   const played = await play(stage, options, journal);
-  const judged = await judge(stage, journal, options.restMs ?? REST_MS);
-  if (judged.broken.length > 0) await linger(stage, options);
-  const broken = [...new Set([...played.during, ...judged.broken, ...crashesOf(processes)])];
+  const verified = await verify(stage, journal, options.restMs ?? REST_MS);
+  if (verified.broken.length > 0) await linger(stage, options);
+  const broken = [...new Set([...played.during, ...verified.broken, ...crashesOf(processes)])];
   return {
     seed: options.seed,
     broken,
@@ -443,7 +397,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
     answers: Object.fromEntries([...journal.counts].sort()),
     errors: countErrors(processes),
     lastLines: lastLinesAbout(broken, processes),
-    secondsToRest: Math.round(judged.rest),
+    secondsToRest: Math.round(verified.seconds),
     strikes: stage.timetable.strikes,
     replayed: stage.timetable.met(),
   };

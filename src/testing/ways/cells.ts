@@ -213,9 +213,7 @@ export async function checkPlays(
   place: number,
 ): Promise<string[]> {
   // Leaves out the sales of a lost merchant, which cannot be queried.
-  const asked = plays.filter(
-    ({ cell }) => cell.young !== 'merchant' || ways.lostMerchants.size === 0,
-  );
+  const asked = plays.filter(({ cell }) => cell.young !== 'merchant' || ways.unbookable.size === 0);
   const found = await byPayer(
     asked,
     ({ payer }) => payer,

@@ -14,8 +14,7 @@ import type { WaysWorld } from '#testing/ways/world.ts';
 const DRAWN_BY_NOBODY = 1n << 40n;
 const AMOUNT = 2_500_000n;
 
-/** Returns the merchant's number on the contract; `null` if its account was lost. */
-export async function merchantNumberOf(db: Database, accountId: string): Promise<bigint | null> {
+async function merchantNumberOf(db: Database, accountId: string): Promise<bigint | null> {
   const [row] = await db.query<{ number: bigint }>(
     `select merchant_number as number from account_modes
      where account_id = $1 and not livemode`,

@@ -1,6 +1,5 @@
-import { waitUntil } from '#sandbox/processes.ts';
 import { caller } from '#testing/api-client.ts';
-import { checkReceiver } from '#testing/invariants/receiver-view.ts';
+import { comeToRest } from '#testing/invariants/invariants.ts';
 import {
   openRestoreGround,
   persist,
@@ -8,7 +7,6 @@ import {
   type RestoreGround,
 } from '#testing/restore-ground.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
-import { findBroken } from '#testing/ways/find-broken.ts';
 import { outsideWallets } from '#testing/ways/outside-wallets.ts';
 import type { PayersGround } from '#testing/ways/payers.ts';
 import { allowOffline, demoTill, type Till } from '#testing/ways/shops.ts';
@@ -22,12 +20,12 @@ export interface WaysWorld {
   readonly till: Till;
   /** Extra settings of every process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Merchants whose accounts were lost. */
-  readonly lostMerchants: Set<bigint>;
+  /** Settlement numbers of merchants whose accounts were lost. */
+  readonly unbookable: Set<bigint>;
   /** Returns `http://127.0.0.1:1/api` of a node. */
   url(place: number): string;
   /** Waits until everything has settled. @returns violations; empty if all promises hold. */
-  judge(): Promise<string[]>;
+  verify(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -70,26 +68,19 @@ export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
     outside: await outsideWallets(network),
     facilitators: [],
   };
-  const lostMerchants = new Set<bigint>();
-  const merchant = () => caller(`${url(0)}/v1`, till.secretKey);
-  const look = async () => [
-    ...(await findBroken(world, lostMerchants)),
-    ...(await checkReceiver(merchant(), receiver.received)),
-  ];
+  const unbookable = new Set<bigint>();
   return {
     world,
     payers,
     till,
     env,
-    lostMerchants,
+    unbookable,
     url,
-    judge: async () => {
-      let broken = ['nothing was checked'];
-      await waitUntil(async () => {
-        broken = await look().catch((error) => [String(error)]);
-        return broken.length === 0;
-      }, REST_MS);
-      return broken;
+    verify: () => {
+      const merchant = caller(`${url(0)}/v1`, till.secretKey);
+      const follower = { merchant, received: receiver.received };
+      const sources = { db: world.db, chains: [network], unbookable, follower };
+      return comeToRest(sources, { limitMs: REST_MS });
     },
     close: async () => {
       for (const facilitator of payers.facilitators) facilitator.close();

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLog } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
-import { waitUntil } from '#sandbox/processes.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { checkInvariants } from '#testing/invariants/invariants.ts';
-import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { comeToRest } from '#testing/invariants/invariants.ts';
 import { compareSales, type Sale, type Sales } from '#testing/sales.ts';
 
 /** The conditions that must hold after a fault in the cluster. */
@@ -47,17 +43,10 @@ export async function requireWhole(
   { db, ground }: { readonly db: Database; readonly ground: ChaosGround },
   shop: Sales,
 ): Promise<void> {
-  let broken: string[] = ['nothing was checked'];
-  await waitUntil(async () => {
-    broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
-    return broken.length === 0;
-  }, REST_MS);
-  assert.deepEqual(broken, []);
+  const chains = [ground.testnet.config];
+  assert.deepEqual(await comeToRest({ db, chains }, { limitMs: REST_MS }), []);
   assert.deepEqual(shop.failures, []);
   assert.deepEqual(await compareSales(db, shop), [], 'nothing is lost, nothing is doubled');
-  const chain = await openChain(ground.testnet.config, silentLog);
-  assert.deepEqual(await checkAgainstChain(db, chain), []);
-  await chain.close();
 }
 
 export const paidOf = ({ sales }: Sales) => sales.filter(({ status }) => status === 'succeeded');

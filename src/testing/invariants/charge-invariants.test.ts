@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { Abandon } from '#db/database.ts';
+import { Abandon, type Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { eventTopics } from '#settlement/contract/contract-events.ts';
-import { checkCharges } from '#testing/invariants/invariants-charges.ts';
+import { CHARGE_INVARIANTS, readBothSides } from '#testing/invariants/contract-invariants.ts';
+import { violationsOf } from '#testing/invariants/invariant.ts';
 import { askRefund } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -56,13 +57,24 @@ async function settle(orderId: string): Promise<string> {
   return ended(await world.pay({ payer, amount: PAID, orderId }));
 }
 
-const check = (chain = world.network.chain) => checkCharges(world.database.db, chain);
+/** The promises of which a violation was found. */
+const seenBroken = new Set<string>();
+
+async function check(
+  chain = world.network.chain,
+  { db = world.database.db as Sql, unbookable = new Set<bigint>() } = {},
+): Promise<string[]> {
+  const sides = await readBothSides(db, chain, unbookable);
+  const found = await violationsOf(CHARGE_INVARIANTS, sides);
+  for (const { promise } of found) seenBroken.add(promise);
+  return found.map(({ detail }) => detail);
+}
 
 /** Returns the differences after these statements, which are rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string[]> {
   return world.database.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
-    return new Abandon(await checkCharges(tx, world.network.chain));
+    return new Abandon(await check(world.network.chain, { db: tx }));
   });
 }
 
@@ -143,6 +155,17 @@ describe('the check of charges', () => {
     assert.ok(broken.includes(found), broken.join('\n'));
   });
 
+  it('accounts to the atom for settlements that nobody can book', async () => {
+    const unbookable = new Set([await numberOf(intents[1])]);
+    const lose = `delete from payments where payment_intent_id = '${intents[1]}'`;
+    const found = await world.database.db.transaction(async (tx) => {
+      await tx.query(lose);
+      return new Abandon(await check(world.network.chain, { db: tx, unbookable }));
+    });
+    assert.deepEqual(found, []);
+    assert.notDeepEqual(await checkAfter(lose), []);
+  });
+
   for (const change of [
     'amount = amount + 1',
     'fee_acquirer = fee_acquirer + 1',
@@ -177,4 +200,9 @@ describe('the check of charges', () => {
     await settle('ORDER-1');
     assert.match((await check()).join('\n'), /order ORDER-1 of merchant \d+ was charged 2 times/);
   });
+});
+
+it('a violation of every promise was found', () => {
+  const promises = CHARGE_INVARIANTS.map(({ promise }) => promise);
+  assert.deepEqual([...seenBroken].toSorted(), promises.toSorted());
 });

@@ -1,4 +1,6 @@
+import type { Sql } from '#db/database.ts';
 import type { Caller } from '#testing/api-client.ts';
+import type { Invariant } from '#testing/invariants/invariant.ts';
 import type { Received } from '#testing/webhook-receiver.ts';
 
 /** Objects of events, and the fields that must agree with the API. */
@@ -62,11 +64,14 @@ function differences(kind: keyof typeof LISTS, shown: Shown, held: Shown): strin
   });
 }
 
-/** Compares a receiver's view with the API. @returns the differences; empty if they agree. */
-export async function checkReceiver(
-  merchant: Caller,
-  received: readonly Received[],
-): Promise<string[]> {
+/** A receiver, beside the API that it must agree with. */
+export interface Follower {
+  readonly merchant: Caller;
+  readonly received: readonly Received[];
+}
+
+/** Compares the receiver's view with the API. */
+async function compareView({ merchant, received }: Follower): Promise<string[]> {
   const view = viewOf(received);
   const broken: string[] = [];
   const listed = new Set<string>();
@@ -85,3 +90,50 @@ export async function checkReceiver(
   }
   return broken;
 }
+
+/** Endpoints that were enabled during the whole history. */
+export interface Deliveries {
+  readonly db: Sql;
+  readonly endpoints: readonly {
+    readonly id: string;
+    /** Ids of the events that its receiver has answered with a 2xx. */
+    readonly accepted: ReadonlySet<string>;
+  }[];
+}
+
+/** Checks that each event since an endpoint was enabled has its delivery. */
+async function checkDeliveries({ db, endpoints }: Deliveries): Promise<string[]> {
+  const broken: string[] = [];
+  for (const { id, accepted } of endpoints) {
+    const [endpoint] = await db.query('select id from webhook_endpoints where id = $1', [id]);
+    // A deleted endpoint misses nothing, so its absence is reported.
+    if (endpoint === undefined) broken.push(`${id} is gone`);
+    const missing = await db.query<{ id: string }>(
+      `select v.id from events v join webhook_endpoints e
+         on e.account_id = v.account_id and e.livemode = v.livemode and v.created > e.created
+       where e.id = $1 and v.type <> 'ping'
+         and e.enabled_events && array['*', v.type, split_part(v.type, '.', 1) || '.*']
+       except select event_id from webhook_deliveries
+       where endpoint_id = $1 and status = 'succeeded'`,
+      [id],
+    );
+    const delivered = await db.query<{ event_id: string }>(
+      `select event_id from webhook_deliveries where endpoint_id = $1 and status = 'succeeded'`,
+      [id],
+    );
+    const unheard = delivered.filter(({ event_id }) => !accepted.has(event_id));
+    if (missing.length > 0) broken.push(`${id} lacks ${missing.length} events, ${missing[0]?.id}`);
+    if (unheard.length > 0) {
+      broken.push(`${id} has ${unheard.length} successes that its receiver never answered`);
+    }
+  }
+  return broken;
+}
+
+export const DELIVERY_INVARIANTS: readonly Invariant<Deliveries>[] = [
+  { promise: 'every event reaches every endpoint, whose receiver answers', check: checkDeliveries },
+];
+
+export const FOLLOWER_INVARIANTS: readonly Invariant<Follower>[] = [
+  { promise: 'a receiver that follows the guide has the objects of the API', check: compareView },
+];

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Abandon, codeOf } from '#db/database.ts';
+import { Abandon, codeOf, type Sql } from '#db/database.ts';
 import { type HealthyStore, openHealthyStore } from '#testing/healthy-store.ts';
-import { checkDeliveries, checkInvariants, PROMISES } from '#testing/invariants/invariants.ts';
+import { violationsOf } from '#testing/invariants/invariant.ts';
+import { LEDGER_INVARIANTS } from '#testing/invariants/ledger-invariants.ts';
+import { DELIVERY_INVARIANTS } from '#testing/invariants/receiver-invariants.ts';
 
 /** Corruption by statements, a few of which need others `first`. */
 interface Damage {
@@ -394,21 +396,22 @@ after(() => store?.close());
 
 describe('the invariant checker', () => {
   it('finds nothing in a correct database', async () => {
-    assert.deepEqual(await checkInvariants(store.db, { atRest: true }), []);
+    assert.deepEqual(await violationsOf(LEDGER_INVARIANTS, store), []);
   });
 
   it('has seen each of its promises broken', () => {
-    assert.deepEqual(Object.keys(DAMAGES).sort(), [...PROMISES].sort());
+    const promises = LEDGER_INVARIANTS.map(({ promise }) => promise);
+    assert.deepEqual(Object.keys(DAMAGES).sort(), promises.sort());
   });
 
   for (const { promise, damage } of all) {
     it(`finds that "${promise}" is broken by: ${short(damage.sql)}`, async () => {
       const broken = await store.db.transaction(async (tx) => {
         for (const sql of [...(damage.first ?? []), ...damage.sql]) await tx.query(sql);
-        return new Abandon(await checkInvariants(tx, { atRest: true }));
+        return new Abandon(await violationsOf(LEDGER_INVARIANTS, { db: tx }));
       });
-      const named = broken.filter((line) => line.startsWith(`${promise}: `));
-      assert.ok(named.length > 0, `found only: ${broken.join('\n')}`);
+      const named = broken.filter((one) => one.promise === promise);
+      assert.ok(named.length > 0, `found only: ${JSON.stringify(broken)}`);
     });
   }
 });
@@ -419,10 +422,9 @@ describe('the report of an unsettled job', () => {
     const report = async (...damage: readonly string[]) =>
       db.transaction(async (tx) => {
         for (const sql of damage) await tx.query(sql);
-        const broken = await checkInvariants(tx, { atRest: true });
-        return new Abandon(
-          broken.filter((line) => line.includes(' settlement job has')).join('\n'),
-        );
+        const broken = await violationsOf(LEDGER_INVARIANTS, { db: tx });
+        const jobs = broken.filter(({ promise }) => promise.startsWith('every settlement job has'));
+        return new Abandon(jobs.map(({ detail }) => detail).join('\n'));
       });
     const sent = await report(
       `insert into relayer_senders (livemode, sender, role, address, next_nonce)
@@ -468,12 +470,34 @@ describe('the database', () => {
   }
 });
 
+describe('an alarm about a settlement that nobody can book', () => {
+  it('is expected, and every other one is not', async () => {
+    const alarms = await store.db.transaction(async (tx) => {
+      await tx.query(
+        `insert into chain_alarms (livemode, kind, subject, details, created)
+         values (false, 'foreign_settlement', 'payment 7', '{}', now()),
+           (false, 'foreign_settlement', 'payment 8', '{}', now()),
+           (false, 'number_taken', 'payment 7', '{}', now())`,
+      );
+      const ledger = { db: tx, unbookable: new Set([7n]) };
+      return new Abandon(await violationsOf(LEDGER_INVARIANTS, ledger));
+    });
+    assert.deepEqual(alarms.map(({ detail }) => detail).toSorted(), [
+      'foreign_settlement payment 8 {}',
+      'number_taken payment 7 {}',
+    ]);
+  });
+});
+
 describe('the check of deliveries', () => {
-  const check = (endpoint = store.endpoint) => checkDeliveries(store.db, [endpoint]);
+  const check = async (endpoint = store.endpoint, db: Sql = store.db) => {
+    const broken = await violationsOf(DELIVERY_INVARIANTS, { db, endpoints: [endpoint] });
+    return broken.map(({ detail }) => detail);
+  };
   const checkAfter = (sql: string) =>
     store.db.transaction(async (tx) => {
       await tx.query(sql);
-      return new Abandon(await checkDeliveries(tx, [store.endpoint]));
+      return new Abandon(await check(store.endpoint, tx));
     });
 
   it('finds nothing while each event has reached its endpoint', async () => {

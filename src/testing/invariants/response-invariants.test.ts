@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Abandon } from '#db/database.ts';
+import { Abandon, type Sql } from '#db/database.ts';
 import { openChaosCaller } from '#testing/chaos/chaos-caller.ts';
 import {
   type Journal,
@@ -10,9 +10,10 @@ import {
   type SeenWithdrawal,
 } from '#testing/chaos/chaos-journal.ts';
 import { pageThrough } from '#testing/chaos/chaos-pagination.ts';
-import { createRandom } from '#testing/chaos/chaos-random.ts';
 import { type HealthyStore, openHealthyStore } from '#testing/healthy-store.ts';
-import { checkPromises } from '#testing/invariants/invariants-journal.ts';
+import { violationsOf } from '#testing/invariants/invariant.ts';
+import { RESPONSE_INVARIANTS } from '#testing/invariants/response-invariants.ts';
+import { createRandom } from '#testing/random.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
 let store: HealthyStore;
@@ -41,11 +42,20 @@ function honest(): Journal {
   return journal;
 }
 
+/** The promises of which a violation was found. */
+const seenBroken = new Set<string>();
+
+async function check(db: Sql, journal: Journal): Promise<string> {
+  const found = await violationsOf(RESPONSE_INVARIANTS, { db, journal });
+  for (const { promise } of found) seenBroken.add(promise);
+  return found.map(({ detail }) => detail).join('\n');
+}
+
 /** Returns the violations after these statements, which are rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
-    return new Abandon((await checkPromises(tx, honest())).join('\n'));
+    return new Abandon(await check(tx, honest()));
   });
 }
 
@@ -54,7 +64,7 @@ const CANCELED = `update payment_intents set status = 'canceled', payment_id = n
 
 describe('the check of what clients were told', () => {
   it('passes if it is true', async () => {
-    assert.deepEqual(await checkPromises(store.db, honest()), []);
+    assert.equal(await check(store.db, honest()), '');
   });
 
   it('fails if an intent is lost', async () => {
@@ -149,7 +159,7 @@ function checkDeclined(types: readonly string[], ...damage: readonly string[]): 
     for (const sql of damage) await tx.query(sql);
     const journal = honest();
     journal.saw({ ...intent, status: 'requires_payment_method', declined: DECLINED });
-    return new Abandon((await checkPromises(tx, journal)).join('\n'));
+    return new Abandon(await check(tx, journal));
   });
 }
 
@@ -196,7 +206,7 @@ describe('what was told before the database was restored', () => {
       journal.copied();
       tell(journal);
       journal.restored();
-      return new Abandon((await checkPromises(tx, journal)).join('\n'));
+      return new Abandon(await check(tx, journal));
     });
   }
 
@@ -230,7 +240,7 @@ describe('what was told before the database was restored', () => {
 async function checkAnswers(tell: (journal: Journal) => void): Promise<string> {
   const journal = honest();
   tell(journal);
-  return (await checkPromises(store.db, journal)).join('\n');
+  return check(store.db, journal);
 }
 
 describe('answers that contradict each other', () => {
@@ -360,4 +370,9 @@ describe('a client of a chaos run', () => {
   it('does not complain of a pagination that meets everything once', async () => {
     assert.deepEqual(await complaintsOfPagination([['evt_1'], ['evt_2'], []]), []);
   });
+});
+
+it('a violation of every promise was found', () => {
+  const promises = RESPONSE_INVARIANTS.map(({ promise }) => promise);
+  assert.deepEqual([...seenBroken].toSorted(), promises.toSorted());
 });

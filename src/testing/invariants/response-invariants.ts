@@ -5,6 +5,13 @@ import type {
   SeenRefund,
   SeenWithdrawal,
 } from '#testing/chaos/chaos-journal.ts';
+import type { Invariant } from '#testing/invariants/invariant.ts';
+
+/** What clients were told, and the database that must still agree. */
+export interface Responses {
+  readonly db: Sql;
+  readonly journal: Journal;
+}
 
 interface IntentRow {
   id: string;
@@ -33,7 +40,9 @@ interface ReportedTransfer {
  * Selects ids with an alarm: a difference is only allowed if one reports that the chain has settled
  * it after all.
  */
-async function selectAlarmed(db: Sql, ids: readonly string[]): Promise<Set<string>> {
+async function selectAlarmed({ db, journal }: Responses): Promise<Set<string>> {
+  const { intents, declines, turns } = journal;
+  const ids = [...intents.keys(), ...declines.keys(), ...turns.map(({ id }) => id)];
   const rows = await db.query<{ subject: string }>(
     `select subject from chain_alarms
      where kind = 'settled_after_decline' and subject = any($1)`,
@@ -46,7 +55,8 @@ function isAmountOf({ amount, tip, mayBeRebuilt }: SeenIntent, now: number): boo
   return now === amount || (mayBeRebuilt === true && now === amount + tip);
 }
 
-async function checkIntents(db: Sql, journal: Journal, alarmed: Set<string>): Promise<string[]> {
+async function checkIntents({ db, journal }: Responses): Promise<string[]> {
+  const alarmed = await selectAlarmed({ db, journal });
   const rows = await db.query<IntentRow>(
     'select id, status, amount, payment_id from payment_intents where id = any($1)',
     [[...journal.intents.keys()]],
@@ -84,7 +94,8 @@ interface AttemptRow {
  * begun after it, or the intent is not paid. The order of the events decides, because no clock
  * does.
  */
-async function checkDeclines(db: Sql, journal: Journal, alarmed: Set<string>): Promise<string[]> {
+async function checkDeclines({ db, journal }: Responses): Promise<string[]> {
+  const alarmed = await selectAlarmed({ db, journal });
   const rows = await db.query<AttemptRow>(
     `select v.object_id, v.type, v.position,
        v.body::jsonb #>> '{data,object,last_payment_error,created}' as declined
@@ -125,31 +136,28 @@ async function checkTransfers(
   });
 }
 
-/** Checks that everything reported to clients still holds in the database at the end. */
-export async function checkPromises(db: Sql, journal: Journal): Promise<string[]> {
-  const { turns, intents, declines, refunds, withdrawals } = journal;
-  const alarmed = await selectAlarmed(db, [
-    ...intents.keys(),
-    ...declines.keys(),
-    ...turns.map(({ id }) => id),
-  ]);
-  const reportedRefunds = [...refunds.values()].map((shown) => {
-    return { shown, place: shown.payment, placeIs: 'payment' as const };
-  });
-  const reportedWithdrawals = [...withdrawals.values()].map((shown) => {
-    return { shown, place: shown.wallet, placeIs: 'wallet' as const };
-  });
-  return [
-    ...journal.complaints,
-    ...(await checkIntents(db, journal, alarmed)),
-    ...(await checkDeclines(db, journal, alarmed)),
-    ...(await checkTransfers(db, {
-      sql: 'select id, status, amount, payment_id as place from refunds where id = any($1)',
-      all: reportedRefunds,
-    })),
-    ...(await checkTransfers(db, {
-      sql: 'select id, status, amount, wallet as place from withdrawals where id = any($1)',
-      all: reportedWithdrawals,
-    })),
-  ];
-}
+export const RESPONSE_INVARIANTS: readonly Invariant<Responses>[] = [
+  { promise: 'no response contradicts another', check: ({ journal }) => journal.complaints },
+  { promise: 'an intent is what clients were told', check: checkIntents },
+  { promise: 'a payer who was told "declined" is not charged for it', check: checkDeclines },
+  {
+    promise: 'a refund is what clients were told',
+    check: ({ db, journal }) =>
+      checkTransfers(db, {
+        sql: 'select id, status, amount, payment_id as place from refunds where id = any($1)',
+        all: Array.from(journal.refunds.values(), (shown) => {
+          return { shown, place: shown.payment, placeIs: 'payment' };
+        }),
+      }),
+  },
+  {
+    promise: 'a withdrawal is what its owner was told',
+    check: ({ db, journal }) =>
+      checkTransfers(db, {
+        sql: 'select id, status, amount, wallet as place from withdrawals where id = any($1)',
+        all: Array.from(journal.withdrawals.values(), (shown) => {
+          return { shown, place: shown.wallet, placeIs: 'wallet' };
+        }),
+      }),
+  },
+];

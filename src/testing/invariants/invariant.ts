@@ -1,0 +1,24 @@
+/** A promise that every history must keep, no matter what failed meanwhile. */
+export interface Invariant<Source> {
+  readonly promise: string;
+  /** True if it holds at every moment; the others hold once everything has settled. */
+  readonly always?: boolean;
+  /** Returns violations, as sentences; empty if there are none. */
+  readonly check: (source: Source) => readonly string[] | Promise<readonly string[]>;
+}
+
+export interface Violation {
+  readonly promise: string;
+  readonly detail: string;
+}
+
+export async function violationsOf<Source>(
+  invariants: readonly Invariant<Source>[],
+  source: Source,
+): Promise<Violation[]> {
+  const found: Violation[] = [];
+  for (const { promise, check } of invariants) {
+    found.push(...(await check(source)).map((detail) => ({ promise, detail })));
+  }
+  return found;
+}
