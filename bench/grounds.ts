@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { present } from '#core/assert.ts';
-import { createRandom } from '#testing/chaos/chaos-random.ts';
+import { createRandom } from '#testing/random.ts';
 import { startFlags } from '#testing/spawn-network.ts';
 import { cpuSeconds } from './cpu.ts';
 import { STORED_INTENTS, storedId } from './floors.ts';

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { type Dispatcher, Pool } from 'undici';
+import { declaredRoutes } from '#app/declared-routes.ts';
+import { surfaceDocuments } from '#app/surface-documents.ts';
+import { present } from '#core/assert.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
+import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+import { addTestPayment, keepRefunding, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts';
+import { SEED } from '#testing/random.ts';
 
-/** The seed: `FUZZ_SEED` reproduces a run. */
-export const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
 /** Requests are generated and sent in portions, because generating all at once takes memory. */
 const PORTION = 1_000;
 const CONCURRENCY = 24;
@@ -18,6 +21,44 @@ const MORE = 5;
 const HANG_MS = 45_000;
 
 const REQUEST_TIMEOUT = 408;
+
+/** Starts an API with webhooks to this machine, whose refunds succeed. */
+export async function startFuzzedApi(): Promise<TestApi> {
+  const api = await startTestApi({ env: LOCAL_WEBHOOKS });
+  const refunding = keepRefunding(api);
+  const close = async () => {
+    await refunding.stop();
+    await api.close();
+  };
+  return { ...api, close };
+}
+
+/** Creates objects of the merchant, which every surface shows in its own way. */
+export async function knownObjects(
+  api: TestApi,
+  { intents = 30, payments = 10 } = {},
+): Promise<Record<'acct_' | 'key_' | 'pi_' | 'pay_' | 'tml_', string[]>> {
+  const { accountId, test } = api.merchant;
+  const times = async (count: number, make: () => Promise<{ readonly id: string }>) => {
+    const ids: string[] = [];
+    for (let i = 0; i < count; i++) ids.push((await make()).id);
+    return ids;
+  };
+  return {
+    // Most dashboard routes are below it.
+    acct_: Array(4).fill(accountId),
+    key_: [test.keyId],
+    pi_: await times(intents, () => createTestIntent(api)),
+    pay_: await times(payments, () => addTestPayment(api.db, test)),
+    tml_: [test.terminal],
+  };
+}
+
+/** Returns the OpenAPI document of a surface other than the merchant API. */
+export function documentOf(surface: string): Doc {
+  const documents = surfaceDocuments(declaredRoutes());
+  return present(documents[`openapi/${surface}.json`], 'document');
+}
 
 export interface FuzzRun {
   readonly url: string;
@@ -87,7 +128,7 @@ function describe(request: FuzzRequest, error: unknown): Error {
   const { body, ...rest } = request;
   const shown = JSON.stringify({ ...rest, body: body?.toString('latin1').slice(0, 500) ?? null });
   const message = error instanceof Error ? error.message : String(error);
-  return new Error(`FUZZ_SEED=${FUZZ_SEED}: ${shown}\n${message}`, { cause: error });
+  return new Error(`SEED=${SEED}: ${shown}\n${message}`, { cause: error });
 }
 
 /**
@@ -104,7 +145,7 @@ export async function runFuzz(run: FuzzRun): Promise<Seen> {
   for (let sent = 0; !isEnough(sent); sent += PORTION) {
     const left = run.requests - sent;
     const numRuns = left > 0 ? Math.min(PORTION, left) : PORTION;
-    const portion = fc.sample(requests, { numRuns, seed: FUZZ_SEED + sent }).values();
+    const portion = fc.sample(requests, { numRuns, seed: SEED + sent }).values();
     const work = Array.from({ length: CONCURRENCY }, async () => {
       for (const request of portion) {
         await send(request).catch((error) => {

@@ -1,54 +1,26 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { declaredRoutes } from '#app/declared-routes.ts';
-import { surfaceDocuments } from '#app/surface-documents.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import { payToken } from '#payments/pay-link.ts';
 import { tagToken } from '#terminals/tag.ts';
-import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+import type { TestApi } from '#testing/api.ts';
 import { caller } from '#testing/api-client.ts';
-import { addTestPayment, keepRefunding, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
-import type { KnownIds } from '#testing/fuzz.ts';
-import { FUZZ_SEED, runFuzz } from '#testing/fuzz-run.ts';
+import { documentOf, knownObjects, runFuzz, startFuzzedApi } from '#testing/fuzz-run.ts';
 import { TEST_ID_KEY } from '#testing/store.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 /** Requests per API; `FUZZ_REQUESTS` raises it. The merchant API has a test of its own. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
-const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
 let api: TestApi;
-let refunding: { stop(): Promise<void> };
 
 before(async () => {
-  api = await startTestApi({ env: LOCAL_WEBHOOKS });
-  refunding = keepRefunding(api);
+  api = await startFuzzedApi();
 });
-
-after(async () => {
-  await refunding.stop();
-  await api.close();
-});
+after(() => api.close());
 
 const bearer = (key: string) => () => ({ authorization: `Bearer ${key}` });
-
-/** Returns the merchant's objects, which every API shows in its own way. */
-async function knownObjects(): Promise<KnownIds> {
-  const intents = [];
-  for (let i = 0; i < 30; i++) intents.push((await createTestIntent(api)).id);
-  const payments = [];
-  for (let i = 0; i < 10; i++) {
-    payments.push((await addTestPayment(api.db, api.merchant.test)).id);
-  }
-  return {
-    // Most dashboard routes are below it.
-    acct_: Array(4).fill(api.merchant.accountId),
-    key_: [api.merchant.test.keyId],
-    pi_: intents,
-    pay_: payments,
-    tml_: [api.merchant.test.terminal],
-  };
-}
 
 async function addDeviceKey(): Promise<string> {
   const key = newSecret('deviceKeyTest');
@@ -59,26 +31,19 @@ async function addDeviceKey(): Promise<string> {
   return key;
 }
 
-function documentOf(surface: string) {
-  const document = DOCUMENTS[`openapi/${surface}.json`];
-  assert.ok(document);
-  return document;
-}
-
-test(`terminals: ${REQUESTS} wrong requests, answered as documented`, async (t) => {
-  t.diagnostic(`seed ${FUZZ_SEED}`);
+test(`terminals: ${REQUESTS} wrong requests, answered as documented`, async () => {
   const payer = caller(`${api.url}/api/payer/v1`, await signInWallet(api.url, newWallet()));
   const pass = await payer.post('/passes', { label: 'A pass' });
   const card = await payer.post('/cards', { label: 'A card' });
   const known = {
-    ...(await knownObjects()),
+    ...(await knownObjects(api)),
     nfc_: [String(pass.body.nfc_id)],
     card_: [String(card.body.id)],
   };
   const device = { url: api.url, document: documentOf('device'), known, requests: REQUESTS };
-  // Random input pairs no device, and test passes exist in the sandbox only, so three of twelve
-  // routes are not reached.
-  await runFuzz({ ...device, reach: 0.7, headersOf: bearer(await addDeviceKey()) });
+  // Nine of 24 routes are seldom reached: random input pairs no device, starts no shift and finds
+  // no receipt, and test passes exist in the sandbox only.
+  await runFuzz({ ...device, reach: 0.6, headersOf: bearer(await addDeviceKey()) });
 });
 
 test(`payers: ${REQUESTS} wrong requests, answered as documented`, async () => {
@@ -89,7 +54,7 @@ test(`payers: ${REQUESTS} wrong requests, answered as documented`, async () => {
   const card = await payer.post('/cards', { label: 'A card' });
   const agent = { account: api.merchant.accountId, amount: 70_000, expires_in: 3600 };
   const known = {
-    ...(await knownObjects()),
+    ...(await knownObjects(api)),
     pass_: [String(pass.body.id)],
     card_: [String(card.body.id)],
     agtok_: [String((await payer.post('/agent_tokens', agent)).body.id)],
@@ -103,7 +68,7 @@ test(`payers: ${REQUESTS} wrong requests, answered as documented`, async () => {
 });
 
 test(`pay links: ${REQUESTS} wrong requests, answered as documented`, async () => {
-  const known = await knownObjects();
+  const known = await knownObjects(api);
   const tokens = (known.pi_ ?? []).map(
     (id) => payToken(TEST_ID_KEY, { id, livemode: false }) ?? '',
   );

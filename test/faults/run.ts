@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { PROFILE_NAMES, type ProfileName } from '#settlement/chain-profiles.ts';
 import { type ChaosOptions, runChaos } from '#testing/chaos/chaos.ts';
 import type { Strike } from '#testing/chaos/chaos-schedule.ts';
+import { SEED } from '#testing/random.ts';
 
 /**
  * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]`:
@@ -61,7 +61,7 @@ function optionsOf(): Schedule {
   if (values.replay !== undefined)
     return JSON.parse(readFileSync(values.replay, 'utf8')) as Schedule;
   return {
-    seed: values.seed === undefined ? randomInt(1_000_000_000) : Number(values.seed),
+    seed: Number(values.seed ?? SEED),
     seconds: Number(values.seconds),
     clients: Number(values.clients),
     blockMs: Number(values['block-ms']),

@@ -3,56 +3,36 @@ import { after, before, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import { consentOf } from '#apis/dashboard/consent.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
-import { surfaceDocuments } from '#app/surface-documents.ts';
 import { present } from '#core/assert.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import { hasRole, ROLES, type Role } from '#people/roles.ts';
-import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
-import { addTestPayment, keepRefunding, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
+import type { TestApi } from '#testing/api.ts';
 import type { FuzzRequest, KnownIds } from '#testing/fuzz.ts';
-import { type FuzzAnswer, runFuzz } from '#testing/fuzz-run.ts';
+import {
+  documentOf,
+  type FuzzAnswer,
+  knownObjects,
+  runFuzz,
+  startFuzzedApi,
+} from '#testing/fuzz-run.ts';
 import { addOwner, PASSWORD } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 /** Many of these requests hash a password, so they take a minute. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
-const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
 let api: TestApi;
-let refunding: { stop(): Promise<void> };
 /** Created before the operators disable the account. */
 let known: KnownIds;
 
 before(async () => {
-  api = await startTestApi({ env: LOCAL_WEBHOOKS });
-  refunding = keepRefunding(api);
-  known = await knownObjects();
+  api = await startFuzzedApi();
+  known = await knownObjects(api);
 });
 
-after(async () => {
-  await refunding.stop();
-  await api.close();
-});
-
-/** Returns the merchant's objects, which every API shows in its own way. */
-async function knownObjects(): Promise<KnownIds> {
-  const intents = [];
-  for (let i = 0; i < 30; i++) intents.push((await createTestIntent(api)).id);
-  const payments = [];
-  for (let i = 0; i < 10; i++) {
-    payments.push((await addTestPayment(api.db, api.merchant.test)).id);
-  }
-  return {
-    // Most dashboard routes are below it.
-    acct_: Array(4).fill(api.merchant.accountId),
-    key_: [api.merchant.test.keyId],
-    pi_: intents,
-    pay_: payments,
-    tml_: [api.merchant.test.terminal],
-  };
-}
+after(() => api.close());
 
 async function signIn(surface: 'dashboard' | 'operator', email: string): Promise<PersonClient> {
   const person = new PersonClient(`${api.url}/api/${surface}/v1`);
@@ -80,12 +60,6 @@ async function addStaff(email: string): Promise<PersonClient> {
   const confirmed = await staff.post('/me/totp/confirm', { code: totp.generate() });
   assert.equal(confirmed.status, 200, confirmed.text);
   return staff;
-}
-
-function documentOf(surface: string) {
-  const document = DOCUMENTS[`openapi/${surface}.json`];
-  assert.ok(document);
-  return document;
 }
 
 /** Routes that end the fuzzer's own session, so another user calls them. */

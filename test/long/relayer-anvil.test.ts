@@ -25,12 +25,12 @@ import {
   type Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { createRandom, SEED } from '#testing/random.ts';
 
 // Random histories of one transaction each on a real chain: lost broadcasts, evicted transactions,
 // reorganizations, crashes, fee bumps. The state machine's result must match what anvil mined.
 
 const HISTORIES = Number(process.env.ANVIL_HISTORIES ?? 1_000);
-const SEED = Number(process.env.ANVIL_SEED ?? Date.now() % 1_000_000);
 const CHAIN_ID = 31_777;
 const MOVES = 24;
 /** Blocks in which a fault-free period settles everything, as in the model. */
@@ -52,14 +52,6 @@ const newest = async () =>
   toBlock((await ask('eth_getBlockByNumber', 'latest', false)) as RawBlock);
 const usedNonces = async () =>
   BigInt(String(await ask('eth_getTransactionCount', account.address, 'latest')));
-
-function createDice(seed: number): (sides: number) => number {
-  let state = seed;
-  return (sides) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return Math.floor((state / 2 ** 32) * sides);
-  };
-}
 
 before(async () => {
   node = await startThrowawayChain({ chainId: CHAIN_ID, blockTime: 'manual' });
@@ -259,7 +251,7 @@ async function live(nonce: bigint, roll: (sides: number) => number): Promise<Fol
 }
 
 test(`the results of ${HISTORIES} histories are what anvil has mined`, async (test) => {
-  const roll = createDice(SEED);
+  const { below: roll } = createRandom(SEED, 'histories');
   const first = await usedNonces();
   let [replaced, total] = [0, 0];
   for (let history = 0n; history < BigInt(HISTORIES); history++) {

@@ -7,6 +7,7 @@ import { silentLog } from '#core/log.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
+import { createRandom } from '#testing/random.ts';
 import { startOddWorld } from '#testing/relayer-scene.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
@@ -20,18 +21,8 @@ const MOODS = [
   'losing answers to broadcasts',
   'dropping broadcasts',
 ] as const;
-
-/**
- * Returns the same random faults every time, so that failures can be reproduced; CHAOS_SEED changes
- * them.
- */
-function createDice(seed: number): (sides: number) => number {
-  let state = seed;
-  return (sides) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return Math.floor((state / 2 ** 32) * sides);
-  };
-}
+/** The same faults every time, so that failures can be reproduced. */
+const SEED = 20_260_928;
 
 describe('relayers under everything at once', () => {
   it('settle each payment once, and the ledger is the chain', async () => {
@@ -52,7 +43,7 @@ describe('relayers under everything at once', () => {
 
 /** Makes payments while workers are killed, nodes misbehave, and blocks are undone. */
 async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]> {
-  const roll = createDice(Number(process.env.CHAOS_SEED ?? 20_260_928));
+  const { below: roll } = createRandom(SEED, 'faults');
   const payers = await world.network.addPayers(PAYMENTS_PER_ROUND);
   // Mines more blocks than a later reorganization undoes, because these transactions would not be
   // resent.

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { it } from 'node:test';
 import { openChaosCaller } from '#testing/chaos/chaos-caller.ts';
 import { openJournal } from '#testing/chaos/chaos-journal.ts';
-import { createRandom } from '#testing/chaos/chaos-random.ts';
+import { createRandom } from '#testing/random.ts';
 
 const SEED = 1;
 

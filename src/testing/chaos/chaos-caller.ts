@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
-import type { Random } from '#testing/chaos/chaos-random.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
+import type { Random } from '#testing/random.ts';
 
 /** A client that follows the API's rules: the same key until there is an answer. */
 export interface ChaosCaller {

@@ -6,8 +6,8 @@ import {
 } from '#testing/chaos/chaos-caller.ts';
 import type { Journal, SeenIntent, SeenRefund } from '#testing/chaos/chaos-journal.ts';
 import { pageThrough } from '#testing/chaos/chaos-pagination.ts';
-import type { Random } from '#testing/chaos/chaos-random.ts';
 import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
+import type { Random } from '#testing/random.ts';
 import { WAYS } from '#testing/ways/ways.ts';
 
 export interface ClientsOptions {

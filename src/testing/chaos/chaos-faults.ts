@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import type { ChaosProcess } from '#testing/chaos/chaos-process.ts';
-import type { Random } from '#testing/chaos/chaos-random.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
+import type { Random } from '#testing/random.ts';
 
 /** The targets of faults, and the parts that must be notified of them. */
 interface Field {

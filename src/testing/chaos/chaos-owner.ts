@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret, TOTP } from 'otpauth';
 import type { Journal, SeenWithdrawal } from '#testing/chaos/chaos-journal.ts';
-import type { Random } from '#testing/chaos/chaos-random.ts';
 import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
+import type { Random } from '#testing/random.ts';
 
 /** An account owner who occasionally withdraws on both networks. */
 export interface ChaosOwner {

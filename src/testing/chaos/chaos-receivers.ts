@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '#testing/chaos/chaos-random.ts';
+import type { Random } from '#testing/random.ts';
 import { type Answerer, startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
 /** A merchant's webhook server that misbehaves. */

@@ -1,4 +1,9 @@
-/** Random choices that a seed reproduces. Each part of a chaos run has its own stream. */
+import { randomInt } from 'node:crypto';
+
+/** The seed of every random history in this process. `SEED=…` repeats one that failed. */
+export const SEED = Number(process.env.SEED ?? randomInt(2 ** 31));
+
+/** Random choices that a seed reproduces. Each part of a history has its own stream. */
 export interface Random {
   /** Returns a whole number from 0 to `limit - 1`. */
   below(limit: number): number;
