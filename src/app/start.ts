@@ -35,7 +35,7 @@ import { ensurePackages, packagesIn } from '#packages/built.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
 import { declineOverdue, type ResultContext } from '#payments/settle.ts';
 import { fileMailer, type Mailer, smtpMailer } from '#people/mail.ts';
-import { guardNetwork } from '#recovery/network-guard.ts';
+import { guardNetwork } from '#recovery/detect-lost-commits.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
 import { type DataFolder, openDataFolder } from '#sandbox/data-folder.ts';
 import { type Demo, ensureDemo } from '#sandbox/demo.ts';

@@ -54,7 +54,7 @@ export function walPosition(text: string): bigint {
 }
 
 /**
- * Nothing is tracked until a network is guarded (`recovery/network-guard.ts`), so tests and
+ * Nothing is tracked until a network is guarded (`recovery/detect-lost-commits.ts`), so tests and
  * commands that only use the database are not affected.
  */
 export class DatabaseWatch {

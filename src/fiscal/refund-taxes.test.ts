@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { accountingLines } from '#apis/dashboard/accounting.ts';
 import { EXPORTS } from '#apis/dashboard/exports.ts';
-import { receiptText } from '#apis/pay/receipt-text.ts';
+import { receiptText } from '#apis/pay/receipt-plain-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
 import { FakeClock } from '#core/clock.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';

@@ -4,13 +4,13 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { maintainPartitions } from '#events/retention.ts';
 import {
+  DISABLE_AFTER_MS,
   type DisabledNotice,
   disableEndpoint,
   type NotifyDisabled,
 } from '#webhooks/disable-endpoint.ts';
 import { selectLongFailing } from '#webhooks/endpoint-queries.ts';
 import { replayStep } from '#webhooks/replay.ts';
-import { DISABLE_AFTER_MS } from '#webhooks/schedule.ts';
 
 type OnError = (name: string, error: unknown) => void;
 

@@ -1,5 +1,5 @@
 import { addMs } from '#core/clock.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/durations.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/durations.ts';
 
 /** Delays between attempts (behavior.md 11.5): 12 attempts in about three days. */
 export const RETRY_DELAYS_MS: readonly number[] = [
@@ -32,8 +32,6 @@ const MIN_PROBE_MS = 5 * SECOND_MS;
 const PROBE_SHARE = 0.1;
 /** Maximum interval between probes, and so the maximum delay until a recovery is noticed. */
 const MAX_PROBE_MS = 5 * MINUTE_MS;
-/** An endpoint without a success for this long is disabled. */
-export const DISABLE_AFTER_MS = 5 * DAY_MS;
 
 /**
  * Returns when the attempt after `attempt` (counted from 1) is due; `null` if it was the last.

@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 import { receiptPage } from '#apis/pay/receipt-html.ts';
 import { slipOf } from '#apis/pay/receipt-lines.ts';
 import { hasPdf, receiptPdf } from '#apis/pay/receipt-pdf.ts';
-import { receiptText } from '#apis/pay/receipt-text.ts';
+import { receiptText } from '#apis/pay/receipt-plain-text.ts';
 import { LANGUAGES } from '#core/languages.ts';
 import { launchChromium } from '#testing/chromium.ts';
 import { RANDOM_RECEIPT } from '#testing/random-receipts.ts';

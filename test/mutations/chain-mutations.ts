@@ -213,7 +213,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a database whose log went back is relied on',
-    file: 'src/recovery/network-guard.ts',
+    file: 'src/recovery/detect-lost-commits.ts',
     from:
       `  if (trust === 'confirmed') return { kind: 'recover', reason: 'position', ` +
       `lossShown: true };\n`,
@@ -221,13 +221,13 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the chain may know one nonce more than the ledger',
-    file: 'src/recovery/network-guard.ts',
+    file: 'src/recovery/detect-lost-commits.ts',
     from: 'used > BigInt(next) ?',
     to: 'used > BigInt(next) + 1n ?',
   },
   {
     name: 'senders sign though no node has answered',
-    file: 'src/recovery/network-guard.ts',
+    file: 'src/recovery/detect-lost-commits.ts',
     from: "chainNonces === null ? 'serving' : 'signing'",
     to: "chainNonces === null ? 'signing' : 'signing'",
   },

@@ -227,7 +227,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'test/faults/ways.test.ts',
   ],
   'x402/src/sale.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.test.ts'],
-  'src/recovery/network-guard.ts': ['src/recovery/network-guard.test.ts'],
+  'src/recovery/detect-lost-commits.ts': ['src/recovery/detect-lost-commits.test.ts'],
   'src/settlement/ledger-gate.ts': ['src/payments/unsettled.test.ts'],
   'src/settlement/chain/node-answers.ts': [
     'src/settlement/chain/rpc.test.ts',
@@ -263,7 +263,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
  * minutes, so no mutations are generated for it. Its decision function has its own tests.
  */
 const BY_HAND_ONLY = [
-  'src/recovery/network-guard.ts',
+  'src/recovery/detect-lost-commits.ts',
   'src/settlement/network-recovery-queries.ts',
   'x402/src/sale.ts',
 ];

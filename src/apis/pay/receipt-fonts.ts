@@ -78,7 +78,7 @@ export interface FontRun {
 
 /** Splits text into letters as a reader sees them, each with all its marks. */
 const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
-/** Characters that are not printed, on paper either: see `receipt-text.ts`. */
+/** Characters that are not printed, on paper either: see `receipt-plain-text.ts`. */
 const IGNORED = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Returns the text for a PDF, without characters that change the direction or show nothing. */

@@ -3,9 +3,14 @@ import { selectLookOfReceipt } from '#apis/pay/brand-queries.ts';
 import { fillPage, fromPage } from '#apis/pay/finished-page.ts';
 import { noReceiptPage, receiptPage } from '#apis/pay/receipt-html.ts';
 import { slipOf } from '#apis/pay/receipt-lines.ts';
+import {
+  noReceiptText,
+  receiptText,
+  TEXT_WIDTHS,
+  type TextWidth,
+} from '#apis/pay/receipt-plain-text.ts';
 import { readReceipt } from '#apis/pay/receipt-routes.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
-import { noReceiptText, receiptText, TEXT_WIDTHS, type TextWidth } from '#apis/pay/receipt-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
 import { answerRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { withBrand } from '#core/brand-styles.ts';

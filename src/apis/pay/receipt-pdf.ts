@@ -2,8 +2,8 @@ import bidiFactory from 'bidi-js';
 import PDFDocument from 'pdfkit';
 import { encode } from 'uqr';
 import { fontRuns, PDF_FONTS, pdfText } from '#apis/pay/receipt-fonts.ts';
+import { wrapped } from '#apis/pay/receipt-plain-text.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
-import { wrapped } from '#apis/pay/receipt-text.ts';
 import { withoutIsolates } from '#core/isolates.ts';
 import { directionOf, languageTag } from '#core/languages.ts';
 

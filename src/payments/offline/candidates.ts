@@ -6,7 +6,7 @@ import { atoms } from '#core/money.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { ChipRow } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
-import { type ChainVerdict, countedAt, type Signed } from '#payments/offline/judge.ts';
+import { type ChainVerdict, countedAt, type Signed } from '#payments/offline/bounce-checks.ts';
 import type { RebuiltSale } from '#payments/offline/offline-queries.ts';
 import type { BounceReason } from '#payments/offline/states.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';

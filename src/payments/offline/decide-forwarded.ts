@@ -14,6 +14,7 @@ import { readActivities } from '#payments/assess.ts';
 import { requireFresh } from '#payments/drawn-numbers.ts';
 import { readShares } from '#payments/hourly-share.ts';
 import { insertIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
+import { toPaymentAuthorization, utcDay } from '#payments/offline/bounce-checks.ts';
 import {
   type Candidate,
   candidatesOf,
@@ -21,7 +22,6 @@ import {
   orderIdsOf,
 } from '#payments/offline/candidates.ts';
 import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-sale.ts';
-import { toPaymentAuthorization, utcDay } from '#payments/offline/judge.ts';
 import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import {
   type EndedOffline,

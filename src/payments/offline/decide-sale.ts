@@ -1,7 +1,7 @@
 import type { Refusal } from '#core/answer.ts';
 import { assessPayment, type PaymentFacts } from '#payments/assess.ts';
+import { utcDay } from '#payments/offline/bounce-checks.ts';
 import type { Candidate } from '#payments/offline/candidates.ts';
-import { utcDay } from '#payments/offline/judge.ts';
 import type { CardDay, UnderWay } from '#payments/offline/offline-queries.ts';
 import type { BounceReason } from '#payments/offline/states.ts';
 import type { OfflineLimits } from '#terminals/offline.ts';

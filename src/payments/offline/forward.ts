@@ -10,8 +10,6 @@ import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import { numbersOf, withNumbers } from '#payments/drawn-numbers.ts';
-import type { Arrived, Forwarded } from '#payments/offline/candidates.ts';
-import { decideForwarded, offlineIsOff, type Taken } from '#payments/offline/decide-forwarded.ts';
 import {
   judgeOnChain,
   judgeTerms,
@@ -19,7 +17,9 @@ import {
   readOfflineRates,
   type Signed,
   toPaymentAuthorization,
-} from '#payments/offline/judge.ts';
+} from '#payments/offline/bounce-checks.ts';
+import type { Arrived, Forwarded } from '#payments/offline/candidates.ts';
+import { decideForwarded, offlineIsOff, type Taken } from '#payments/offline/decide-forwarded.ts';
 import { offlineObject } from '#payments/offline/offline-payment.ts';
 import {
   type OfflinePaymentRow,

@@ -8,8 +8,12 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { appendEvents } from '#events/append.ts';
 import type { Decline } from '#payments/decline.ts';
 import { lockIntents, selectPayable } from '#payments/intent-queries.ts';
+import {
+  type ChainVerdict,
+  judgeOnChain,
+  readOfflineRates,
+} from '#payments/offline/bounce-checks.ts';
 import { RETRY_MS } from '#payments/offline/decide-forwarded.ts';
-import { type ChainVerdict, judgeOnChain, readOfflineRates } from '#payments/offline/judge.ts';
 import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import {
   bounceOffline,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Findings, judgeLedger } from '#recovery/network-guard.ts';
+import { type Findings, judgeLedger } from '#recovery/detect-lost-commits.ts';
 
 const SENDER = '0x00000000000000000000000000000000000000aa';
 

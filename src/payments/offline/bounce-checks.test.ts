@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countedAt, judgeTerms, type Signed } from '#payments/offline/judge.ts';
+import { countedAt, judgeTerms, type Signed } from '#payments/offline/bounce-checks.ts';
 import { RATES } from '#testing/offline-sales.ts';
 
 const NOW = new Date('2026-11-28T12:00:00.000Z');
