@@ -11,7 +11,7 @@ contract BatchRangeTest is SettlementFixture {
 
     RangeModel.Range private range;
 
-    /// @dev Settles the sale of that number as a batch of its own.
+    /// @dev Settles the sale with this number as a batch of one.
     function _settleNext(uint64 number) private {
         _settle(_sale(number));
         range.append(keccak256(_sale(number)));
@@ -23,7 +23,8 @@ contract BatchRangeTest is SettlementFixture {
         }
     }
 
-    /// @dev One atom of the sale that settled in the batch of its number, proved by another's node.
+    /// @dev Refunds one atom of sale `number`, which settled in the batch of that number, by node
+    /// `top`.
     function _refund(uint64 number, uint256 top) private {
         bytes32[] memory path = range.pathOf(number, top);
         bytes memory payment = _sale(number);
@@ -55,7 +56,7 @@ contract BatchRangeTest is SettlementFixture {
         }
     }
 
-    /// @dev The promise that a proof made now relies on.
+    /// @dev A proof that is made now stays valid because of this.
     function test_everyBatchLiesBelowANodeThatStaysForMoreThan128Batches() public {
         uint64 last = 420;
         _settleTo(last);
@@ -84,7 +85,7 @@ contract BatchRangeTest is SettlementFixture {
     }
 
     function test_aPeakProvesUntilTheNextOneOfItsHeight() public {
-        // 128 is overwritten by 384, 256 by 768.
+        // Batch 384 overwrites node 128, and batch 768 overwrites node 256.
         _settleTo(383);
         _refund(5, 128);
         _refund(5, 256);
@@ -102,7 +103,7 @@ contract BatchRangeTest is SettlementFixture {
 
     function test_noNodeProvesAPaymentOfAnotherOne() public {
         _settleTo(8);
-        // Batch 3 lies below 4 and 8, not below 6.
+        // Batch 3 is below nodes 4 and 8, not below node 6.
         _refund(3, 3);
         _refund(3, 4);
         _refund(3, 8);
@@ -123,7 +124,7 @@ contract BatchRangeTest is SettlementFixture {
         settlement.refund(256 + 36, payment, path, 1, 1, 0);
     }
 
-    /// @dev An inner node is no payment: its preimage has 64 bytes, a payment's 45.
+    /// @dev An inner node cannot pass as a payment: its preimage has 64 bytes, a payment's 45.
     function test_anInnerNodeIsNoPayment() public {
         _settleTo(2);
         bytes memory children = abi.encodePacked(keccak256(_sale(1)), keccak256(_sale(2)));
@@ -137,7 +138,7 @@ contract BatchRangeTest is SettlementFixture {
         );
     }
 
-    /// @dev The empty ring and heights that no batch has reached prove nothing.
+    /// @dev Nothing can be proved by the empty ring, or by heights that no batch has reached.
     function test_withoutBatchesNothingIsProved() public {
         bytes memory payment = _sale(1);
         for (uint256 index = 0; index < 292; index += 97) {

@@ -91,7 +91,7 @@ contract BooksTest is TestBase {
         }
     }
 
-    /// @dev One long sequence that must have met every reason: else the campaign proves little.
+    /// @dev One long sequence must reach every reason; otherwise the campaign proves little.
     function test_theCampaignMeetsEverything() external {
         bytes4[] memory selectors = this.targetSelectors()[0].selectors;
         for (uint256 i = 0; i < 8_000; ++i) {

@@ -5,7 +5,7 @@ import {BASIS_POINTS, MAX_AMOUNT, Reason} from "../PaymentTypes.sol";
 import {ISettlement} from "../artifacts/ISettlement.sol";
 import {TestBase} from "./TestBase.sol";
 
-/// @title The rules of Settlement in the plainest terms: one variable per fact, nothing packed.
+/// @title A plain model of Settlement's rules: one variable per fact, nothing packed.
 abstract contract BooksModel is TestBase {
     struct PayerModel {
         uint256 key;
@@ -70,7 +70,7 @@ abstract contract BooksModel is TestBase {
     Fees internal rates;
     uint256 internal ceiling;
     mapping(uint256 hour => uint256 atoms) internal settledIn;
-    /// @dev By refunds.
+    /// @dev Paid by refunds.
     mapping(uint256 hour => uint256 atoms) public paidIn;
     uint256 internal approvedCeiling;
 
@@ -90,7 +90,7 @@ abstract contract BooksModel is TestBase {
         return paidIn[block.timestamp / 1 hours] + amount <= ceiling * 1e6;
     }
 
-    /// @dev The reason that the contract must give, for each way of consent.
+    /// @dev The reason that the contract must give, whether a policy or an authorization consents.
     function _commonRefusal(Item memory item) internal view returns (uint8) {
         if (item.amount == 0 || item.amount > MAX_AMOUNT) return Reason.AMOUNT_INVALID;
         if (item.orderId == 0) return Reason.ORDER_ID_INVALID;
@@ -125,7 +125,7 @@ abstract contract BooksModel is TestBase {
         return block.timestamp / payer.policy.periodSeconds == payer.period ? payer.spent : 0;
     }
 
-    /// @dev Books what must happen when the payment settles.
+    /// @dev Records the expected effects of the payment's settlement.
     function _recordSettled(Item memory item, uint256 batch) internal {
         PayerModel storage payer = payers[item.payer];
         PaymentModel storage payment = payments[item.number];

@@ -6,7 +6,7 @@ import {ISettlement} from "../artifacts/ISettlement.sol";
 import {RangeModel} from "./RangeModel.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
-/// @title The bounds of a stolen key: the ceiling per hour and the hold of first payouts.
+/// @title The limits on a stolen key: the hourly ceiling, and the hold on first payouts.
 contract CeilingsTest is SettlementFixture {
     using RangeModel for RangeModel.Range;
 
@@ -81,7 +81,7 @@ contract CeilingsTest is SettlementFixture {
         settlement.lowerCeiling(10);
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(4);
-        // Less than has settled already: nothing more does, and the lens says what has.
+        // The ceiling is now below the sum settled, so nothing more settles; the lens reports both.
         assertEq(_settleOne(_packed(3, payer, merchant, 1)), Reason.CEILING_REACHED, "lowered");
         (uint64 perHour, uint64 settled) = lens().ceiling();
         assertEq(perHour, 4e6, "lowered");
@@ -126,7 +126,8 @@ contract CeilingsTest is SettlementFixture {
         assertEq(_settleOne(_sale(1)), Reason.NONE, "sales go on");
     }
 
-    /// @dev Anyone executes: a stranger must not undo what a guardian has lowered.
+    /// @dev Any account executes operations, so a stranger must not undo a guardian's lower
+    /// ceiling.
     function test_aRaiseNeitherLowersNorUndoesWhatAGuardianHasLowered() public {
         bytes memory raise = abi.encodeCall(settlement.raiseCeiling, (20));
         bytes memory older = abi.encodeCall(settlement.raiseCeiling, (15));
@@ -169,7 +170,7 @@ contract CeilingsTest is SettlementFixture {
     function test_refundsStayBelowTheCeilingOfTheHour() public {
         _twoHoursOfSales();
         for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
-        // Full: not an atom more, of the other merchant neither.
+        // The hour is full: not one more atom is refunded, of the other merchant's sales either.
         _expectOutflow(1, 0);
         _refund(5, 1);
         assertEq(settlement.refundsOf(5), 0, "a refused refund leaves no trace");
@@ -184,7 +185,7 @@ contract CeilingsTest is SettlementFixture {
         _refund(5, SALE);
     }
 
-    /// @dev A withdrawal pays the merchant's own wallet: the ceiling would protect no one.
+    /// @dev A withdrawal pays the merchant's own wallet, so a ceiling would protect no one.
     function test_noCeilingBindsAWithdrawalAndNoWithdrawalTakesFromRefunds() public {
         address wallet = _twoHoursOfSales();
         vm.prank(GUARDIAN);
@@ -213,7 +214,7 @@ contract CeilingsTest is SettlementFixture {
         settlement.lowerCeiling(4);
         _expectOutflow(1, 0);
         _refund(3, 1);
-        // A raise counts what has left already.
+        // A raised ceiling still counts the atoms refunded before.
         vm.prank(STEWARD);
         settlement.restoreCeiling(7);
         _expectOutflow(SALE, 2e6);
@@ -243,7 +244,7 @@ contract CeilingsTest is SettlementFixture {
         _refund(5, SALE);
     }
 
-    /// @dev A definite refusal comes first: it does not wait for the next hour.
+    /// @dev A permanent refusal comes first, because waiting for the next hour would not help.
     function test_whatCanNeverBeRefundedIsRefusedForThatReason() public {
         _twoHoursOfSales();
         for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
@@ -272,7 +273,7 @@ contract CeilingsTest is SettlementFixture {
         return _settleOne(payment);
     }
 
-    /// @dev Found by what reading the account touches.
+    /// @dev Finds the slot by recording which one a read of the account touches.
     function _slotOf(uint32 merchant_) private returns (bytes32) {
         vm.record();
         settlement.merchantAccount(merchant_);
@@ -280,7 +281,7 @@ contract CeilingsTest is SettlementFixture {
         return reads[0];
     }
 
-    /// @dev Not thirty days from the call: a hold of the present day would never end.
+    /// @dev Not from the call: otherwise a guardian could extend the hold forever.
     function test_aHoldIsCountedFromTheRegistration() public {
         uint32 registered = uint32(block.timestamp);
         vm.prank(GUARDIAN);
@@ -297,7 +298,7 @@ contract CeilingsTest is SettlementFixture {
         settlement.holdPayouts(merchant, registered + 30 days);
     }
 
-    /// @dev 20 USDC of the merchant, whose hold has ended. @return wallet The merchant's.
+    /// @dev Gives the merchant 20 USDC after its hold has ended. @return wallet The merchant's.
     function _twoHoursOfSales() private returns (address wallet) {
         for (uint64 i = 1; i <= 4; ++i) _settleOne(_sale(i));
         vm.warp(block.timestamp + HOLD);

@@ -7,7 +7,7 @@ import {ITimelock} from "../artifacts/ITimelock.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 import {TestBase} from "./TestBase.sol";
 
-/// @dev Another address at which a token is reached: what it moves, the token moves.
+/// @dev A second address of a token: a transfer through it moves the token's balances.
 contract SecondAddress is TestBase {
     ITestUSDC private immutable TOKEN;
 
@@ -333,7 +333,7 @@ contract GovernanceTest is SettlementFixture {
         vm.prank(STEWARD);
         settlement.revokeRole(role, STRANGER);
         assertTrue(!settlement.hasRole(role, STRANGER), "revoked at once");
-        // One operation is good for one grant.
+        // One operation grants once.
         _expectState(id, READY);
         this.executeAs(address(settlement), data, "a");
     }
@@ -412,7 +412,7 @@ contract GovernanceTest is SettlementFixture {
         setup.guardians = new address[](0);
         vm.expectRevert(ISettlement.LastGuardianStays.selector);
         this.deployWith(setup);
-        // Two that are the same would be one.
+        // A duplicate would count as one guardian.
         setup = _setup();
         setup.guardians[1] = GUARDIAN;
         vm.expectRevert(abi.encodeWithSelector(ISettlement.AddressInvalid.selector, GUARDIAN));
@@ -424,7 +424,7 @@ contract GovernanceTest is SettlementFixture {
         assertEq(settlement.guardians(), 2, "guardians");
         vm.prank(STEWARD);
         settlement.revokeRole(role, OTHER_GUARDIAN);
-        // A guardian that was revoked before counts once.
+        // A guardian that was already revoked is not counted twice.
         vm.prank(STEWARD);
         settlement.revokeRole(role, OTHER_GUARDIAN);
         assertEq(settlement.guardians(), 1, "one is left");
@@ -445,7 +445,7 @@ contract GovernanceTest is SettlementFixture {
         settlement.revokeRole(role, STRANGER);
     }
 
-    /// @dev A revocation tried before another guardian came leaves nothing armed.
+    /// @dev An operation scheduled while there were two guardians cannot revoke the last one.
     function test_noEarlierOperationTakesTheLastOfLaterGuardians() public {
         bytes32 role = settlement.GUARDIAN_ROLE();
         bytes memory first = abi.encodeCall(settlement.revokeRole, (role, GUARDIAN));

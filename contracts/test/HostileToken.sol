@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title A token that claims to hold everything and answers a pull in every way it should not.
+/// @title A token that reports unlimited balances and answers transfers in every wrong way.
 contract HostileToken {
     enum Answer {
         True,
@@ -19,7 +19,7 @@ contract HostileToken {
     /// @notice Gas that a pull uses up before it answers true.
     uint256 public appetite;
     bytes public reentry;
-    /// @notice Whom it calls in between; 0: who pulls.
+    /// @notice The address that it calls during a transfer; 0 means its caller.
     address public aim;
     bool public reentered;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title A wallet that is a contract and has one key. Its signatures are as long as they like.
+/// @title A contract wallet with one key. Its signatures may have any length.
 contract KeyWallet {
     enum Manner {
         HONEST,
-        // Says yes where nothing is paid for, and no in a transaction.
+        // Accepts in an eth_call without a gas price, and refuses in a transaction.
         TWO_FACED,
-        // Never comes to an end.
+        // Never returns.
         ENDLESS
     }
 

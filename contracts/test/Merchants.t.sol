@@ -175,7 +175,7 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(WATCHER);
         settlement.cancelWallet(merchant);
         _requireNoChange(merchant);
-        // Neither a proposal that is gone, nor one that the merchant made itself.
+        // Neither a proposal that no longer exists, nor one that the merchant made itself.
         uint32[2] memory none = [merchant, otherMerchant];
         for (uint256 i = 0; i < none.length; ++i) {
             vm.expectRevert(
@@ -264,7 +264,7 @@ contract MerchantsTest is SettlementFixture {
         }
     }
 
-    /// @dev In one second: a proposal before the drop is gone, a proposal after it is valid.
+    /// @dev Within one second, a proposal before the drop ends, and one after it is valid.
     function test_aProposalInTheSecondOfADropIsGoodIfItComesAfterIt() public {
         _proposeFor(otherMerchant, REGISTRAR);
         vm.prank(GUARDIAN);
@@ -290,7 +290,7 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(GUARDIAN);
         settlement.cancelWallet(merchant);
         _requireNoChange(merchant);
-        // A new one takes its place, and in its last second it applies.
+        // A new proposal replaces it, and can be applied in its last second.
         _propose(REGISTRAR);
         vm.warp(block.timestamp + WALLET_DELAY + 7 days);
         settlement.applyWallet(merchant);
@@ -339,7 +339,7 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(STEWARD);
         settlement.revokeRole(role, REGISTRAR);
         _requireNoChange(otherMerchant);
-        // They do not come back with the role.
+        // Granting the role again does not restore them.
         _grant(role, REGISTRAR);
         _requireNoChange(otherMerchant);
         vm.expectRevert(
@@ -357,7 +357,7 @@ contract MerchantsTest is SettlementFixture {
         // The proposer itself loses a role that it did not propose with.
         vm.prank(STEWARD);
         settlement.revokeRole(roles[0], REGISTRAR);
-        // An account that never was registrar takes no proposal along either.
+        // Nor does revoking the role from an account that never was a registrar end a proposal.
         vm.prank(STEWARD);
         settlement.revokeRole(roles[1], STRANGER);
         (address proposed,,) = settlement.walletChange(otherMerchant);
@@ -375,7 +375,7 @@ contract MerchantsTest is SettlementFixture {
         );
         vm.prank(OPERATOR);
         settlement.withdraw(merchant, wallet, 1, 1);
-        // The wallet's own call never waits for it.
+        // The wallet's own withdrawal never waits for the change.
         vm.prank(wallet);
         settlement.withdrawOwn(merchant, 1);
         vm.prank(wallet);
@@ -439,7 +439,7 @@ contract MerchantsTest is SettlementFixture {
         _settle(_sale(1));
         number = uint64(bound(number, 1, type(uint64).max));
         _withdrawOnce(number);
-        // Another one in each bit position: 256 or 65,536 away is another number.
+        // Flips one bit: a number that differs by 256 or 65,536 is a different number, too.
         uint64 other = number ^ (uint64(1) << (bit % 64));
         if (other == 0) return;
         assertTrue(!settlement.isWithdrawalPaid(other), "another number");

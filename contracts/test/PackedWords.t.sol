@@ -119,7 +119,7 @@ contract PackedWordsTest is TestBase {
             time = next;
             assertEq(outflow.paidAt(time), paid, "paid");
             uint256 room = uint256(ceiling) * 1e6 - paid;
-            // Around what is left, so that both sides of the ceiling are met.
+            // Near the remaining amount, so that both sides of the ceiling are tested.
             uint256 amount = i % 2 == 0 ? amounts[i] : bound(amounts[i], 0, room + 1);
             if (amount > room) {
                 vm.expectRevert(
@@ -164,7 +164,7 @@ contract PackedWordsTest is TestBase {
             .withCeiling(model.ceiling).withSettled(model.settled, model.time);
     }
 
-    /// @dev Into what the fields hold and the contract lets through.
+    /// @dev Bounds the model to values that fit the fields and that the contract accepts.
     function _bind(LedgerModel memory model) private pure {
         model.acquirerRate = uint16(bound(model.acquirerRate, 0, 1_023));
         model.protocolRate = uint16(bound(model.protocolRate, 0, 1_023));

@@ -39,7 +39,7 @@ interface Vm {
         returns (bytes32[] memory reads, bytes32[] memory writes);
 }
 
-/// @title Assertions and bounds: what is needed of a test library.
+/// @title Assertions and bounds, the needed part of a test library.
 abstract contract TestBase {
     Vm internal constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
 
@@ -65,7 +65,7 @@ abstract contract TestBase {
         }
     }
 
-    /// @dev The first contract that `creator` made: its constructor did.
+    /// @dev The address of the first contract that `creator` creates, in its constructor.
     function firstCreationOf(address creator) internal pure returns (address) {
         bytes memory rlp = abi.encodePacked(hex"d694", creator, hex"01");
         return address(uint160(uint256(keccak256(rlp))));

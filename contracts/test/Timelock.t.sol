@@ -63,7 +63,7 @@ contract TimelockTest is SettlementFixture {
         }
         uint256 before = gasleft();
         _cancel(ids);
-        // A block's share of a single transaction is 16,777,216 (EIP-7825).
+        // A transaction may use at most 16,777,216 gas (EIP-7825).
         assertTrue(before - gasleft() < 4_000_000, "in one transaction");
         vm.warp(block.timestamp + GOVERNANCE_DELAY);
         for (uint256 i = 0; i < ids.length; ++i) {

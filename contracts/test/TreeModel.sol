@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Hashes} from "@openzeppelin/contracts/utils/cryptography/Hashes.sol";
 
-/// @title The batch tree once more, plainly: what the contract's own is tested against.
+/// @title A plain implementation of the batch tree, with which the contract's is compared.
 library TreeModel {
     function root(bytes32[] memory leaves) internal pure returns (bytes32) {
         while (leaves.length > 1) leaves = levelAbove(leaves);

@@ -44,7 +44,7 @@ contract ContractWallet {
     }
 }
 
-/// @dev Says yes, and 400 kB more: to read it would cost its caller as much again.
+/// @dev Accepts, with 400 kB of extra response, which would cost its caller as much to copy.
 contract LongAnswer {
     function isValidSignature(bytes32, bytes calldata) external pure {
         assembly ("memory-safe") {
@@ -183,7 +183,7 @@ contract WalletSignaturesTest is SettlementFixture {
 
     function test_anAccountWithDelegatedCodeSignsWithItsOwnKey() public {
         address account = vm.addr(0xde1e);
-        // EIP-7702: code that confirms nothing.
+        // EIP-7702: the account has code that confirms no signature.
         vm.etch(account, hex"60006000fd");
         bytes memory signature = _signPolicy(0xde1e, _widePolicy(), block.timestamp);
         settlement.setPolicyBySignature(account, _widePolicy(), block.timestamp, signature);

@@ -5,7 +5,7 @@ import {Reason} from "../PaymentTypes.sol";
 import {ISettlement} from "../artifacts/ISettlement.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
-/// @title The sum that leaves in any time as long as a period, wherever it begins.
+/// @title The most that can leave within any window as long as a period.
 /// @notice Periods begin with the Unix epoch, so a cap can be used up right before the end of one
 /// and again right after it. Never a third time.
 contract WindowsTest is SettlementFixture {
@@ -63,7 +63,7 @@ contract WindowsTest is SettlementFixture {
         settlement.setPolicy(policy);
     }
 
-    /// @dev Amounts up to all that a period allows, often again at once, often at its very edges.
+    /// @dev Amounts up to a period's cap, often twice at once and often at a period's edges.
     function _sellAtRandom(uint256 seed, uint256 period, uint40 cap) private {
         for (uint64 i = 0; i < STEPS; ++i) {
             uint256 drawn = uint256(keccak256(abi.encode(seed, i)));
