@@ -20,7 +20,7 @@ after(async () => {
   await shared.close();
 });
 
-test('a sale that settles while another one is shown is in the list on the way back', async () => {
+test('a sale that settles while another is open is in the list after Back', async () => {
   const { sandbox } = shared;
   const first = await payAt(sandbox, { terminal: terminal.id, amount: 7_250_000 });
   const window = await browser.open(DESKTOP);
@@ -94,7 +94,7 @@ test('a page whose code is missing after an update keeps the navigation', async 
   await window.close();
 });
 
-test('times are those of the account, on dashboard and till, wherever one reads them', async () => {
+test('dashboard and till show times in the time zone of the account', async () => {
   const { sandbox } = shared;
   const sale = await payAt(sandbox, { terminal: terminal.id, amount: 1_230_000 });
   const options = { ...DESKTOP, timezoneId: 'Asia/Tokyo' };

@@ -50,7 +50,7 @@ for (const { name, options } of LOOKS) {
   });
 }
 
-test('at an address of numbers no passkey is offered, but the address that has them', async () => {
+test('a numeric address offers no passkey, but links to the address that does', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;

@@ -121,7 +121,7 @@ test('a second tab takes the till over in the middle of a tap; the first one say
   await first.close();
 });
 
-test('two tills on one key: a pass at each, one payment, both say so', async () => {
+test('two tills with one device key: a tap at each is one payment, shown on both', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const tills = [
@@ -141,7 +141,7 @@ test('two tills on one key: a pass at each, one payment, both say so', async () 
   for (const till of tills) await till.close();
 });
 
-test('a key that ended is said at once; paired again, the till goes on where it was', async () => {
+test('a revoked device key is reported at once; paired again, the till continues', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

@@ -36,7 +36,7 @@ async function allShow(places: readonly Locator[]): Promise<void> {
   assert.ok(tookMs < SHOWN_MS, `${Math.round(tookMs)} ms`);
 }
 
-test('a cancel while the customer confirms wins on all screens, or loses to the yes', async () => {
+test('a cancel during the confirmation wins on all screens, or loses to the approval', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

@@ -48,7 +48,7 @@ test('tax on top of a price is part of the total', () => {
   assert.equal(cartTotal(filled({ ...COFFEE, tax_inclusive: false })), 268n);
 });
 
-test('what is weighed has up to three decimals, and one more of it is a whole one more', () => {
+test('a weighed item has up to three decimals, and the plus button adds a whole unit', () => {
   assert.deepEqual(['0,350', '2', ' 1.5 '].map(readQuantity), ['0.350', '2', '1.5']);
   assert.deepEqual(['0', '0.000', '-1', '1.0005', 'x', ''].map(readQuantity), Array(6).fill(null));
   const weighed = changeLine(filled(COFFEE), 'item_1', { quantity: '0.350' });

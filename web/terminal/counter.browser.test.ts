@@ -90,7 +90,7 @@ test('a card signs at the till; one that leaves too early pays nothing', async (
   await till.close();
 });
 
-test('an empty card says what it holds, signs nothing, and makes room for another', async () => {
+test('a card with too little shows its balance and signs nothing; another can pay', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
@@ -110,7 +110,7 @@ test('an empty card says what it holds, signs nothing, and makes room for anothe
   await till.close();
 });
 
-test('a tag and a bank card have their own words; a phone opens the page of a tag', async () => {
+test('a tag and a bank card get their own messages; a phone opens the page of a tag', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
@@ -130,7 +130,7 @@ test('a tag and a bank card have their own words; a phone opens the page of a ta
   await till.close();
 });
 
-test('a live till has no counter to play with', async () => {
+test('a live till has no simulated customer', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox, 'Live counter', 'live');
   const window = await browser.open(PHONE);

@@ -46,7 +46,7 @@ test('a second window shows the customer what the till does, and asks for nothin
   await till.close();
 });
 
-test('the customer chooses the tip on the own window, and the till goes on', async () => {
+test('the customer chooses the tip in the customer window, and the till continues', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

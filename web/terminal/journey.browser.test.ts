@@ -35,7 +35,7 @@ const LOOKS = [
 ];
 
 for (const { name, options } of LOOKS) {
-  test(`a stranger pairs, takes a payment, and gives it back: ${name}`, async () => {
+  test(`a new cashier pairs a till, takes a payment, and refunds it: ${name}`, async () => {
     const { sandbox } = shared;
     const terminal = await addTestTerminal(sandbox);
     const window = await browser.open(options);
@@ -84,7 +84,7 @@ for (const { name, options } of LOOKS) {
   });
 }
 
-test('a till says once per start which software it is', async () => {
+test('a till reports its software once per start', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
@@ -138,7 +138,7 @@ test('a sale by keyboard alone', async () => {
   await till.close();
 });
 
-test('a payment that the merchant asks for is shown, and what was typed is kept', async () => {
+test('a payment from the merchant’s server is shown, and typed digits are kept', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
@@ -185,7 +185,7 @@ const SAYS_OFFLINE = `(() => {
   dispatchEvent(new Event('offline'));
 })()`;
 
-test('Paid says what left the wallet, and a second reading covers no button', async () => {
+test('Paid shows the sum that left the wallet, and a second reading covers no button', async () => {
   const { sandbox } = shared;
   const till = await openTill(browser, sandbox, { terminal: await addTestTerminal(sandbox) });
   const { page } = till;

@@ -396,7 +396,7 @@ test('typed digits keep the currency in which they were typed', () => {
   assert.equal(next(yen, typed('1', null)).typedIn, null);
 });
 
-test('what was typed outlives a payment that came from the merchant', () => {
+test('typed digits survive a payment from the merchant’s server', () => {
   const typing = till({ at: 'keypad', remark: null, since: 0 }, { typed: '12.' });
   const found = next(typing, { type: 'found', intent: intent({ source: 'api' }), now: 20 });
   assert.equal(shown(found), 'open');

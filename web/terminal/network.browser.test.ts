@@ -11,7 +11,7 @@ const stage = sharedStage();
  */
 const BACK_MS = 1_000;
 
-test('Offline ends within a second of the return of the network', async () => {
+test('the Offline notice ends within a second after the network returns', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

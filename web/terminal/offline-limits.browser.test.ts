@@ -62,7 +62,7 @@ test('above a limit nothing is requested, and the message names the limit', asyn
   await till.close();
 });
 
-test('what only the service can check is refused, and so is every wrong answer', async () => {
+test('credentials that only the service can check, and wrong answers, are refused', async () => {
   const till = await openOfflineTill(stage());
   const { page } = till;
   const wallet = stranger();

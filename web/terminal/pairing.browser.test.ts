@@ -68,7 +68,7 @@ test('a link alone never makes another terminal of a paired till', async () => {
   await till.close();
 });
 
-test('a till with a PIN asks for it, however the link came', async () => {
+test('a pairing link opened on a locked till asks for the PIN first', async () => {
   const [till, own, other] = await twoTerminals();
   const { page } = till;
   await setPin(till, '2468');
@@ -89,7 +89,7 @@ test('a till with a PIN asks for it, however the link came', async () => {
   await till.close();
 });
 
-test('a till whose payment is open stays what it is', async () => {
+test('a till with an open payment is not paired again', async () => {
   const [till, own, other] = await twoTerminals();
   await till.ask('2.50');
   await openLink(till, `key=${other.deviceKey}`);
@@ -101,7 +101,7 @@ test('a till whose payment is open stays what it is', async () => {
   await till.close();
 });
 
-test('real money is not led away: not to test mode, not without a manager', async () => {
+test('a live till cannot be paired again to test mode, or without a manager', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;

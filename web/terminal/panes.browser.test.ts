@@ -13,7 +13,7 @@ async function boxOf(element: Locator) {
   return present(await element.boundingBox(), 'box');
 }
 
-test('on a tablet the cashier has the left side, and the customer the right one', async () => {
+test('on a tablet the left side is for the cashier, the right one for the customer', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: TABLET });
@@ -47,7 +47,7 @@ test('on a tablet the cashier has the left side, and the customer the right one'
   await till.close();
 });
 
-test('a customer types an own tip; of a small sum round ones are offered, too', async () => {
+test('a customer types a tip; for a small sum round amounts are offered, too', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: TABLET });

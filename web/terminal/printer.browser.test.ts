@@ -55,7 +55,7 @@ function addPort(): void {
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-test('a printer on a cable prints receipts and opens the drawer, both only on wish', async () => {
+test('a USB printer prints receipts and opens the drawer, each only when asked', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

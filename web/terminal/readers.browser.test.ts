@@ -109,7 +109,7 @@ function holdPass(page: Page, text: string): Promise<void> {
   }, text);
 }
 
-test('a pass that is held against the device is a tap; anything else is none', async () => {
+test('a pass that is held to the device is a tap; any other tag is not', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);
@@ -171,7 +171,7 @@ function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void>
   }, keys);
 }
 
-test('a reader that types is a reader, wherever the focus is', async () => {
+test('a reader that acts as a keyboard is recognized wherever the focus is', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
@@ -191,7 +191,7 @@ test('a reader that types is a reader, wherever the focus is', async () => {
   await till.close();
 });
 
-test('a second reading wipes no result and writes into no field', async () => {
+test('a repeated reading neither clears a result nor types into a field', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
@@ -296,7 +296,7 @@ test('a decoder that does not load is not blamed on the camera', async () => {
   await window.close();
 });
 
-test('a browser that reads no codes gets a decoder of ours, and only then', async () => {
+test('only a browser without a barcode detector loads our decoder', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);

@@ -46,7 +46,7 @@ async function checkRefundedOnce({ terminal }: Scene): Promise<void> {
   assert.equal(payment?.amount_refunded, 1_000_000);
 }
 
-test('a refund whose answer got lost is made once, whatever is said between', async () => {
+test('a refund with a lost response is made once, even if the key ends meanwhile', async () => {
   const scene = await paidTill();
   const { till, refund } = scene;
   const { page } = till;
@@ -70,7 +70,7 @@ test('a refund whose answer got lost is made once, whatever is said between', as
   await till.close();
 });
 
-test('a refund that a reload cut off goes on, and no other one meanwhile', async () => {
+test('a refund that a reload interrupted continues, and blocks another one', async () => {
   const scene = await paidTill();
   const { till, refund } = scene;
   const { page } = till;

@@ -59,7 +59,7 @@ test('a bill in equal parts is paid to the last cent, under one group', async ()
   await till.close();
 });
 
-test('a bill by amount: each person says one, and nobody pays more than is left', async () => {
+test('a bill split by amounts: each person names one, at most what is left', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
@@ -169,7 +169,7 @@ test('the end of a shift: totals to print, and the next one starts at zero', asy
   await till.close();
 });
 
-test('nothing moves for those who want no motion', async () => {
+test('nothing moves if the system asks for reduced motion', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const options = { ...PHONE, reducedMotion: 'reduce' as const };
@@ -214,7 +214,7 @@ test('the customer is asked for a tip before the pass; the ledger has it apart',
   await till.close();
 });
 
-test('a result is heard, after a reload as well, unless sounds are off', async () => {
+test('a result plays a sound, also after a reload, unless sounds are off', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

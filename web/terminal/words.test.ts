@@ -33,7 +33,7 @@ test('words for developers are never shown, whatever the service leaves out', ()
   assert.equal(customerDecline(declined(null)), 'Nothing was charged.');
 });
 
-test('the till tells the cashier about the customer, never as if the cashier were one', () => {
+test('texts on the till address the cashier, not the customer', () => {
   const codes = Object.keys(DECLINES) as Decline[];
   const said = codes.map((code) => cashierDecline(declined(paymentError(code, AT))));
   assert.equal(new Set(said).size, codes.length, 'each code has words of its own');

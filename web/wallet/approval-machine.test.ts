@@ -134,7 +134,7 @@ test('every state and its possible events', () => {
   }
 });
 
-test('every send is counted, so that a refusal is read rightly', () => {
+test('each broadcast is counted, so that a refusal is interpreted correctly', () => {
   const once = nextApproval(sending(0), { type: 'sent' });
   assert.deepEqual(nextApproval(once, { type: 'sent' }), sending(2));
 });

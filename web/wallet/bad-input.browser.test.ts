@@ -15,7 +15,7 @@ import {
 
 const stage = sharedStage();
 
-test('without a network nothing is changed and it says so; what was typed is kept', async () => {
+test('offline, a change fails with a message, and the input is kept', async () => {
   const wallet = await openWallet(stage().browser, stage().sandbox, PHONE);
   const { context } = wallet;
   await createWallet(wallet);
@@ -37,7 +37,7 @@ test('without a network nothing is changed and it says so; what was typed is kep
   await wallet.close();
 });
 
-test('a button clicked twice makes one pass', async () => {
+test('a double click makes one pass', async () => {
   const wallet = await openWallet(stage().browser, stage().sandbox);
   await createWallet(wallet);
   await wallet.goTo('Passes');
@@ -78,7 +78,7 @@ test('the back button leads back, and a tab that was left open learns what chang
   await wallet.close();
 });
 
-test('nothing moves for those who want no motion', async () => {
+test('nothing moves if the system asks for reduced motion', async () => {
   const { sandbox } = stage();
   const terminal = await addTestTerminal(sandbox);
   const options = { ...PHONE, reducedMotion: 'reduce' as const };

@@ -37,7 +37,7 @@ function nodeOf(answers: Readonly<Record<string, unknown>>): Provider {
   return { request: async ({ method }) => answers[method] };
 }
 
-test('a wallet on another chain, and a node that says nonsense, are not believed', async () => {
+test('a wallet on another chain and a node with wrong responses are not trusted', async () => {
   await assert.rejects(readChain(nodeOf({ eth_chainId: '0x1' }), CHAIN, OWNER), OtherChain);
   const odd = nodeOf({ eth_chainId: '0x7a69', eth_call: '0x' });
   await assert.rejects(readChain(odd, CHAIN, OWNER), /no number/);

@@ -58,7 +58,7 @@ test('a new pass asks for the wallet’s signature where the last one is too old
   await wallet.close();
 });
 
-test('a changing code of the wallet pays once, and goes on changing offline', async () => {
+test('a rotating code pays once, and keeps rotating offline', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
@@ -79,7 +79,7 @@ test('a changing code of the wallet pays once, and goes on changing offline', as
   await wallet.close();
 });
 
-test('the owner hears of a payment by static pass, and sees it marked', async () => {
+test('the owner is notified of a payment by a static pass, and sees it marked', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox);

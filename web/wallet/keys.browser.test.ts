@@ -185,7 +185,7 @@ test('a backup is asked for as soon as the wallet holds money, and it is proved'
   await wallet.close();
 });
 
-test('what opens the wallet opens a screen whose PIN was forgotten', async () => {
+test('the wallet password opens a screen whose PIN was forgotten', async () => {
   const wallet = await openWallet(browser, shared.sandbox);
   await createWallet(wallet);
   await wallet.goTo('Settings');
@@ -207,7 +207,7 @@ test('what opens the wallet opens a screen whose PIN was forgotten', async () =>
   await wallet.close();
 });
 
-test('a PIN locks the screen, the other network opens, and the wallet leaves', async () => {
+test('a PIN locks the screen; the network can be switched, and the wallet removed', async () => {
   const wallet = await openWallet(browser, shared.sandbox);
   const { page } = wallet;
   await createWallet(wallet);

@@ -30,7 +30,7 @@ function declineOf(intent: Record<string, unknown>): unknown {
   return (intent.last_payment_error as { decline_code: string } | null)?.decline_code;
 }
 
-test('limits narrow at once, change on the chain, and stop everything', async () => {
+test('limits can be tightened at once, changed on the chain, and set to zero', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
@@ -69,7 +69,7 @@ test('limits narrow at once, change on the chain, and stop everything', async ()
   await wallet.close();
 });
 
-test('a permission whose answer got lost, or that a reload cut off, is there once', async () => {
+test('an approval with a lost response, or cut off by a reload, is made once', async () => {
   const { sandbox } = shared;
   const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;

@@ -15,7 +15,7 @@ import {
   WALLET_PASSWORD,
 } from '../testing/wallet.ts';
 
-test('where USDC takes no permits, the wallet says what it lacks, approves and pays', async (t) => {
+test('without permits in USDC, the wallet names the missing gas, approves, and pays', async (t) => {
   const folder = await temporaryDataDir();
   const first = await spawnNetwork({ dataDir: folder.path });
   const { rpc_url, usdc } = first.sandbox.test;

@@ -74,7 +74,7 @@ test('sums that cannot be paid, and fees above the known ones, are refused', () 
   assert.equal(check({ value: 2_575_001n }, { pin: unknown, former: [] }), 'higher_fees');
 });
 
-test('text that is no request is refused as what it is', () => {
+test('text that is no request is refused with its reason', () => {
   const at = (text: string) => checkRequest(text, KNOWN, NOW * 1_000);
   assert.equal(at(''), 'other_text');
   assert.equal(at('https://example.org/t/1'), 'other_text');

@@ -76,7 +76,7 @@ test('a permit to a stranger is never signed: a change stops, and is shown', asy
   await wallet.close();
 });
 
-test('who has compared new contracts trusts them with a tick and a click, and signs', async () => {
+test('new contracts are trusted after a comparison, with a check box and a click', async () => {
   const wallet = await openWallet(browser, shared.sandbox);
   const { page } = wallet;
   await createWallet(wallet);

@@ -85,7 +85,7 @@ test('a public node shows the allowance if there is no browser wallet', async ()
   await wallet.close();
 });
 
-test('without a browser wallet the signed transaction can be carried elsewhere', async () => {
+test('without a browser wallet the signed transaction can be copied', async () => {
   const { sandbox } = shared;
   const { wallet } = await readyWallet(browser, sandbox);
   const { page } = wallet;

@@ -48,7 +48,7 @@ const reject = (page: Page) => page.getByRole('button', { name: /^Reject/ });
 const ended = (page: Page, word: string) =>
   page.getByRole('status').filter({ has: page.getByText(word, { exact: true }) });
 
-test('it rings in every window; one answers, and the other says so', async () => {
+test('every window rings; after one has answered, the other shows it', async () => {
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
   const other = await wallet.context.newPage();
@@ -117,7 +117,7 @@ test('an approval whose response was lost is sent again, and pays once', async (
   await wallet.close();
 });
 
-test('a stale window cannot pay what has been answered already', async () => {
+test('a stale window cannot answer a request again', async () => {
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
   // Cuts this window off once it has got the confirmation request.

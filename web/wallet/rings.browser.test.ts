@@ -150,7 +150,7 @@ const RING = {
   tag: 'ring',
 };
 
-test('a wallet that is open behind another window rings, until somebody has answered', async () => {
+test('a wallet behind another window rings until the request is answered', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
@@ -179,7 +179,7 @@ const PUSH = {
   tag: 'ring',
 };
 
-test('a push shows that a till has asked, and nothing of what', async () => {
+test('a push notification reveals no amount and no merchant', async () => {
   const { sandbox } = shared;
   const { wallet } = await readyWallet(browser, sandbox);
   const { page, context } = wallet;

@@ -30,7 +30,7 @@ async function balanceOf(address: string): Promise<bigint> {
 const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const SEND_BUTTON = { name: /^Send 2\.50 USDC/ };
 
-test('USDC is sent out in two clicks, to no wrong address and never twice', async () => {
+test('sending USDC takes two clicks, checks the address, and never pays twice', async () => {
   const { sandbox } = shared;
   const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;

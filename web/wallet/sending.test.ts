@@ -20,7 +20,7 @@ describe('a transfer that the service refuses', () => {
     return pushToService(api, { by: 'service', body, sends });
   };
 
-  test('was never sent, if it was handed in for the first time', async () => {
+  test('was never sent, if it was submitted for the first time', async () => {
     assert.equal((await push(0, NOW + 900)).is, 'failed');
   });
 
@@ -51,14 +51,14 @@ describe('what a node says', () => {
   };
   const refused = new RefusedByNode('underpriced');
 
-  test('ends it only where it refused what nobody has heard before', async () => {
+  test('ends it only if the node refused a transaction that was never broadcast', async () => {
     assert.equal((await push(0, { send: refused })).is, 'failed');
     assert.equal((await push(1, { send: refused })).is, 'open');
     assert.equal((await push(0, { send: refused, pending: '0x1' })).is, 'open', 'it has it');
     assert.equal((await push(0, { send: new TypeError('no connection') })).is, 'open');
   });
 
-  test('is believed of a receipt, and a missing one is no evidence', async () => {
+  test('is believed if it is a receipt; a missing receipt proves nothing', async () => {
     assert.equal((await push(1, { send: refused, receipt: { status: '0x1' } })).is, 'sent');
     assert.equal((await push(1, { send: refused, receipt: { status: '0x0' } })).is, 'failed');
     assert.equal((await push(1, { send: refused, latest: '0x1' })).is, 'unseen');

@@ -76,7 +76,7 @@ test('a network with higher fees is agreed to as it is, and no further', () => {
   assert.equal(isRead(read) ? read.terms.maxFeeRate : null, 190);
 });
 
-test('a change begins with what holds now', () => {
+test('the form of a change starts with the current limits', () => {
   const policy = { ...POLICY, per_payment: 12_340_000 };
   const { perPayment, total } = presentTerms(wallet({ policy, allowance: 77_000_000 }));
   assert.deepEqual([perPayment, total], ['12.34', '77.00']);
@@ -87,7 +87,7 @@ test('a change begins with what holds now', () => {
   assert.equal(presentTerms(wallet({ allowance: 0 })).total, USUAL_TERMS.total);
 });
 
-test('whether a pass would pay now', () => {
+test('a pass that could not pay now says why', () => {
   const table: readonly (readonly [Partial<Wallet>, string])[] = [
     [{}, 'ready'],
     [{ policy: null }, 'not_allowed'],

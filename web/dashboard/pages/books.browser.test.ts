@@ -65,7 +65,7 @@ async function today(): Promise<string> {
   return ((await clock.json()) as { now: string }).now.slice(0, 10);
 }
 
-test('the statement of some days is downloaded, also over a broken line', async () => {
+test('the statement of a period is downloaded, also if the connection breaks', async () => {
   const { sandbox } = own;
   await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 25_000_000 });
   const window = await openBalance();

@@ -102,7 +102,7 @@ test('a key is created, works, is replaced, and ends', async () => {
   await window.close();
 });
 
-test('an endpoint is added, told, and told again', async () => {
+test('an endpoint is added, gets an event, and gets it again on request', async () => {
   const { sandbox } = shared;
   let answer = 500;
   const received: string[] = [];
@@ -145,7 +145,7 @@ test('an endpoint is added, told, and told again', async () => {
   server.close();
 });
 
-test('two people change an endpoint: the second sees both values and loses nothing', async () => {
+test('two people edit one endpoint: the second sees both values and keeps the input', async () => {
   const { sandbox } = shared;
   const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   await owner.post('/session', sandbox.dashboard);
@@ -237,7 +237,7 @@ async function startMerchant() {
   };
 }
 
-test('a new endpoint is found to check signatures, or not; and events are sent again', async () => {
+test('a new endpoint is checked for signature verification; events are sent again', async () => {
   const { sandbox } = shared;
   const merchant = await startMerchant();
   const window = await browser.open(PHONE);

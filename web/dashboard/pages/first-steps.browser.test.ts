@@ -133,7 +133,7 @@ function cellsOf(csv: string): string[][] {
   return lines.map((line) => line.split(',').map((cell) => cell.replaceAll('"', '')));
 }
 
-test('an accountant is invited, joins, and takes the month home as a table', async () => {
+test('an accountant is invited, joins, and downloads the month as CSV', async () => {
   const { sandbox } = own;
   const email = 'rita@tax.test';
   const sale = await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 12_340_000 });

@@ -113,7 +113,7 @@ test('declined payments are found by their cause', async () => {
   await window.close();
 });
 
-test('the command bar opens whatever an id names, and a page by its name', async () => {
+test('the command bar opens an object by its ID, and a page by its name', async () => {
   const { sandbox } = shared;
   const { terminal } = sandbox.test;
   const { payment, intent } = await payAt(sandbox, { terminal, amount: 2_100_000 });
@@ -145,7 +145,7 @@ test('the command bar opens whatever an id names, and a page by its name', async
   await window.close();
 });
 
-test('an export that breaks off goes on behind its last row', async () => {
+test('an export that breaks off continues after its last row', async () => {
   const { sandbox } = shared;
   const { terminal } = sandbox.test;
   for (let i = 0; i < 3; i++) await payAt(sandbox, { terminal, amount: 1_000_000 + i });

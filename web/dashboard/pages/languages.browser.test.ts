@@ -92,7 +92,7 @@ for (const { path, button } of DIALOGS) {
   });
 }
 
-test('it is switched, and what customers read is another choice', async () => {
+test('the dashboard changes its language; that of receipts is a separate choice', async () => {
   await open('settings');
   const { page } = window;
   await page.locator('select:has(option[value=qps])').selectOption('en');

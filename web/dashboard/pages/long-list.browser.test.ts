@@ -57,7 +57,7 @@ function listOn(page: Page): ListOnPage {
   return { page, label: 'Intents', nameAt: '.row-link .unseen' };
 }
 
-test('every row is there once, however many come in meanwhile, and few are drawn', async () => {
+test('each row is listed once while new ones arrive, and few are in the document', async () => {
   const window = await browser.open(DESKTOP);
   const { page } = window;
   const path = `dashboard/intents?terminal=${terminal}`;
@@ -105,7 +105,7 @@ test('every row is there once, however many come in meanwhile, and few are drawn
   await window.close();
 });
 
-test('a phone draws few of them, and the tab key goes through all rows in turn', async () => {
+test('on a phone few rows are in the document, and Tab reaches all of them in order', async () => {
   const window = await browser.open(PHONE);
   const { page } = window;
   const path = `dashboard/intents?terminal=${terminal}`;

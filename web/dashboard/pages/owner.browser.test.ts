@@ -163,7 +163,7 @@ test('logo and color show on the till, where people pay, and on the receipt', as
   await window.close();
 });
 
-test('rules say what they would have done last week, and two people see both values', async () => {
+test('a rule shows its effect on last week, and two editors see both values', async () => {
   const { sandbox } = own;
   const { terminal } = sandbox.test;
   for (let i = 0; i < 3; i++) await payAt(sandbox, { terminal, amount: 1_500_000 });
@@ -295,7 +295,7 @@ async function addLiveEndpoint({ page }: TestWindow, code: string): Promise<void
   assert.match(secret, /^whsec_/);
 }
 
-test('an owner sets up an app and takes money out, without losing what was typed', async () => {
+test('an owner sets up an authenticator app and withdraws; the form keeps its input', async () => {
   const { sandbox } = own;
   await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 5_000_000 });
   const before = await browser.open(DESKTOP);

@@ -29,7 +29,7 @@ const LOOKS = [
 ];
 
 for (const { name, options, hasFont } of LOOKS) {
-  test(`a payment is found, understood, and given back in part: ${name}`, async () => {
+  test(`a payment is found, read, and partly refunded: ${name}`, async () => {
     const { sandbox } = shared;
     const paid = await payAt(sandbox, { terminal: terminal.id, amount: 4_350_000 });
     const window = await browser.open(options);
@@ -88,7 +88,7 @@ for (const { name, options, hasFont } of LOOKS) {
   });
 }
 
-test('a sale comes into the lists while one looks, and its whole row leads to it', async () => {
+test('a new sale appears in an open list, and its whole row is a link', async () => {
   const { sandbox } = shared;
   const window = await browser.open(DESKTOP);
   const { page } = window;
@@ -115,7 +115,7 @@ test('a sale comes into the lists while one looks, and its whole row leads to it
   await window.close();
 });
 
-test('filters stand in the address, and Back undoes them', async () => {
+test('filters are kept in the URL, and Back undoes them', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;
@@ -134,7 +134,7 @@ test('filters stand in the address, and Back undoes them', async () => {
   await window.close();
 });
 
-test('the sales of the last week are one click away; another day is a choice', async () => {
+test('the sales of last week take one click, those of another day a date picker', async () => {
   const { sandbox } = shared;
   const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 3_210_000 });
   const window = await browser.open(PHONE);
@@ -159,7 +159,7 @@ test('the sales of the last week are one click away; another day is a choice', a
   await window.close();
 });
 
-test('the link that a model hands over prepares a refund, and a person makes it', async () => {
+test('a link from an AI model prepares a refund, and a person confirms it', async () => {
   const { sandbox } = shared;
   const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 2_500_000 });
   const window = await browser.open();
@@ -184,7 +184,7 @@ test('the link that a model hands over prepares a refund, and a person makes it'
   await window.close();
 });
 
-test('a tip stands beside the sale, and the receipt is a link away', async () => {
+test('a payment shows its tip separately, and links to its receipt', async () => {
   const { sandbox } = shared;
   const sale = { terminal: terminal.id, amount: 10_000_000, tip: 1_500_000 };
   const { intent, payment } = await payAt(sandbox, sale);
@@ -250,7 +250,7 @@ test('a business that is not verified cannot go live, and reads what is missing'
   await window.close();
 });
 
-test('a declined tap stands among the intents with its reason', async () => {
+test('a declined tap is listed among the intents with its reason', async () => {
   const { sandbox } = shared;
   const { intent } = await payAt(sandbox, {
     terminal: terminal.id,
@@ -274,7 +274,7 @@ test('a declined tap stands among the intents with its reason', async () => {
   await window.close();
 });
 
-test('a session that ends leaves the page as it is, and goes on after signing in', async () => {
+test('when the session ends, the page keeps its content, and continues after sign-in', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;

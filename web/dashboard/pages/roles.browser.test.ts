@@ -86,7 +86,7 @@ for (const { role, options } of [
   { role: 'member', options: DESKTOP },
   { role: 'admin', options: DESKTOP },
 ] as const) {
-  test(`in the role ${role} one sees what one may do, and reads what is for others`, async () => {
+  test(`the role ${role} sees its own actions enabled, and why others are not`, async () => {
     const window = await stage().browser.open(options);
     const { page } = window;
     await signInWith(window, role);

@@ -86,7 +86,7 @@ test('an item is moved by keyboard, and the button keeps the focus', async () =>
   await window.close();
 });
 
-test('what a colleague changed meanwhile is shown before it is replaced', async () => {
+test('a colleague’s concurrent change is shown before it is overwritten', async () => {
   const { person, catalogue, item } = await colleague();
   const window = await open('catalog');
   const { page } = window;
@@ -136,7 +136,7 @@ test('a rate of its own and a color are stored with an item', async () => {
   await window.close();
 });
 
-test('prices have the decimals of the currency, and items of another one are named', async () => {
+test('prices have the decimals of their currency; items in another one are named', async () => {
   const { sandbox } = stage();
   const { item } = await colleague();
   await setShop(sandbox, { currency: 'jpy' });

@@ -14,7 +14,7 @@ after(async () => {
   await shared.close();
 });
 
-test('a stranger asks for a link, and a link that is too old says so', async () => {
+test('a visitor requests a link to open an account, and an invalid link says so', async () => {
   const window = await browser.open(PHONE);
   const { page } = window;
   await page.goto(`${shared.sandbox.web_url}/dashboard`);

@@ -22,7 +22,7 @@ test('arrow keys move along the days and stop at both ends', () => {
   assert.equal(dayAtKey('Tab', 0, 90), null);
 });
 
-test('a change is said in percent, with a digit where it is small', () => {
+test('a change is shown in percent, with one decimal if it is small', () => {
   assert.equal(changeWords(112, 100), '+12 %');
   assert.equal(changeWords(96.5, 100), '−3.5 %');
   assert.equal(changeWords(100, 100), '±0 %');

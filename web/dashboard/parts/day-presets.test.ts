@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { presetDays, presets } from './day-presets.ts';
 
-test('each named time is the days that the account counts, today included', () => {
+test('each named period covers days in the time zone of the account, including today', () => {
   // In Kiritimati it is already January 1.
   const now = Date.parse('2026-12-31T10:30:00.000Z');
   const seen = presets().map(([name]) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { groupErrors } from './error-groups.ts';
 
-test('failed requests are grouped by what went wrong and where, the most frequent first', () => {
+test('failed requests are grouped by error and path, the most frequent first', () => {
   const request = (id: string, code: string | null, operation: string | null) => {
     return { id, code, operation, status: 400, created: '2026-11-20T10:00:00.000Z' };
   };

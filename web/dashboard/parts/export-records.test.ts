@@ -10,7 +10,7 @@ const ROWS = [
 ];
 const CSV = HEADER + ROWS.join('');
 
-test('wherever an answer breaks, only whole records are kept', () => {
+test('a response that breaks at any byte leaves only whole records', () => {
   for (let at = 0; at <= CSV.length; at++) {
     const cutter = cutRecords('csv');
     const kept = cutter.take(CSV.slice(0, at));
@@ -37,7 +37,7 @@ test('pieces of any size add up to the same file', () => {
   }
 });
 
-test('what was cut in two comes again behind the last whole row', () => {
+test('a row that was cut in two is requested again after the last whole row', () => {
   const cutter = cutRecords('csv');
   let kept = cutter.take(CSV.slice(0, HEADER.length + 50));
   cutter.dropRest();
@@ -55,14 +55,14 @@ test('a response that breaks before its first row is requested again, with one h
   assert.equal(cutter.received.rows, 3);
 });
 
-test('a file keeps the mark by which a spreadsheet knows its letters', async () => {
+test('a CSV file keeps its byte order mark', async () => {
   let read = '';
   const pieces = new Blob([`\uFEFF${CSV}`]).stream().pipeThrough(exportDecoder());
   for await (const piece of pieces) read += piece;
   assert.equal(read, `\uFEFF${CSV}`);
 });
 
-test('JSON Lines are cut by lines', () => {
+test('JSON Lines are split at line ends', () => {
   const lines = [3, 2, 1].map((n) => `${JSON.stringify({ id: `re_${n}`, created: `${n}` })}\n`);
   const cutter = cutRecords('jsonl');
   const text = lines.join('');
@@ -70,7 +70,7 @@ test('JSON Lines are cut by lines', () => {
   assert.deepEqual(cutter.received, { rows: 2, lastId: 're_2', lastCreated: '2' });
 });
 
-test('progress is that of time, from the newest row to the oldest', () => {
+test('progress is the share of the period that was read, from the newest row', () => {
   const [newest, oldest] = ['2026-11-05T00:00:00Z', '2026-11-01T00:00:00Z'];
   assert.equal(shareOf({ newest, oldest, last: '2026-11-04T00:00:00Z' }), 0.25);
   assert.equal(shareOf({ newest, oldest, last: null }), null);

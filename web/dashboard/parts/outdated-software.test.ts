@@ -18,7 +18,7 @@ test('a till in a browser is behind when its release is older than the serviceâ€
   }
 });
 
-test('a reader has releases of its own; of other software nobody knows a newest one', () => {
+test('a reader has its own releases; for other software no newest release is known', () => {
   assert.equal(isBehind(till('0.1.0', 'reader'), NEWEST), false);
   assert.equal(isBehind(till('0.0.9', 'reader'), NEWEST), true);
   for (const platform of ['generic', 'android_webview']) {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { pages } from '../pages.ts';
 import { pageFor } from './page-words.ts';
 
-test('a page is found by its name, its beginning, and by what one wants there', () => {
+test('a page is found by its name, its first letters, and by the task that it is for', () => {
   const all = pages();
   const found = (typed: string) => pageFor(typed, all)?.name;
   for (const { name } of all) assert.equal(found(name.toLowerCase()), name);

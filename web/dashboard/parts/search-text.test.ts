@@ -16,12 +16,12 @@ test('search texts are recognized by their form', () => {
   assert.deepEqual(readSearch('table-7'), { order_id: 'table-7' });
 });
 
-test('digits alone are an order and a sum', () => {
+test('digits alone match an order ID and an amount', () => {
   assert.deepEqual(readSearch('700'), { order_id: '700', amount: 700_000_000 });
   assert.deepEqual(readSearch('0'), { order_id: '0' });
 });
 
-test('a sum with two readings is not looked for, and both are said', () => {
+test('an ambiguous amount is not searched for; the page names both readings', () => {
   assert.equal(withoutIsolates(searchProblem(' 1,500 ') ?? ''), 'Write 1500 or 1.50');
   assert.equal(withoutIsolates(searchProblem('12 5') ?? ''), 'Enter an amount such as 2.50.');
   for (const fine of ['700', '0', '0,70', 'table-7', `0x${'1c'.repeat(20)}`, '']) {

@@ -20,7 +20,7 @@ const DAY = {
   settle_ms_p95: 1_400,
 };
 
-test('what the cashier called off before anyone tapped counts for no success rate', () => {
+test('a sale that the cashier canceled before any tap does not count in success rates', () => {
   assert.equal(sumDays([DAY]).successRate, 0.75);
   assert.equal(sumDays([{ ...DAY, succeeded: 0, canceled: 2 }]).successRate, null);
 });

@@ -6,7 +6,7 @@ import { qrPng, tableCardPdf } from './tag-files.ts';
 
 const URL = 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe';
 
-test('the PNG holds the code of the address, each module whole', async () => {
+test('the PNG contains the QR code of the address with whole modules', async () => {
   const png = Buffer.from(await qrPng(URL));
   assert.equal(png.subarray(0, 8).toString('latin1'), '\x89PNG\r\n\x1a\n');
   const side = png.readUInt32BE(16);
@@ -30,7 +30,7 @@ test('the PNG holds the code of the address, each module whole', async () => {
   }
 });
 
-test('the card is a PDF whose parts are where it says, with a clickable address', async () => {
+test('the card is a valid PDF with a clickable address', async () => {
   const words = { width: 2, height: 2, gray: Uint8Array.from([0, 255, 255, 0]) };
   const bytes = await tableCardPdf({ url: URL, title: 'Café 日本 · Counter', words });
   const pdf = Buffer.from(bytes).toString('latin1');

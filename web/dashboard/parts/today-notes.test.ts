@@ -14,7 +14,7 @@ test('today is compared with the whole same weekday of last week', () => {
   assert.equal(withoutIsolates(paymentsNote(before, 'Friday') ?? ''), '1,204 all day last Friday');
 });
 
-test('a day without sales is said once', () => {
+test('days without sales are reported once', () => {
   const none = { payments: 0, volume: 0n };
   assert.equal(withoutIsolates(salesNote(none, 'Sunday') ?? ''), 'No sales last Sunday');
   assert.equal(paymentsNote(none, 'Sunday'), null);

@@ -32,7 +32,7 @@ function mutated(bytes: Uint8Array): Uint8Array {
   return randomInt(3) === 0 ? copy.subarray(0, randomInt(copy.length)) : copy;
 }
 
-test('a pass, a tag, a chip and a bank card are what they are, from their bytes', async () => {
+test('a pass, a tag, a chip and a bank card are recognized by their bytes', async () => {
   const tag = `https://pay.example.com/t/${'a'.repeat(22)}`;
   const things: readonly (readonly [Thing, Read['is']])[] = [
     [{ message: () => textMessage('nfc_2Yv9AbcExample') }, 'pass'],
@@ -96,7 +96,7 @@ test('10,000 mutated signatures of a chip are a signature, or refused by one err
   }
 });
 
-test('the higher of two values of s is changed for the lower', () => {
+test('a high s of a signature is replaced by the low one', () => {
   const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const high = Buffer.from((ORDER - 5n).toString(16), 'hex');
   const both = Buffer.concat([Buffer.from([2, 1, 9, 2, 33, 0]), high]);

@@ -7,7 +7,7 @@ interface Run {
   readonly tookMs: number;
 }
 
-test('a reader is told from a person by its speed, or by what only passes begin with', () => {
+test('a reader is distinguished from a person by its speed, or by the prefix of a pass', () => {
   const runs: readonly (readonly [Run, boolean])[] = [
     [{ text: '4006381333931', tookMs: 130 }, true],
     [{ text: 'tlqr_0123456789abcdef', tookMs: 1_000 }, true],

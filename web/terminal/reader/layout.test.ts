@@ -38,7 +38,7 @@ const PASSES: readonly (readonly [string, string])[] = [
   ],
 ];
 
-test('a pass is read under every layout, by the letters or by the places of the keys', () => {
+test('a pass is read under every keyboard layout, by characters or by key positions', () => {
   for (const [type, pass] of PASSES) {
     for (const [name, layout] of Object.entries(LAYOUTS)) {
       const garbled = typedUnder(pass, layout);
@@ -59,7 +59,7 @@ test('a pass is read under every layout, by the letters or by the places of the 
   }
 });
 
-test('where neither fits, the layout is named, and nothing is sent', () => {
+test('if neither fits, the message names the layout, and nothing is sent', () => {
   for (const [, pass] of PASSES) {
     for (const [name, layout] of Object.entries(LAYOUTS)) {
       const garbled = typedUnder(pass, layout);
@@ -71,7 +71,7 @@ test('where neither fits, the layout is named, and nothing is sent', () => {
   }
 });
 
-test('what is no pass under any layout is just that', () => {
+test('a code that is no pass under any layout is reported as such', () => {
   const texts = ['4006381333931', 'ABC-123-456-789-0123', 'https://shop.example.com/menu'];
   for (const text of texts) {
     for (const typed of [
@@ -83,7 +83,7 @@ test('what is no pass under any layout is just that', () => {
   }
 });
 
-test('a receipt and a tag are found in the address that the keys stand for', () => {
+test('a receipt and a tag are recognized in an address typed by a reader', () => {
   const receipt = 'https://pay.example.com/receipts/3nF8qTz0LwKc5YbRm1XaVe';
   const letters = typedUnder(receipt, LAYOUTS.german ?? ['', '']);
   assert.equal(readTyped({ letters, places: receipt }).text, receipt);
@@ -95,7 +95,7 @@ test('a receipt and a tag are found in the address that the keys stand for', () 
   assert.deepEqual(read, { is: 'tag', address: tag });
 });
 
-test('keys are read by their places, with Shift and whatever Caps Lock says', () => {
+test('keys are read by their positions and Shift, ignoring Caps Lock', () => {
   const keys: readonly (readonly [string, boolean, string])[] = [
     ['KeyY', false, 'y'],
     ['KeyY', true, 'Y'],
