@@ -44,7 +44,7 @@ contract BatchRangeTest is SettlementFixture {
         settlement.refund(RangeModel.indexOf(top), payment, path, 1, 0, 0);
     }
 
-    function test_everyNodeIsTheModels() public {
+    function test_everyNodeEqualsTheModel() public {
         for (uint64 i = 1; i <= 520; ++i) {
             _settleNext(i);
             uint256 index = RangeModel.indexOf(i);
@@ -73,7 +73,7 @@ contract BatchRangeTest is SettlementFixture {
         }
     }
 
-    function test_aFreshSaleIsProvedByItsOwnBatchFor256Batches() public {
+    function test_aSaleIsProvedByItsOwnBatchFor256Batches() public {
         _settleTo(301);
         uint64[4] memory numbers = [uint64(129), 130, 132, 192];
         for (uint256 i = 0; i < numbers.length; ++i) {
@@ -101,7 +101,7 @@ contract BatchRangeTest is SettlementFixture {
         _refund(700, 768);
     }
 
-    function test_noNodeProvesAPaymentOfAnotherOne() public {
+    function test_aNodeProvesOnlyItsOwnPayments() public {
         _settleTo(8);
         // Batch 3 is below nodes 4 and 8, not below node 6.
         _refund(3, 3);
@@ -125,7 +125,7 @@ contract BatchRangeTest is SettlementFixture {
     }
 
     /// @dev An inner node cannot pass as a payment: its preimage has 64 bytes, a payment's 45.
-    function test_anInnerNodeIsNoPayment() public {
+    function test_anInnerNodeCannotPassAsAPayment() public {
         _settleTo(2);
         bytes memory children = abi.encodePacked(keccak256(_sale(1)), keccak256(_sale(2)));
         vm.expectRevert();
@@ -150,7 +150,7 @@ contract BatchRangeTest is SettlementFixture {
         }
     }
 
-    function test_twoMillionBatchesBehindItChangeNothing() public {
+    function test_proofsWorkAfterTwoMillionBatches() public {
         uint64 first = 2 ** 21 - 3;
         _beginAt(settlement, range, first - 1);
         for (uint64 i = first; i < first + 300; ++i) {

@@ -63,7 +63,7 @@ contract BooksTest is TestBase {
         targets[0] = FuzzSelector(address(handler), selectors);
     }
 
-    function invariant_everyBalanceIsTheModels() external view {
+    function invariant_everyBalanceEqualsTheModels() external view {
         uint256 owed;
         for (uint32 i = 1; i <= handler.MERCHANTS(); ++i) {
             (address wallet, uint56 balance, uint32 held) = settlement.merchantAccount(i);
@@ -92,7 +92,7 @@ contract BooksTest is TestBase {
     }
 
     /// @dev One long sequence must reach every reason; otherwise the campaign proves little.
-    function test_theCampaignMeetsEverything() external {
+    function test_theCampaignReachesEveryReason() external {
         bytes4[] memory selectors = this.targetSelectors()[0].selectors;
         for (uint256 i = 0; i < 8_000; ++i) {
             bytes4 selector = selectors[uint256(keccak256(abi.encode(i))) % selectors.length];
@@ -100,7 +100,7 @@ contract BooksTest is TestBase {
                 address(handler).call(abi.encodeWithSelector(selector, i));
             assertTrue(succeeded, string(answer));
         }
-        this.invariant_everyBalanceIsTheModels();
+        this.invariant_everyBalanceEqualsTheModels();
         for (uint8 reason = Reason.NONE; reason <= Reason.CEILING_REACHED; ++reason) {
             uint256 seen = handler.reasonSeen(reason);
             if (seen < 10) revert NotEqual(seen, reason, "times was this reason seen");

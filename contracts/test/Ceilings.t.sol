@@ -104,7 +104,7 @@ contract CeilingsTest is SettlementFixture {
         settlement.lowerCeiling(1);
     }
 
-    function test_theStewardReturnsAtOnceToWhatHasWaitedBeforeAndNoFurther() public {
+    function test_theStewardRestoresACeilingThatHasWaitedBeforeAndNoHigherOne() public {
         assertEq(settlement.approvedCeiling(), LOW, "from the start");
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(0);
@@ -128,7 +128,7 @@ contract CeilingsTest is SettlementFixture {
 
     /// @dev Any account executes operations, so a stranger must not undo a guardian's lower
     /// ceiling.
-    function test_aRaiseNeitherLowersNorUndoesWhatAGuardianHasLowered() public {
+    function test_aScheduledRaiseNeverLowersNorUndoesAGuardiansCeiling() public {
         bytes memory raise = abi.encodeCall(settlement.raiseCeiling, (20));
         bytes memory older = abi.encodeCall(settlement.raiseCeiling, (15));
         _schedule(address(settlement), older, "older");
@@ -157,7 +157,7 @@ contract CeilingsTest is SettlementFixture {
         _execute(target, data, salt);
     }
 
-    function test_refundsTakeNothingFromWhatMaySettle() public {
+    function test_refundsDoNotReduceTheCeilingOfPayments() public {
         _settle(_sale(1));
         _refund(1, SALE);
         (, uint64 settled) = lens().ceiling();
@@ -186,7 +186,7 @@ contract CeilingsTest is SettlementFixture {
     }
 
     /// @dev A withdrawal pays the merchant's own wallet, so a ceiling would protect no one.
-    function test_noCeilingBindsAWithdrawalAndNoWithdrawalTakesFromRefunds() public {
+    function test_withdrawalsHaveNoCeilingAndDoNotReduceThatOfRefunds() public {
         address wallet = _twoHoursOfSales();
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(3);
@@ -206,7 +206,7 @@ contract CeilingsTest is SettlementFixture {
         settlement.withdrawOwn(merchant, 5e6);
     }
 
-    function test_aCeilingLoweredBelowWhatWasRefundedLeavesNothing() public {
+    function test_aCeilingBelowTheRefundsOfTheHourAllowsNoMore() public {
         _twoHoursOfSales();
         _refund(1, SALE);
         _refund(2, SALE);
@@ -223,7 +223,7 @@ contract CeilingsTest is SettlementFixture {
     }
 
     /// @dev 65,536 hours are seven and a half years.
-    function test_whatLeftAnHourOfYearsAgoNeverCountsAgain() public {
+    function test_theOutflowOfAnOldHourNeverCountsAgain() public {
         _twoHoursOfSales();
         for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
         vm.warp(block.timestamp + 65_536 hours);
@@ -232,7 +232,7 @@ contract CeilingsTest is SettlementFixture {
         assertEq(paid, 10e6, "of this hour");
     }
 
-    function test_aPauseOfRefundsKeepsWhatLeftInTheHour() public {
+    function test_pausingRefundsKeepsTheOutflowOfTheHour() public {
         _twoHoursOfSales();
         for (uint64 i = 1; i <= 3; ++i) _refund(i, SALE);
         vm.prank(GUARDIAN);
@@ -245,7 +245,7 @@ contract CeilingsTest is SettlementFixture {
     }
 
     /// @dev A permanent refusal comes first, because waiting for the next hour would not help.
-    function test_whatCanNeverBeRefundedIsRefusedForThatReason() public {
+    function test_aPermanentRefusalOfARefundIsNamedFirst() public {
         _twoHoursOfSales();
         for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
         vm.expectRevert(
@@ -254,7 +254,7 @@ contract CeilingsTest is SettlementFixture {
         _refund(5, SALE + 1);
     }
 
-    function test_noBalanceRunsOverItsField() public {
+    function test_noBalanceOverflowsItsField() public {
         bytes32 slot = _slotOf(merchant);
         uint256 word = uint256(vm.load(address(settlement), slot));
         uint256 most = type(uint56).max;
@@ -399,7 +399,7 @@ contract CeilingsTest is SettlementFixture {
         settlement.withdrawOwn(merchant, SALE);
     }
 
-    function test_anotherWalletWaitsForTheHoldToo() public {
+    function test_aNewWalletIsPaidOutAfterTheHoldOnly() public {
         uint256 key = 0x4e4577;
         _settle(_sale(1));
         vm.prank(GUARDIAN);
@@ -431,7 +431,7 @@ contract CeilingsTest is SettlementFixture {
     }
 
     /// @dev SECURITY.md: an operator's key and one merchant account. 400 payers, 200 USDC each.
-    function test_aStolenOperatorKeyTakesNoMoreThanTwiceTheCeilingPerHourAndWaits() public {
+    function test_aStolenOperatorKeyIsBoundByTheCeilingAndTheHold() public {
         bytes memory payments;
         for (uint64 i = 1; i <= 400; ++i) {
             payments = bytes.concat(payments, _packed(i, _goodPayer(10_000 + i), merchant, 200e6));

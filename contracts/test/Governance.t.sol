@@ -34,7 +34,7 @@ contract GovernanceTest is SettlementFixture {
         );
     }
 
-    function test_eachRoleStartsWithItsHolderOnly() public view {
+    function test_eachRoleStartsWithOneHolder() public view {
         bytes32[6] memory roles = [
             settlement.OPERATOR_ROLE(),
             settlement.REGISTRAR_ROLE(),
@@ -100,7 +100,7 @@ contract GovernanceTest is SettlementFixture {
         assertTrue(!settlement.hasRole(steward, STEWARD), "by an operation");
     }
 
-    function test_thereIsOneAdminForEver() public {
+    function test_theOnlyAdminCannotChange() public {
         address admin = address(timelock());
         bytes[3] memory calls = [
             abi.encodeCall(settlement.grantRole, (bytes32(0), STRANGER)),
@@ -218,7 +218,7 @@ contract GovernanceTest is SettlementFixture {
         settlement.pauseRefunding();
     }
 
-    function test_eitherPauseLeavesTheOtherAsItWas() public {
+    function test_eachPauseLeavesTheOtherUnchanged() public {
         vm.prank(GUARDIAN);
         settlement.pauseRefunding();
         vm.prank(GUARDIAN);
@@ -247,7 +247,7 @@ contract GovernanceTest is SettlementFixture {
         assertEq(lens().batchCount(), 1, "batches");
     }
 
-    function test_newRatesWaitInTheTimelock() public {
+    function test_newRatesWaitForTheTimelock() public {
         bytes memory data =
             abi.encodeCall(settlement.setRates, (ISettlement.Rates(40, 10, 10)));
         _expectRole(PROPOSER, bytes32(0));
@@ -446,7 +446,7 @@ contract GovernanceTest is SettlementFixture {
     }
 
     /// @dev An operation scheduled while there were two guardians cannot revoke the last one.
-    function test_noEarlierOperationTakesTheLastOfLaterGuardians() public {
+    function test_anEarlierOperationCannotRevokeTheLastGuardian() public {
         bytes32 role = settlement.GUARDIAN_ROLE();
         bytes memory first = abi.encodeCall(settlement.revokeRole, (role, GUARDIAN));
         bytes memory second = abi.encodeCall(settlement.revokeRole, (role, OTHER_GUARDIAN));
@@ -458,7 +458,7 @@ contract GovernanceTest is SettlementFixture {
         this.executeAs(address(settlement), second, "b");
     }
 
-    function test_theTreasurerCollectsWhatIsBooked() public {
+    function test_theTreasurerCollectsTheBookedFees() public {
         _settle(_sale(1));
         vm.expectEmit();
         emit ISettlement.FeesCollected(STRANGER, 7_000, 3_750);
@@ -471,7 +471,7 @@ contract GovernanceTest is SettlementFixture {
         assertEq(token.balanceOf(address(settlement)), uint256(SALE) + 500, "the rest stays");
     }
 
-    function test_feesAreCollectedByTheTreasurerWithinWhatIsBooked() public {
+    function test_onlyTheTreasurerCollectsFeesUpToTheBookedSum() public {
         _settle(_sale(1));
         bytes4 insufficient = ISettlement.InsufficientFees.selector;
         vm.expectRevert(abi.encodeWithSelector(insufficient, 7_501, 7_500));

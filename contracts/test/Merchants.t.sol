@@ -242,7 +242,7 @@ contract MerchantsTest is SettlementFixture {
         }
     }
 
-    function test_noOneDropsWhatAMerchantsOwnWalletProposedThisWay() public {
+    function test_droppingProposalsKeepsThoseOfTheMerchantsOwnWallet() public {
         address wallet = vm.addr(WALLET_KEY);
         _propose(wallet);
         bytes32 registrar = settlement.REGISTRAR_ROLE();
@@ -265,7 +265,7 @@ contract MerchantsTest is SettlementFixture {
     }
 
     /// @dev Within one second, a proposal before the drop ends, and one after it is valid.
-    function test_aProposalInTheSecondOfADropIsGoodIfItComesAfterIt() public {
+    function test_aProposalAfterADropInTheSameSecondIsValid() public {
         _proposeFor(otherMerchant, REGISTRAR);
         vm.prank(GUARDIAN);
         settlement.dropWalletChanges();
@@ -364,7 +364,7 @@ contract MerchantsTest is SettlementFixture {
         assertEq(proposed, vm.addr(NEW_KEY), "proposed");
     }
 
-    function test_operatorsPayNothingOutWhileAnotherWalletIsAnnounced() public {
+    function test_operatorsPayNothingOutWhileAWalletChangeIsPending() public {
         _settle(_sale(1));
         _propose(REGISTRAR);
         address wallet = vm.addr(WALLET_KEY);
@@ -508,7 +508,7 @@ contract MerchantsTest is SettlementFixture {
         settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1, 1);
     }
 
-    function test_noPauseHoldsAWalletsOwnWithdrawal() public {
+    function test_aWalletWithdrawsDuringEveryPause() public {
         _settle(_sale(1));
         vm.prank(GUARDIAN);
         settlement.pauseSettling();
@@ -540,7 +540,7 @@ contract MerchantsTest is SettlementFixture {
         }
     }
 
-    function test_holdingsSeparateDebtsFromTransfersWithoutAPayment() public {
+    function test_holdingsSeparateDebtsFromStrayTransfers() public {
         uint40 sale = 2_000_000;
         _settleOne(_packed(1, payer, merchant, sale));
         _settleOne(_packed(2, payer, otherMerchant, 3 * sale));

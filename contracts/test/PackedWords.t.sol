@@ -14,7 +14,7 @@ import {TreeModel} from "./TreeModel.sol";
 
 /// @title The packed words and the tree against plain models of them.
 contract PackedWordsTest is TestBase {
-    function testFuzz_paymentsReadAsTheyWerePacked(
+    function testFuzz_packedPaymentsDecodeToTheSameValues(
         uint64 number,
         address payer,
         uint32 merchant,
@@ -52,7 +52,7 @@ contract PackedWordsTest is TestBase {
 
     uint64 private constant HIGHEST_FEES = 2 ** 52 - 1;
 
-    function testFuzz_theLedgerKeepsItsFieldsApart(LedgerModel memory a, LedgerModel memory b)
+    function testFuzz_ledgerFieldsDoNotOverlap(LedgerModel memory a, LedgerModel memory b)
         public
         pure
     {
@@ -75,7 +75,7 @@ contract PackedWordsTest is TestBase {
         assertEq(ledger.batches(), 2, "batches");
     }
 
-    function testFuzz_aBatchKeepsWhatTheLedgerHeld(LedgerModel memory model) public pure {
+    function testFuzz_aBatchKeepsTheOtherFieldsOfTheLedger(LedgerModel memory model) public pure {
         _bind(model);
         model.acquirerFees = uint64(bound(model.acquirerFees, 0, HIGHEST_FEES - 1));
         model.protocolFees = uint64(bound(model.protocolFees, 0, HIGHEST_FEES - 2));
@@ -103,7 +103,7 @@ contract PackedWordsTest is TestBase {
     }
 
     /// @dev Four payments at rising times, each compared with what a plain sum allows.
-    function testFuzz_theOutflowAllowsWhatItsModelAllows(
+    function testFuzz_theOutflowAllowsTheSameAsItsModel(
         uint24 ceiling,
         bool paused,
         uint24[4] memory waits,
@@ -137,7 +137,7 @@ contract PackedWordsTest is TestBase {
         assertEq(outflow.withCeiling(0).withRefundingPaused(!paused).paidAt(time), paid, "kept");
     }
 
-    function test_anHourOfYearsAgoNeverCounts() public view {
+    function test_anOldHourNeverCountsAgain() public view {
         PackedOutflow outflow = this.pay(PackedOutflow.wrap(0).withCeiling(1), 1e6, 1_700_000_000);
         assertEq(outflow.paidAt(1_700_000_000 + uint256(65_536) * 1 hours), 0, "65,536 hours later");
     }
@@ -189,7 +189,7 @@ contract PackedWordsTest is TestBase {
         assertEq(ledger.roomAt(model.time), room, "room");
     }
 
-    function test_feesThatDoNotFitAreRefused() public {
+    function test_feesThatOverflowTheirFieldAreRefused() public {
         uint64 highest = HIGHEST_FEES;
         uint256 above = uint256(highest) + 1;
         this.earn(highest, highest, 0, 0);
@@ -216,7 +216,7 @@ contract PackedWordsTest is TestBase {
     }
 
     /// @dev Four sales at rising times, each compared with what a plain model allows.
-    function testFuzz_aPolicyAllowsWhatItsModelAllows(
+    function testFuzz_aPolicyAllowsTheSameAsItsModel(
         PolicyModel memory model,
         uint32[4] memory waits,
         uint40[4] memory amounts,
@@ -266,7 +266,7 @@ contract PackedWordsTest is TestBase {
         return Reason.NONE;
     }
 
-    function testFuzz_theTreeIsTheModelsAndOpenZeppelinsProofsFit(
+    function testFuzz_theTreeEqualsTheModelAndOpenZeppelinVerifiesItsProofs(
         bytes32[] memory leaves,
         uint256 index
     ) public view {
@@ -284,7 +284,7 @@ contract PackedWordsTest is TestBase {
         assertEq(this.rootOf(proof, leaf), root, "ours");
     }
 
-    function testFuzz_anyProofLeadsWhereOpenZeppelinsLeads(bytes32[] memory proof, bytes32 leaf)
+    function testFuzz_everyProofGivesTheRootThatOpenZeppelinGives(bytes32[] memory proof, bytes32 leaf)
         public
         view
     {

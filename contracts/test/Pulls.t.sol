@@ -31,7 +31,7 @@ contract PullsTest is SettlementFixture {
         settlement.setPolicy(_widePolicy());
     }
 
-    function test_onlyTheAnswerTrueIsAPayment() public {
+    function test_onlyATransferThatReturnsTrueIsAPayment() public {
         _useHostileToken();
         HostileToken.Answer[7] memory refusals = [
             HostileToken.Answer.False,
@@ -61,7 +61,7 @@ contract PullsTest is SettlementFixture {
         assertTrue(!succeeded, "reverted");
     }
 
-    function test_nothingCanBeEnteredDuringAPull() public {
+    function test_noCallReentersDuringAPull() public {
         _useHostileToken();
         _allowEverything();
         bytes[] memory calls = _reentries();
@@ -202,7 +202,7 @@ contract PullsTest is SettlementFixture {
         assertEq(_balanceOf(otherMerchant), 2 * uint256(SALE) - 1, "afterwards it works");
     }
 
-    function test_theCallsOfThatTestWorkWhenNothingIsUnderWay() public {
+    function test_theReenteringCallsWorkOutsideAPull() public {
         _useHostileToken();
         _allowEverything();
         _settle(_sale(1));
@@ -216,7 +216,7 @@ contract PullsTest is SettlementFixture {
         }
     }
 
-    function test_aHungryTokenFailsByItselfAndNotByTheGasLimit() public {
+    function test_aTokenThatBurnsGasFailsItsOwnPaymentOnly() public {
         _useHostileToken();
         hostile.set(HostileToken.Answer.True, 196_000, "");
         assertEq(_settleOne(_sale(1)), Reason.NONE, "within its gas");
@@ -224,7 +224,7 @@ contract PullsTest is SettlementFixture {
         assertEq(_settleOne(_sale(2)), Reason.TRANSFER_REFUSED, "above its gas");
     }
 
-    function test_tooLittleGasNamesWhatIsNeeded() public {
+    function test_aCallWithTooLittleGasNamesTheGasNeeded() public {
         bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1), _now()));
         vm.prank(OPERATOR);
         (bool succeeded, bytes memory answer) = address(settlement).call{gas: 210_000}(call);
@@ -234,7 +234,7 @@ contract PullsTest is SettlementFixture {
 
     /// @dev The promise that a relayer relies on: at any gas limit, a batch of good payments
     /// settles whole or not at all, and never marks one of them failed.
-    function test_noGasLimitEverFailsAGoodPayment() public {
+    function test_noGasLimitFailsAValidPayment() public {
         bytes memory payments = bytes.concat(_sale(1), _sale(2), _sale(3), _sale(300));
         bytes memory call = abi.encodeCall(settlement.settleBatch, (payments, _now()));
         uint256 settledWhole;
@@ -256,7 +256,7 @@ contract PullsTest is SettlementFixture {
 
     /// @dev One payment leaves the most gas to report a failure, so this is where EIP-150 would
     /// bite.
-    function test_theSameSweepOnATokenThatNeedsAllItsGas() public {
+    function test_noGasLimitFailsAValidPaymentOfATokenThatUsesAllItsGas() public {
         _useHostileToken();
         hostile.set(HostileToken.Answer.True, 196_000, "");
         bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1), _now()));

@@ -69,7 +69,7 @@ contract RefundsTest is SettlementFixture {
         assertEq(settlement.refundsOf(1), 20, "total");
     }
 
-    function test_aRefundThatSkipsOneIsRefused() public {
+    function test_aRefundOutOfOrderIsRefused() public {
         _settleSales(1);
         _expectRefundRevert(
             abi.encodeWithSelector(ISettlement.RefundOutOfOrder.selector, 10, 0), 1, 10, 1
@@ -90,7 +90,7 @@ contract RefundsTest is SettlementFixture {
         _expectRefundRevert(abi.encodePacked(ISettlement.AmountZero.selector), 1, 0, 0);
     }
 
-    function test_anEmptyMerchantBalanceRefusesAndNothingIsCounted() public {
+    function test_aRefundBeyondTheMerchantsBalanceFailsAndIsNotCounted() public {
         _settleSales(1);
         vm.prank(vm.addr(WALLET_KEY));
         settlement.withdrawOwn(merchant, SALE - 4);
@@ -100,7 +100,7 @@ contract RefundsTest is SettlementFixture {
         _refund(1, 0, 4);
     }
 
-    function test_everyFieldOfThePaymentIsBound() public {
+    function test_aProofCoversEveryFieldOfThePayment() public {
         _settleSales(3);
         bytes32[] memory proof = TreeModel.proof(leaves, 0);
         bytes[5] memory forged = [
@@ -172,14 +172,14 @@ contract RefundsTest is SettlementFixture {
         _refund(1, 0, 1);
     }
 
-    function test_pausedSettlingStillRefunds() public {
+    function test_refundsContinueWhileSettlingIsPaused() public {
         _settleSales(1);
         vm.prank(GUARDIAN);
         settlement.pauseSettling();
         _refund(1, 0, SALE);
     }
 
-    function test_aBlockedPayerGetsNothingAndNothingIsCounted() public {
+    function test_aRefundToABlockedPayerFailsAndIsNotCounted() public {
         _settleSales(1);
         vm.prank(ADMIN);
         token.setBlocked(payer, true);

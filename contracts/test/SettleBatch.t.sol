@@ -20,7 +20,7 @@ contract SettleBatchTest is SettlementFixture {
         assertEq(lens().batchCount(), 1, "batches");
     }
 
-    function test_theEventCarriesEverything() public {
+    function test_theEventHasEveryFieldOfThePayment() public {
         vm.expectEmit();
         emit ISettlement.PaymentSettled(
             7,
@@ -100,7 +100,7 @@ contract SettleBatchTest is SettlementFixture {
         assertEq(token.allowance(payer, address(settlement)), 0, "nothing more was taken");
     }
 
-    function test_aNumberSettlesOnceWithinABatchToo() public {
+    function test_aNumberSettlesOnceEvenWithinOneBatch() public {
         bytes memory reasons = _settle(bytes.concat(_sale(300), _sale(5), _sale(300), _sale(5)));
         assertEq(uint8(reasons[0]), Reason.NONE, "first 300");
         assertEq(uint8(reasons[1]), Reason.NONE, "first 5");
@@ -130,7 +130,7 @@ contract SettleBatchTest is SettlementFixture {
         assertEq(_settleOne(_packed(3, payer, merchant, 1e12 + 1)), Reason.AMOUNT_INVALID, "above");
     }
 
-    function test_policyCapsHold() public {
+    function test_aPolicyCapsEachPaymentAndEachDay() public {
         ISettlement.Policy memory policy = _widePolicy();
         (policy.perPayment, policy.perPeriod) = (SALE, 2 * uint48(SALE));
         vm.prank(payer);
@@ -191,7 +191,7 @@ contract SettleBatchTest is SettlementFixture {
         lens().preflight(payment);
     }
 
-    function test_feesThatDoNotFitStopABatchInsteadOfRunningOver() public {
+    function test_feesThatOverflowTheirFieldRevertTheBatch() public {
         _bookAcquirerFees(2 ** 52 - 1 - 7_500);
         assertEq(_settleOne(_sale(1)), Reason.NONE, "up to the last atom");
         bytes memory payment = _sale(2);
@@ -220,7 +220,7 @@ contract SettleBatchTest is SettlementFixture {
         assertEq(protocolFees, 0, "nothing else");
     }
 
-    function test_nothingSettlesAfterItsTime() public {
+    function test_nothingSettlesAfterItsDeadline() public {
         bytes memory payment = _sale(1);
         uint40 validUntil = _now() + 60;
         vm.warp(validUntil + 1);
@@ -262,7 +262,7 @@ contract SettleBatchTest is SettlementFixture {
         assertEq(_balanceOf(merchant), 400 * uint256(SALE), "merchant");
     }
 
-    function test_payerAccountTellsAll() public {
+    function test_payerAccountReturnsEveryField() public {
         _settle(_sale(1));
         address[] memory payers = new address[](2);
         (payers[0], payers[1]) = (payer, STRANGER);
@@ -293,7 +293,7 @@ contract SettleBatchTest is SettlementFixture {
     }
 
     /// @dev Circle can pause its token, and block this contract.
-    function test_preflightForeseesThatTheTokenRefusesEveryTransfer() public {
+    function test_preflightReportsThatTheTokenRefusesEveryTransfer() public {
         bytes memory payments = bytes.concat(_sale(1), _packed(2, payer, 99, SALE));
         vm.prank(ADMIN);
         token.setPaused(true);

@@ -9,7 +9,7 @@ import {Vm} from "./TestBase.sol";
 /// @title One payment under its payer's policy. All that is not here, other tests show: every
 /// second payment that they settle alone goes this way.
 contract SettleSeparatelyTest is SettlementFixture {
-    function test_leavesBehindWhatABatchOfOneLeaves() public {
+    function test_leavesTheSameStateAsABatchOfOne() public {
         _settle(_sale(1));
         uint256 snapshot = vm.snapshotState();
         (Vm.Log[] memory logs, bytes32[] memory writes) = _watch(false);
@@ -47,7 +47,7 @@ contract SettleSeparatelyTest is SettlementFixture {
         settlement.settlePaymentSeparately(payment, _now());
     }
 
-    function test_nothingSettlesWhilePausedOrTooLate() public {
+    function test_nothingSettlesWhilePausedOrAfterTheDeadline() public {
         bytes memory payment = _sale(1);
         uint40 validUntil = _now() - 1;
         vm.expectRevert(

@@ -41,7 +41,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         return _packed(number, agentPayer, merchant, SALE);
     }
 
-    function test_settlesWithoutAllowanceOrPolicyAndIsBookedAsAnyOther() public {
+    function test_settlesWithoutAllowanceOrPolicyAndIsBookedLikeAnyOther() public {
         vm.expectEmit();
         emit ISettlement.PaymentSettled(
             1,
@@ -91,7 +91,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         assertEq(_send(_agentSale(5), authorization), Reason.NONE, "its payment");
     }
 
-    function test_aFreeAuthorizationIsNotABoundOne() public {
+    function test_aFreeAuthorizationCannotBeUsedAsABoundOne() public {
         ISettlement.Authorization memory authorization = _free();
         authorization.bindsOrder = true;
         assertEq(_send(_agentSale(0), authorization), Reason.AUTHORIZATION_REFUSED, "number 0");
@@ -110,7 +110,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         assertEq(_send(_agentSale(1), authorization), Reason.INSUFFICIENT_FUNDS, "unfunded");
     }
 
-    function test_nothingSettlesAfterItsTime() public {
+    function test_nothingSettlesAfterItsDeadline() public {
         ISettlement.Authorization memory authorization = _free();
         bytes memory payment = _agentSale(1);
         vm.expectRevert(
@@ -130,7 +130,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         assertEq(_send(_agentSale(1), authorization), Reason.AUTHORIZATION_REFUSED, "bound");
     }
 
-    function test_bothTimesOfAnAuthorizationHold() public {
+    function test_anAuthorizationIsValidOnlyBetweenItsTwoTimes() public {
         bytes32 nonce = settlement.authorizationNonce(merchant, SALE, 0, bytes8(0), SALT);
         uint256 from = block.timestamp + 60;
         ISettlement.Authorization memory authorization =
@@ -146,7 +146,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         assertEq(_send(_agentSale(1), authorization), Reason.NONE, "in time");
     }
 
-    function test_changedRatesVoidTheAuthorization() public {
+    function test_anAuthorizationIsVoidAfterRatesChange() public {
         bytes memory data = abi.encodeCall(settlement.setRates, (ISettlement.Rates(31, 20, 5)));
         _schedule(address(settlement), data, "a");
         vm.warp(block.timestamp + GOVERNANCE_DELAY);
@@ -168,7 +168,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         assertEq(lens().batchCount(), 1, "no batch for nothing");
     }
 
-    function test_takesOnePaymentFromOperatorsWhileNotPaused() public {
+    function test_onlyOperatorsSettleOnePaymentWhileNotPaused() public {
         ISettlement.Authorization memory authorization = _free();
         bytes memory two = bytes.concat(_agentSale(1), _agentSale(2));
         vm.expectRevert(abi.encodeWithSelector(ISettlement.NotOnePayment.selector, 2));

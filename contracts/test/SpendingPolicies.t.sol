@@ -51,7 +51,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         assertEq(lens().payerAccount(newcomer).nonce, 1, "used once");
     }
 
-    function test_enrollingForTermsInForceUsesTheSignatureUp() public {
+    function test_enrollingForCurrentTermsConsumesTheSignature() public {
         _settle(_sale(1));
         ISettlement.Permit memory permit = _permit(PAYER_KEY, 2e12, block.timestamp);
         bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
@@ -68,7 +68,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         assertEq(lens().payerAccount(payer).spent, SALE, "spent");
     }
 
-    function test_noCallerVoidsASignatureByEnrollingThePayerForItsOwnTerms() public {
+    function test_noCallerVoidsASignatureByEnrollingThePayerForCurrentTerms() public {
         bytes memory signature = _signRevocation(PAYER_KEY, block.timestamp);
         ISettlement.Permit memory permit = _permit(NEW_KEY, 2e12, block.timestamp);
         bytes memory foreign = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
@@ -78,7 +78,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         assertEq(lens().payerAccount(payer).expiresAt, 1, "revoked");
     }
 
-    function test_anotherPolicyThanTheOneInForceNeedsItsSignature() public {
+    function test_aPolicyOtherThanTheCurrentOneNeedsItsSignature() public {
         ISettlement.Policy memory policy = _widePolicy();
         ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12, block.timestamp);
         bytes memory signature = _signPolicy(NEW_KEY, policy, block.timestamp);
@@ -96,7 +96,7 @@ contract SpendingPoliciesTest is SettlementFixture {
     }
 
     /// @dev 10^12 and 50 basis points of it: less would refuse a sale that the policy allows.
-    function test_enrolmentNeedsTheAllowanceOfADearestSaleAndItsFees() public {
+    function test_enrolmentNeedsAnAllowanceForTheLargestSaleWithFees() public {
         uint256 needed = 1e12 + 5e9;
         ISettlement.Permit memory permit = _permit(NEW_KEY, needed - 1, block.timestamp);
         bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
@@ -114,7 +114,7 @@ contract SpendingPoliciesTest is SettlementFixture {
     }
 
     /// @dev No sale is above 10^12 and no fees above 300 basis points, even if a policy allows more.
-    function test_enrolmentNeedsNoMoreThanAnySaleCanCost() public {
+    function test_enrolmentNeedsNoMoreThanTheLargestSaleWithFees() public {
         ISettlement.Policy memory policy = _widePolicy();
         (policy.perPayment, policy.perPeriod) = (type(uint48).max, type(uint48).max);
         policy.maxFeeRate = type(uint16).max;
@@ -138,7 +138,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp, signature);
     }
 
-    function test_everyTermOfThePolicyIsSigned() public {
+    function test_theSignatureCoversEveryTermOfThePolicy() public {
         bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
         ISettlement.Policy[5] memory changed;
         for (uint256 i = 0; i < changed.length; ++i) {
@@ -207,7 +207,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
     }
 
-    function test_settingAPolicyVoidsSignedOnesToo() public {
+    function test_settingAPolicyVoidsSignedPoliciesToo() public {
         bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
         vm.prank(payer);
         settlement.setPolicy(_widePolicy());
@@ -215,7 +215,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
     }
 
-    function test_policiesThatMeanNothingAreRefused() public {
+    function test_invalidPoliciesAreRefused() public {
         ISettlement.Policy memory policy = _widePolicy();
         policy.perPayment = 0;
         _expectPolicyRevert(policy, abi.encodePacked(ISettlement.PerPaymentCapZero.selector));
@@ -240,7 +240,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         );
     }
 
-    function test_aNewPolicyStartsWithNothingSpent() public {
+    function test_aNewPolicyStartsUnspent() public {
         _settle(_sale(1));
         assertEq(lens().payerAccount(payer).spent, SALE, "spent");
         vm.prank(payer);

@@ -76,7 +76,7 @@ contract TimelockTest is SettlementFixture {
         _execute(target, data, salt);
     }
 
-    function test_anOperationThatIsGoneHoldsNoCancellationUp() public {
+    function test_operationsThatAreNotPendingDoNotStopACancellation() public {
         bytes32[] memory ids = new bytes32[](4);
         bytes memory lower = abi.encodeCall(settlement.setRates, (ISettlement.Rates(1, 1, 1)));
         ids[0] = _schedule(address(settlement), lower, "done");
@@ -118,7 +118,7 @@ contract TimelockTest is SettlementFixture {
         admin.schedule(address(admin), 0, theft, 0, "late", GOVERNANCE_DELAY);
     }
 
-    function test_aGuardianCancelsEverythingThatAProposerCanAskFor() public {
+    function test_aGuardianCancelsEveryOperationOfAProposer() public {
         bytes32 guardian = settlement.GUARDIAN_ROLE();
         bytes[7] memory own = [
             abi.encodeCall(admin.updateDelay, (0)),
@@ -173,7 +173,7 @@ contract TimelockTest is SettlementFixture {
         assertTrue(admin.isOperationDone(id), "what was done stays done");
     }
 
-    function test_theDelayStaysWithinItsBoundsForAnyValueThatAnOperationSets() public {
+    function test_theDelayStaysWithinItsBoundsWhateverAnOperationSets() public {
         uint256[4] memory wanted = [uint256(0), type(uint256).max, 20 days, 8 days];
         uint256[4] memory expected = [uint256(GOVERNANCE_DELAY), 30 days, 20 days, 8 days];
         for (uint256 i = 0; i < wanted.length; ++i) {

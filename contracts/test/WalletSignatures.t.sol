@@ -110,7 +110,7 @@ contract WalletSignaturesTest is SettlementFixture {
         assertEq(reason, Reason.AUTHORIZATION_REFUSED, "another signature");
     }
 
-    function test_whatAWalletDoesNotConfirmIsRefused() public {
+    function test_aSignatureThatTheWalletDoesNotConfirmIsRefused() public {
         _expectRefused();
         _setPolicy(SHORT);
         _expectRefused();
@@ -139,7 +139,7 @@ contract WalletSignaturesTest is SettlementFixture {
     }
 
     /// @dev A passkey needs about 350,000 where the chain has no precompile for it.
-    function test_aWalletGetsExactlyTheGasThatASignatureMayTake() public {
+    function test_aWalletGetsExactlyTheGasLimitOfASignature() public {
         wallet.need(485_000);
         _setPolicy(LONG);
         assertEq(lens().payerAccount(address(wallet)).perPayment, 1e12, "policy");
@@ -148,7 +148,7 @@ contract WalletSignaturesTest is SettlementFixture {
         _setPolicy(LONG);
     }
 
-    function test_anAuthorizedPullGetsThatGasOnTopOfItsOwn() public {
+    function test_anAuthorizedPullGetsTheSignatureGasInAddition() public {
         ISettlement.Authorization memory authorization = ISettlement.Authorization({
             bindsOrder: false,
             salt: "",
@@ -171,7 +171,7 @@ contract WalletSignaturesTest is SettlementFixture {
         assertTrue(before - gasleft() < 850_000, "and costs no more than that");
     }
 
-    function test_aWalletThatAnswersAtLengthCostsItsCallerNoMore() public {
+    function test_aWalletWithALongResponseCostsItsCallerNoMore() public {
         LongAnswer chatty = new LongAnswer();
         uint256 before = gasleft();
         settlement.setPolicyBySignature(
@@ -190,7 +190,7 @@ contract WalletSignaturesTest is SettlementFixture {
         assertEq(lens().payerAccount(account).perPayment, 1e12, "policy");
     }
 
-    function test_aKeyIsNoWalletOfAnothersSignature() public {
+    function test_anAddressWithAKeyRefusesAnotherKeysSignature() public {
         bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
         vm.expectRevert(
             abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, STRANGER)

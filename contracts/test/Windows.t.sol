@@ -21,7 +21,7 @@ contract WindowsTest is SettlementFixture {
 
     Sale[] private sales;
 
-    function test_aDailyCapIsSpentTwiceAroundMidnightAndNoThirdTime() public {
+    function test_aDailyCapIsSpentAtMostTwiceAroundMidnight() public {
         _capPerPeriod(1 days, CAP / 2);
         uint256 midnight = 20_001 days;
         vm.warp(midnight - 1);
@@ -41,7 +41,7 @@ contract WindowsTest is SettlementFixture {
     }
 
     /// @dev For any length of the period, and any times and amounts of payments.
-    function testFuzz_noWindowOfAPeriodHoldsMoreThanTwoCaps(uint24 drawn, uint256 seed) public {
+    function testFuzz_anyPeriodSpendsAtMostTwoCaps(uint24 drawn, uint256 seed) public {
         uint24 period = uint24(bound(drawn, 60, type(uint24).max));
         _capPerPeriod(period, CAP / 2);
         _sellAtRandom(seed, period, CAP / 2);
@@ -49,7 +49,7 @@ contract WindowsTest is SettlementFixture {
     }
 
     /// @dev The same for the ceiling of the contract and any 60 minutes.
-    function testFuzz_no60MinutesHoldMoreThanTwoCeilings(uint256 seed) public {
+    function testFuzz_any60MinutesSettleAtMostTwoCeilings(uint256 seed) public {
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(LOW);
         _sellAtRandom(seed, 1 hours, CAP);
