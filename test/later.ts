@@ -110,6 +110,9 @@ export const LATER: Readonly<Record<string, string>> = {
       'test/journeys/trace.test.ts',
     ],
   ),
+  ...because('half a minute of an outage; `test/long/outage.test.ts` has one of minutes', [
+    'web/terminal/outage.browser.test.ts',
+  ]),
   ...because('the docs site in a browser; `test/docs/site.test.ts` reads its pages', [
     'web/testing/docs-site.browser.test.ts',
   ]),

@@ -12,6 +12,7 @@ import {
   type OfflineWindow,
   offlineControls,
   openOfflineTill,
+  putSales,
   signRequest,
 } from '../testing/offline.ts';
 import { fundedAccount } from '../testing/payer.ts';
@@ -242,30 +243,6 @@ async function signSales(
       } as const;
     }),
   );
-}
-
-/** Stores sales as if the till had accepted them, with its own key. */
-function putSales(page: Page, sales: readonly HeldSale[]): Promise<void> {
-  return page.evaluate(async (all) => {
-    const done = <T>(request: IDBRequest<T>) =>
-      new Promise<T>((resolve, reject) => {
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error);
-      });
-    const database = await done(indexedDB.open('tapline.terminal'));
-    const key = await done(database.transaction('keys').objectStore('keys').get('seal'));
-    const sealed = await Promise.all(
-      all.map(async (sale) => {
-        const iv = crypto.getRandomValues(new Uint8Array(12));
-        const bytes = new TextEncoder().encode(JSON.stringify(sale));
-        const data = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, bytes);
-        return { nonce: sale.nonce, iv, data };
-      }),
-    );
-    const store = database.transaction('sales', 'readwrite').objectStore('sales');
-    await Promise.all(sealed.map((one) => done(store.add(one))));
-    database.close();
-  }, sales);
 }
 
 test('50 sales, cut off every 100 ms, and 10 more, from two tabs: 60 payments', async () => {

@@ -8,7 +8,7 @@ import {
   type Page,
   type Request,
 } from 'playwright-core';
-import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
+import { BROWSER_SETTING, launchChromium, launchProfile } from '#testing/chromium.ts';
 import { checkNamedControls } from './named-controls.ts';
 import { checkPlainWords } from './plain-words.ts';
 import { TRANSLATION_SETTING, translatePages } from './translation.ts';
@@ -121,6 +121,50 @@ function followTraffic(page: Page): () => Promise<void> {
   };
 }
 
+/** Chromium reports its language as `en-US@posix` here, which Intl does not know. */
+const LOCALE = { locale: 'en-US', timezoneId: 'UTC' } as const;
+
+async function watchedWindow(context: BrowserContext): Promise<TestWindow> {
+  const page = context.pages()[0] ?? (await context.newPage());
+  const problems: string[] = [];
+  watch(page, problems);
+  const idle = followTraffic(page);
+  context.on('page', (other) => watch(other, problems));
+  return {
+    page,
+    context,
+    problems,
+    idle,
+    checkAccessibility: async () => {
+      assert.deepEqual(await seriousFindings(page), []);
+      await checkPlainWords(page);
+      await checkNamedControls(page);
+      assert.deepEqual(await page.evaluate(POSITIONED_ROWS), [], 'a positioned row of a table');
+    },
+    checkClean: (mayBe) =>
+      assert.deepEqual(
+        problems.filter((problem) => mayBe?.test(problem) !== true),
+        [],
+      ),
+    close: () => context.close(),
+  };
+}
+
+/** A device of its own: its storage is on the disk, and stays when the browser ends. */
+export interface TestDevice extends TestWindow {
+  /** Ends the browser with SIGKILL: none of its processes can finish what it was doing. */
+  kill(): Promise<void>;
+}
+
+/** Starts a browser whose storage is in this folder. Another one can continue after its end. */
+export async function openDevice(
+  folder: string,
+  options: BrowserContextOptions = DESKTOP,
+): Promise<TestDevice> {
+  const { context, kill } = await launchProfile(folder, { ...LOCALE, ...options });
+  return { ...(await watchedWindow(context)), kill };
+}
+
 /**
  * Opens the run's shared Chromium, or a private one if a file runs by itself. Each window has its
  * own storage, like a separate device. If translation is on, problems appear in the console.
@@ -133,32 +177,9 @@ export async function openBrowser({
   const browser = await chromium.connect(address ?? own?.wsEndpoint() ?? '');
   return {
     open: async (options = DESKTOP) => {
-      // Chromium reports its language as `en-US@posix` here, which Intl does not know.
-      const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', ...options });
+      const context = await browser.newContext({ ...LOCALE, ...options });
       if (translates) await translatePages(context);
-      const page = await context.newPage();
-      const problems: string[] = [];
-      watch(page, problems);
-      const idle = followTraffic(page);
-      context.on('page', (other) => watch(other, problems));
-      return {
-        page,
-        context,
-        problems,
-        idle,
-        checkAccessibility: async () => {
-          assert.deepEqual(await seriousFindings(page), []);
-          await checkPlainWords(page);
-          await checkNamedControls(page);
-          assert.deepEqual(await page.evaluate(POSITIONED_ROWS), [], 'a positioned row of a table');
-        },
-        checkClean: (mayBe) =>
-          assert.deepEqual(
-            problems.filter((problem) => mayBe?.test(problem) !== true),
-            [],
-          ),
-        close: () => context.close(),
-      };
+      return watchedWindow(context);
     },
     close: async () => {
       await browser.close();

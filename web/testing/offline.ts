@@ -1,23 +1,31 @@
 import assert from 'node:assert/strict';
-import type { BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { setLimits, WIDE_LIMITS } from '#testing/offline-sales.ts';
 import { answerTo, offlineMessage, readRequest, writeAnswer } from '../data/offline-request.ts';
-import type { TestWindow } from './browser.ts';
+import type { HeldSale } from '../terminal/offline/held-sales.ts';
+import type { TestDevice, TestWindow } from './browser.ts';
 import type { OwnStage } from './stage.ts';
 import { addTestTerminal, type TestTerminal, type TillWindow, tillOf } from './till.ts';
 
-/** Grants this window's pages persistent storage, as browsers do for sites that are used often. */
+/**
+ * Grants this window's pages persistent storage, as browsers do for sites that are used often.
+ * Browsers forget it with the page.
+ */
 export async function grantStorage({
   context,
   page,
-}: Pick<TestWindow, 'context' | 'page'>): Promise<void> {
+  ...window
+}: Pick<TestWindow, 'context' | 'page'> | TestDevice): Promise<void> {
   const session = await context.newCDPSession(page);
   const { targetInfo } = await session.send('Target.getTargetInfo');
   const { browserContextId } = targetInfo;
+  // The one context of a device is the browser's own, which cannot be named.
+  const isNamed = browserContextId !== undefined && !('kill' in window);
   await session.send('Browser.grantPermissions', {
     permissions: ['durableStorage'],
-    ...(browserContextId === undefined ? {} : { browserContextId }),
+    ...(isNamed ? { browserContextId } : {}),
   });
 }
 
@@ -48,14 +56,21 @@ export async function openOfflineTill(
   const terminal = await addTestTerminal(sandbox);
   await setLimits({ store: { db, terminalId: terminal.id } }, limits);
   const window = await browser.open(options);
-  const { page } = window;
   await prepare(window);
   if (persists) await grantStorage(window);
+  return startOfflineTill(window, { sandbox, terminal });
+}
+
+/** Pairs a till and begins its shift. Afterwards it has stored the app and the service's terms. */
+export async function startOfflineTill(
+  window: TestWindow,
+  { sandbox, terminal }: { readonly sandbox: SandboxFile; readonly terminal: TestTerminal },
+): Promise<OfflineWindow> {
+  const { page } = window;
   await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
   await page.getByRole('button', { name: /^Start shift/ }).click();
   const till = offlineControls(window, terminal);
   await till.amount.waitFor();
-  // The app is stored on the device, and so are the terms.
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
   await page.waitForFunction(hasTerms);
   return till;
@@ -108,4 +123,49 @@ export async function signRequest(account: PrivateKeyAccount, text: string): Pro
   const from = account.address;
   const signature = await account.signTypedData(offlineMessage(request, from));
   return writeAnswer(answerTo(request, { from, signature }));
+}
+
+/** Stores sales as if the till had accepted them, with its own key. */
+export function putSales(page: Page, sales: readonly HeldSale[]): Promise<void> {
+  return page.evaluate(async (all) => {
+    const done = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const database = await done(indexedDB.open('tapline.terminal'));
+    const key = await done(database.transaction('keys').objectStore('keys').get('seal'));
+    const sealed = await Promise.all(
+      all.map(async (sale) => {
+        const iv = crypto.getRandomValues(new Uint8Array(12));
+        const bytes = new TextEncoder().encode(JSON.stringify(sale));
+        const data = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, bytes);
+        return { nonce: sale.nonce, iv, data };
+      }),
+    );
+    const store = database.transaction('sales', 'readwrite').objectStore('sales');
+    await Promise.all(sealed.map((one) => done(store.add(one))));
+    database.close();
+  }, sales);
+}
+
+/** Reads the sales that the till stores, with its own key. */
+export function heldSales(page: Page): Promise<readonly HeldSale[]> {
+  return page.evaluate(async () => {
+    const done = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const database = await done(indexedDB.open('tapline.terminal'));
+    const key = await done(database.transaction('keys').objectStore('keys').get('seal'));
+    const all = await done(database.transaction('sales').objectStore('sales').getAll());
+    database.close();
+    return Promise.all(
+      all.map(async ({ iv, data }) => {
+        const bytes = await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, key, data);
+        return JSON.parse(new TextDecoder().decode(bytes)) as HeldSale;
+      }),
+    );
+  });
 }
