@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fullPrice, type LineItem, linePrice, salePrice, taxTable } from '#prices/lines.ts';
+import fc from 'fast-check';
+import {
+  fullPrice,
+  type LineItem,
+  linePrice,
+  salePrice,
+  taxTable,
+  withDiscountInLines,
+} from '#prices/lines.ts';
 
 function line(change: Partial<LineItem>): LineItem {
   const coffee = { name: 'Coffee', quantity: 1, unit_amount: 250 };
@@ -128,4 +136,32 @@ test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exac
       assert.ok(Math.abs(2 * (tax * (10_000 + rate) - gross * rate)) <= 10_000 + rate, told);
     }
   }
+});
+
+test('a discount on the sale, moved into its lines, changes neither prices nor taxes', () => {
+  const lines = fc.array(
+    fc.record({
+      unit_amount: fc.nat(100_000),
+      quantity: fc.integer({ min: 1, max: 9 }),
+      tax_rate: fc.constantFrom(0, 700, 1_900),
+      tax_inclusive: fc.boolean(),
+      percent: fc.nat(100),
+    }),
+    { minLength: 1, maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(lines, fc.nat(100), (drawn, percentOfAll) => {
+      const lineItems = drawn.map(({ percent, ...one }) => {
+        const full = line(one);
+        return { ...full, discount: Math.floor((Number(fullPrice(full)) * percent) / 100) };
+      });
+      const whole = lineItems.reduce((sum, one) => sum + Number(linePrice(one)), 0);
+      const sale = { lineItems, discount: Math.floor((whole * percentOfAll) / 100) };
+      const moved = { lineItems: withDiscountInLines(sale), discount: 0 };
+      assert.equal(salePrice(moved), salePrice(sale));
+      assert.deepEqual(taxTable(moved), taxTable(sale));
+      for (const one of moved.lineItems) assert.ok(one.discount >= 0 && linePrice(one) >= 0n);
+      if (sale.discount === 0) assert.deepEqual(moved.lineItems, sale.lineItems);
+    }),
+  );
 });

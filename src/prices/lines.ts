@@ -118,6 +118,17 @@ export function salePrice(sale: SaleLines): bigint {
 }
 
 /**
+ * Returns the lines of the same sale without a discount on all of them: each line's own discount
+ * contains its share. Prices and taxes stay the same.
+ */
+export function withDiscountInLines(sale: SaleLines): readonly LineItem[] {
+  const left = discounted(sale);
+  return sale.lineItems.map((line, at) => {
+    return { ...line, discount: Number(fullPrice(line) - (left[at] ?? 0n)) };
+  });
+}
+
+/**
  * Returns the tax table of an accepted sale: one row per rate, lowest first, including a rate of 0.
  * The sum of `gross` is the price of the sale.
  */

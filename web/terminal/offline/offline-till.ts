@@ -1,3 +1,4 @@
+import { withDiscountInLines } from '#prices/lines.ts';
 import { type Hex, toHex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device.ts';
 import { type ForwardApi, MOST_RECORDS } from '../../data/offline-payments.ts';
@@ -293,8 +294,8 @@ export class OfflineTill {
       salt: request.salt,
       signature: answer.signature,
       acceptedAt: new Date(this.#kept === null ? Date.now() : this.#now(this.#kept)).toISOString(),
-      // The record has no field for a discount on the whole cart.
-      lineItems: lines !== null && lines.discount === 0 ? lines.lineItems : null,
+      // The record has no field for a discount on the whole cart, so each line has its share.
+      lineItems: lines === null ? null : withDiscountInLines(lines),
       state: { is: 'waits' },
     };
     try {
