@@ -1,23 +1,33 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import { setLimits, WIDE_LIMITS } from '#testing/offline-sales.ts';
 import { eventually } from '#testing/webhooks.ts';
-import { randomBytes, toHex } from '../data/bytes.ts';
+import { toBase32 } from '../data/base32.ts';
+import { fromHex, type Hex, randomBytes, toHex } from '../data/bytes.ts';
 import { offlineMessage, offlineNonce, readRequest } from '../data/offline-request.ts';
+import { openDevice } from '../testing/browser.ts';
 import { setClock } from '../testing/clock.ts';
 import {
   grantStorage,
+  heldSales,
+  nonceIn,
   type OfflineWindow,
   offlineControls,
   openOfflineTill,
   putSales,
   signRequest,
+  startOfflineTill,
+  toKeypad,
 } from '../testing/offline.ts';
 import { fundedAccount } from '../testing/payer.ts';
 import { ownStage } from '../testing/stage.ts';
-import { paymentsOf } from '../testing/till.ts';
+import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 import type { HeldSale } from './offline/held-sales.ts';
 
 /** What a till stores of its offline sales, and how it forwards them. */
@@ -44,6 +54,27 @@ async function forwards(till: Pick<OfflineWindow, 'page' | 'terminal'>, count: n
   await till.page.getByText(/^\d+ sales? waits?$/).waitFor({ state: 'hidden' });
   assert.equal(sales.length, count);
   return sales;
+}
+
+/** Bytes as text in every coding that a page could store, less the ends, which vary. */
+function codingsOf(bytes: Uint8Array<ArrayBuffer>): readonly string[] {
+  // In base64 and base32, the letters depend on the place of the first byte.
+  const shifted = [0, 1, 2, 3, 4].map((by) => bytes.slice(by));
+  return [
+    Buffer.from(bytes).toString('hex'),
+    [...bytes].join(','),
+    ...shifted.map((part) => Buffer.from(part).toString('base64').slice(0, -4)),
+    ...shifted.map((part) => Buffer.from(part).toString('base64url').slice(0, -4)),
+    ...shifted.map((part) => toBase32(part).slice(0, -2)),
+  ];
+}
+
+/** A secret as it is written, and its bytes, in every coding. */
+function spellingsOf(secret: string): readonly string[] {
+  const text = Buffer.from(secret);
+  const bytes = secret.startsWith('0x') ? fromHex(secret as Hex) : null;
+  const plain = secret.replace(/^0x/, '');
+  return [plain, ...codingsOf(Uint8Array.from(text)), ...(bytes === null ? [] : codingsOf(bytes))];
 }
 
 /** Returns everything that this origin stores, as text and as the hex of its bytes. */
@@ -90,12 +121,15 @@ test('a till’s storage reveals neither its device key nor customers’ signatu
   await till.cut();
   const answer = await acceptOne(till, wallet);
   const all = (await stored(page)).toLowerCase();
+  const held = present((await heldSales(page))[0], 'the sale');
   const { deviceKey } = till.terminal;
-  const hexOf = (text: string) => Buffer.from(text).toString('hex');
-  for (const secret of [deviceKey, answer, wallet.address.slice(2)]) {
-    assert.ok(!all.includes(secret.toLowerCase()), secret);
-    assert.ok(!all.includes(hexOf(secret)), secret);
+  const secrets = [deviceKey, answer, held.signature ?? '', wallet.address];
+  for (const text of secrets.flatMap(spellingsOf)) {
+    assert.ok(text.length >= 16, text);
+    assert.ok(!all.includes(text.toLowerCase()), text);
   }
+  // The search finds what is stored: the nonce is no secret.
+  assert.ok(spellingsOf(held.nonce).some((text) => all.includes(text.toLowerCase())));
   assert.match(all, /key, extractable: false/);
   assert.match(all, /sales/, 'the sale is there');
   await till.close();
@@ -139,14 +173,21 @@ test('a clock that is wrong by a day changes nothing', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 10_000_000n);
   const day = 24 * 3_600_000;
+  // With the longest validity, a day more would be above the service's 72 hours.
+  const limits = { ...WIDE_LIMITS, hours: 72 };
   for (const offsetMs of [day, -day]) {
     const prepare = ({ page }: { readonly page: Page }) => setClock(page, offsetMs);
-    const till = await openOfflineTill(stage(), { prepare });
+    const till = await openOfflineTill(stage(), { prepare, limits });
     await till.cut();
     await till.page.reload();
     await till.amount.waitFor();
     await till.page.getByText('Offline', { exact: true }).waitFor();
     await acceptOne(till, wallet);
+    const [held] = await heldSales(till.page);
+    const hoursLeft = ((held?.validBefore ?? 0) - Date.now() / 1_000) / 3_600;
+    assert.ok(hoursLeft > 70 && hoursLeft < 72, `valid for ${hoursLeft} hours`);
+    const late = Math.abs(Date.parse(held?.acceptedAt ?? '') - Date.now());
+    assert.ok(late < 60_000, `accepted ${late} ms from now`);
     await till.context.setOffline(false);
     const [paid] = await forwards(till, 1);
     assert.equal(paid?.status, 'succeeded', `${offsetMs}`);
@@ -179,6 +220,98 @@ test('a full disk accepts nothing, and loses nothing', async () => {
   const paid = await forwards(till, 2);
   assert.deepEqual(paid.map(({ amount }) => amount).toSorted(), [2_000_000, 3_000_000]);
   await till.close();
+});
+
+/** Records how the page writes to its database, and when each write was on the disk. */
+function watchWrites(): void {
+  const writes: { stores: string[]; durability: string; isDone: boolean }[] = [];
+  Object.assign(globalThis, { writes });
+  const { transaction } = IDBDatabase.prototype;
+  IDBDatabase.prototype.transaction = function (...parts) {
+    const made = transaction.apply(this, parts);
+    if (made.mode === 'readwrite') {
+      const stores = [...made.objectStoreNames];
+      const write = { stores, durability: made.durability, isDone: false };
+      writes.push(write);
+      made.addEventListener('complete', () => {
+        write.isDone = true;
+      });
+    }
+    return made;
+  };
+}
+
+test('a sale is shown as accepted only once it is on the disk, not in a buffer', async () => {
+  const till = await openOfflineTill(stage(), {
+    prepare: async ({ page }) => {
+      await page.addInitScript(watchWrites);
+    },
+  });
+  const { page } = till;
+  await till.cut();
+  const wallet = await fundedAccount(stage().sandbox, 10_000_000n);
+  await acceptOne(till, wallet);
+  const writes = await page.evaluate(
+    () =>
+      (
+        globalThis as unknown as {
+          writes: { stores: string[]; durability: string; isDone: boolean }[];
+        }
+      ).writes,
+  );
+  const ofSales = writes.filter(({ stores }) => stores.includes('sales'));
+  assert.deepEqual(ofSales, [{ stores: ['sales'], durability: 'strict', isDone: true }]);
+  assert.deepEqual(new Set(writes.map(({ durability }) => durability)), new Set(['strict']));
+  await till.close();
+});
+
+test('a browser that is killed while it stores a sale has accepted it, or never said so', async () => {
+  const { sandbox, db } = stage();
+  const wallet = await fundedAccount(sandbox, 100_000_000n);
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-device-'));
+  const terminal = await addTestTerminal(sandbox);
+  await setLimits({ store: { db, terminalId: terminal.id } });
+  const start = async () => {
+    const device = await openDevice(folder);
+    await grantStorage(device);
+    return device;
+  };
+  let device = await start();
+  let till = await startOfflineTill(device, { sandbox, terminal });
+  await till.cut();
+  // Chromium writes the pairing, which is in local storage, up to 5 s later.
+  await till.page.waitForTimeout(8_000);
+  const accepted = new Set<string>();
+  for (const ms of [0, 2, 5, 10, 20, 40, 80, 160]) {
+    const request = await till.request('1.00');
+    await till.page
+      .getByRole('textbox', { name: 'Answer' })
+      .fill(await signRequest(wallet, request));
+    void till.page.keyboard.press('Enter').catch(() => {});
+    await till.page.waitForTimeout(ms);
+    const isSaid = await till
+      .result('Accepted offline')
+      .isVisible()
+      .catch(() => false);
+    if (isSaid) accepted.add(nonceIn(request));
+    await device.kill();
+    device = await start();
+    await device.context.setOffline(true);
+    await device.page.goto(`${sandbox.web_url}/terminal`);
+    till = offlineControls(device, terminal);
+    await toKeypad(till);
+  }
+  const held = await heldSales(till.page);
+  const nonces = new Set<string>(held.map(({ nonce }) => nonce));
+  assert.deepEqual(
+    [...accepted].filter((nonce) => !nonces.has(nonce)),
+    [],
+  );
+  assert.ok(held.length > 0 && accepted.size > 0, `${held.length} held, ${accepted.size} said`);
+  await device.context.setOffline(false);
+  await forwards(till, held.length);
+  await device.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 test('a page that ends while it stores a sale has accepted it, or asks again', async () => {
@@ -215,6 +348,37 @@ test('a page that ends while it stores a sale has accepted it, or asks again', a
   await context.setOffline(false);
   await forwards(till, 3);
   await first.close();
+});
+
+test('two tabs never forward at the same time: the second waits for the answer', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 10_000_000n);
+  const till = await openOfflineTill(stage());
+  const { page, context } = till;
+  await till.cut();
+  await acceptOne(till, wallet);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/offline_payments', async (route) => {
+    await held;
+    await route.continue();
+  });
+  const first = page.waitForRequest('**/offline_payments');
+  await context.setOffline(false);
+  await first;
+  const other = await context.newPage();
+  let sent = 0;
+  other.on('request', (request) => {
+    if (request.url().endsWith('/offline_payments')) sent += 1;
+  });
+  await other.goto(`${sandbox.web_url}/terminal`);
+  await other.getByRole('button', { name: /^Use it here/ }).click();
+  await other.getByText('1 sale waits', { exact: true }).waitFor();
+  // The other tab has begun with its queue; without the lock it forwards within half a second.
+  await other.waitForTimeout(3_000);
+  assert.equal(sent, 0, 'both tabs forward');
+  release();
+  await forwards({ page: other, terminal: till.terminal }, 1);
+  await till.close();
 });
 
 /** Signs sales as wallets do, and writes them as the till stores them. */

@@ -12,8 +12,7 @@ import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
-import { offlineNonce, readRequest } from '../data/offline-request.ts';
-import { signRequest } from '../testing/offline.ts';
+import { nonceIn, signRequest } from '../testing/offline.ts';
 import { type BrowserTill, openBrowserTill } from '../testing/outage/browser-till.ts';
 import { judge } from '../testing/outage/judge.ts';
 import { openProcessTill, type ProcessTill } from '../testing/outage/process-till.ts';
@@ -142,18 +141,12 @@ async function sellAt(till: OutageTill, course: Course, wallets: readonly Privat
     try {
       const request = await till.request(random.between(10, 500) * 10_000);
       await till.answer(await signRequest(random.pick(wallets), request));
-      course.accepted.add(nonceOf(request));
+      course.accepted.add(nonceIn(request));
     } catch (error) {
       if (killsOf(course, till) === kills) throw error;
     }
     await sleep(Math.max(0, till.paceMs - (performance.now() - started)));
   }
-}
-
-function nonceOf(request: string): string {
-  const read = readRequest(request);
-  assert.ok(typeof read !== 'string', request);
-  return offlineNonce(read);
 }
 
 /** Kills one till after the other, at random, until the signal. */

@@ -5,6 +5,7 @@ import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.t
 import { drawerBytes, ticketBytes } from '../../reader/src/index.ts';
 import { cellsOf } from '../../reader/src/printing/escpos.ts';
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { addPrinter, type Printed, printedJobs } from '../testing/printer.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
 let shared: SharedSandbox;
@@ -19,40 +20,6 @@ after(async () => {
   await shared.close();
 });
 
-interface Printed {
-  readonly jobs: string[];
-  paper: boolean;
-}
-
-/**
- * Fakes a Web Serial port. The user chooses it once, and it rejects a second open while it is open.
- */
-function addPort(): void {
-  const printed = { jobs: [] as string[], paper: true };
-  let isOpen = false;
-  const port = {
-    open: async () => {
-      if (isOpen) throw new Error('InvalidStateError');
-      isOpen = true;
-    },
-    close: async () => {
-      isOpen = false;
-    },
-    get writable() {
-      return new WritableStream({
-        write: (bytes: Uint8Array) => {
-          if (!printed.paper) throw new Error('NetworkError');
-          const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'));
-          printed.jobs.push(digits.join(''));
-        },
-      });
-    },
-  };
-  const serial = { requestPort: async () => port, getPorts: async () => [port] };
-  Object.defineProperty(navigator, 'serial', { value: serial });
-  Object.assign(globalThis, { printed });
-}
-
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 test('a USB printer prints receipts and opens the drawer, each only when asked', async () => {
@@ -60,10 +27,9 @@ test('a USB printer prints receipts and opens the drawer, each only when asked',
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
-  await page.addInitScript(addPort);
+  await page.addInitScript(addPrinter);
   await page.reload();
-  const jobs = () =>
-    page.evaluate(() => (globalThis as unknown as { printed: Printed }).printed.jobs);
+  const jobs = () => printedJobs(page);
   const pay = async () => {
     await till.ask('2.50');
     await till.testPass.selectOption('ok');
@@ -156,7 +122,7 @@ test('Japanese and Arabic letters are printed as dots in their place', async () 
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
-  await page.addInitScript(addPort);
+  await page.addInitScript(addPrinter);
   await page.reload();
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('button', { name: /^Connect a printer/ }).click();

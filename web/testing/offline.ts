@@ -3,7 +3,13 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { setLimits, WIDE_LIMITS } from '#testing/offline-sales.ts';
-import { answerTo, offlineMessage, readRequest, writeAnswer } from '../data/offline-request.ts';
+import {
+  answerTo,
+  offlineMessage,
+  offlineNonce,
+  readRequest,
+  writeAnswer,
+} from '../data/offline-request.ts';
 import type { HeldSale } from '../terminal/offline/held-sales.ts';
 import type { TestDevice, TestWindow } from './browser.ts';
 import type { OwnStage } from './stage.ts';
@@ -116,6 +122,23 @@ export function offlineControls(window: TestWindow, terminal: TestTerminal): Off
   };
 }
 
+/** Brings the till back to its keypad, whatever it shows. */
+export async function toKeypad(till: OfflineWindow): Promise<void> {
+  const accepted = till.result('Accepted offline');
+  const next = async () => {
+    if (await accepted.isVisible()) await till.newPayment.click({ timeout: 2_000 });
+    else await till.cancel.click({ timeout: 2_000 });
+  };
+  while (true) {
+    await till.amount.or(till.cancel).or(accepted).first().waitFor();
+    if (await till.amount.isVisible()) return;
+    // It may show something else by now.
+    await next().catch((error: Error) => {
+      if (!/Timeout/.test(error.message)) throw error;
+    });
+  }
+}
+
 /** Signs a request as a wallet does. @returns the text that the wallet shows. */
 export async function signRequest(account: PrivateKeyAccount, text: string): Promise<string> {
   const request = readRequest(text);
@@ -168,4 +191,11 @@ export function heldSales(page: Page): Promise<readonly HeldSale[]> {
       }),
     );
   });
+}
+
+/** Returns the nonce of the sale that a till requests. */
+export function nonceIn(text: string): string {
+  const request = readRequest(text);
+  assert.ok(typeof request !== 'string', `${request}: ${text}`);
+  return offlineNonce(request);
 }

@@ -16,7 +16,12 @@ const TOKEN = parseAbi(['function mint(address to, uint256 amount)']);
 /** One unit of the chain's currency, to pay for the test's own transactions. */
 const ONE_COIN = '0xde0b6b3a7640000';
 
-async function rpc(sandbox: SandboxFile, method: string, params: readonly unknown[]) {
+/** Calls the sandbox's test chain. */
+export async function rpc(
+  sandbox: SandboxFile,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
   const response = await fetch(sandbox.test.rpc_url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -3,9 +3,9 @@ import { openDevice, PHONE, type TestDevice } from '../browser.ts';
 import {
   grantStorage,
   heldSales,
-  type OfflineWindow,
   offlineControls,
   startOfflineTill,
+  toKeypad,
 } from '../offline.ts';
 import type { TestTerminal } from '../till.ts';
 import type { OutageTill } from './till.ts';
@@ -20,23 +20,6 @@ async function open(folder: string): Promise<TestDevice> {
   device.page.setDefaultTimeout(STEP_MS);
   await grantStorage(device);
   return device;
-}
-
-/** Brings the till back to its keypad, whatever it shows. */
-async function toKeypad(till: OfflineWindow): Promise<void> {
-  const accepted = till.result('Accepted offline');
-  const next = async () => {
-    if (await accepted.isVisible()) await till.newPayment.click({ timeout: 2_000 });
-    else await till.cancel.click({ timeout: 2_000 });
-  };
-  while (true) {
-    await till.amount.or(till.cancel).or(accepted).first().waitFor();
-    if (await till.amount.isVisible()) return;
-    // It may show something else by now.
-    await next().catch((error: Error) => {
-      if (!/Timeout/.test(error.message)) throw error;
-    });
-  }
 }
 
 export interface BrowserTill extends OutageTill {
