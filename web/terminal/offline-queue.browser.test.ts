@@ -265,7 +265,7 @@ test('a sale is shown as accepted only once it is on the disk, not in a buffer',
   await till.close();
 });
 
-test('a browser that is killed while it stores a sale has accepted it, or never said so', async () => {
+test('a browser killed while it stores a sale has accepted it, or never said so', async () => {
   const { sandbox, db } = stage();
   const wallet = await fundedAccount(sandbox, 100_000_000n);
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-device-'));

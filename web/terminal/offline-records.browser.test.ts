@@ -108,7 +108,7 @@ test('the file that a deactivated till saves is handed in and paid, and holds no
   await till.close();
 });
 
-test('a record that the service does not take stays, after a reload too, and is sent again', async () => {
+test('a record that the service refuses stays over a reload, and is sent again', async () => {
   const till = await openOfflineTill(stage());
   const { page, context } = till;
   await till.cut();

@@ -23,8 +23,8 @@ import { isFinal } from './offline/held-sales.ts';
 
 /**
  * The network is cut while four tills sell: two till pages in browsers of their own, and two
- * terminals without a browser. Tills are killed at random. Then the line is back, but loses requests
- * and answers, and the service is killed while it takes the queue.
+ * terminals without a browser. Tills are killed at random. Then the line is back, but loses
+ * requests and answers, and the service is killed while it takes the queue.
  */
 
 const OUTAGE_MS = Number(process.env.OUTAGE_MINUTES ?? 0.5) * 60_000;
@@ -299,7 +299,8 @@ function report(t: TestContext, measured: Measured): void {
   const kills = tills.all.map((till) => killsOf(course, till)).join(', ');
   t.diagnostic(
     `${OUTAGE_MS / 60_000} minutes without a line, seed ${SEED}: ${course.accepted.size} sales ` +
-      `accepted, ${paid} settled once (${Number(sum) / 1e6} USDC), ${bounced} bounced; ${shared} held ` +
-      `by two tills; tills killed ${kills} times, the service at ${taken.join(' and ')} sales`,
+      `accepted, ${paid} settled once (${Number(sum) / 1e6} USDC), ${bounced} bounced; ` +
+      `${shared} held by two tills; tills killed ${kills} times, ` +
+      `the service at ${taken.join(' and ')} sales`,
   );
 }

@@ -8,7 +8,8 @@ export interface Printed {
 }
 
 /**
- * Fakes a printer at a Web Serial port; runs in the page. The user chooses it once, and it rejects a second open while it is open.
+ * Fakes a printer at a Web Serial port; runs in the page. The user chooses it once, and it rejects
+ * a second open while it is open.
  */
 export function addPrinter(): void {
   const printed = { jobs: [] as string[], paper: true };

@@ -83,7 +83,7 @@ const USED = parseAbiItem(
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 );
 
-/** Reads what the chain has settled: by authorization from the token, by order from the contract. */
+/** Reads what the chain has settled: authorizations from the token, orders from the contract. */
 async function readChain({ sandbox }: Run) {
   const { rpc_url, usdc, settlement } = sandbox.test;
   const chain = createPublicClient({ transport: http(rpc_url) });
