@@ -40,28 +40,40 @@ export function nothingMet(): Met {
 
 export const ALL = { observations: OBSERVATIONS, effects: EFFECTS, phases: PHASES };
 
-/** Gives equal values equal numbers, so that a state is a few numbers. */
+/**
+ * Gives equal values equal numbers, so that a state is a few numbers. A value's text names the
+ * values in it by their numbers: most moves change few of them, and the same object is the same
+ * value, because all are immutable.
+ */
 class Numbers<T extends object> {
+  readonly #known = new WeakMap<object, number>();
   readonly #byText = new Map<string, number>();
-  readonly #values: T[] = [];
+  readonly #values: object[] = [];
 
-  of(value: T): number {
-    const text = textOf(value);
-    const known = this.#byText.get(text);
+  of(value: object): number {
+    const known = this.#known.get(value);
     if (known !== undefined) return known;
-    const number = this.#values.length;
-    this.#byText.set(text, number);
-    this.#values.push(value);
+    const text = writtenOut(value, this.#partOf);
+    let number = this.#byText.get(text);
+    if (number === undefined) {
+      number = this.#values.length;
+      this.#byText.set(text, number);
+      this.#values.push(value);
+    }
+    this.#known.set(value, number);
     return number;
   }
 
+  readonly #partOf = (value: unknown) =>
+    typeof value === 'object' && value !== null ? `#${this.of(value)}` : String(value);
+
   at(number: number): T {
-    return present(this.#values[number], 'numbered value');
+    return present(this.#values[number], 'numbered value') as T;
   }
 }
 
 /** Returns the same text for equal values, regardless of the order of their fields. */
-function textOf(value: object): string {
+function writtenOut(value: object, partOf: (part: unknown) => string): string {
   if (value instanceof Date) return `@${value.getTime()}`;
   let text = '';
   if (Array.isArray(value)) {
@@ -74,9 +86,9 @@ function textOf(value: object): string {
   return `{${text}}`;
 }
 
-function partOf(value: unknown): string {
-  return typeof value === 'object' && value !== null ? textOf(value) : String(value);
-}
+/** For people, who read it in the path to a violation. */
+const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? writtenOut(value, textOf) : String(value);
 
 type State = readonly [chain: number, rows: number, first: number, second: number];
 type Moves = readonly (readonly [name: string, chain: number, rows: number, worker: number])[];
@@ -223,9 +235,10 @@ function movesOfWorker(
   const worker = workers.at(at.worker);
   const scene: Scene = { worker, rows: allRows.at(at.rows), chain: chains.at(at.chain) };
   const made: [string, number, number, number][] = [];
+  const [task] = worker.tasks;
+  const about = task === undefined ? '' : textOf(task);
   for (const [name, move] of Object.entries(MOVES)) {
-    const task = worker.tasks[0];
-    moving.name = `worker ${machine.self}: ${name} ${task === undefined ? '' : textOf(task)}`;
+    moving.name = `worker ${machine.self}: ${name} ${about}`;
     for (const after of move(scene, machine)) {
       made.push([
         moving.name,
