@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { ProviderCall } from '#testing/back-ends.ts';
 
 /** The behavior of the node in between. */
 type NodeMood =
@@ -29,19 +30,25 @@ export interface FaultyNode {
   refuse: (call: NodeCall) => string | null;
   /** Calls that reached it, by method. */
   readonly calls: Map<string, number>;
+  /** Listeners that are called for each of these calls. */
+  readonly watchers: Set<(call: ProviderCall) => void>;
   stop(): Promise<void>;
 }
 
 /** Starts a misbehaving provider in front of the test's chain. */
 export async function startFaultyNode(target: string): Promise<FaultyNode> {
   const calls = new Map<string, number>();
+  const watchers: FaultyNode['watchers'] = new Set();
   const node = { mood: 'well' as NodeMood, refuse: (_call: NodeCall): string | null => null };
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const { mood } = node;
     const parsed: unknown = JSON.parse(body);
     const asked = (Array.isArray(parsed) ? parsed : [parsed]) as NodeCall[];
-    for (const { method } of asked) calls.set(method, (calls.get(method) ?? 0) + 1);
+    for (const call of asked) {
+      calls.set(call.method, (calls.get(call.method) ?? 0) + 1);
+      for (const watch of watchers) watch(call);
+    }
     const broadcasts = asked.some((call) => call.method === 'eth_sendRawTransaction');
     if (mood === 'down') return void request.socket.destroy();
     if (mood === 'hanging') return;
@@ -73,6 +80,7 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
   return Object.assign(node, {
     url: `http://127.0.0.1:${port}`,
     calls,
+    watchers,
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,7 +1,11 @@
 import type { HeldSender } from '#settlement/relayer/machine/memory.ts';
 import { sendPayments } from '#settlement/relayer/send/send-jobs.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
-import type { ProviderProxy } from '#testing/provider-proxy.ts';
+
+/** A node between the relayer and the chain. */
+interface Watched {
+  readonly watchers: Set<(call: ProviderCall) => void>;
+}
 
 const WAIT_MS = 15_000;
 /**
@@ -11,7 +15,7 @@ const TURNS = 2;
 
 /** Resolves after this many more of these calls. */
 function callsLater(
-  { watchers }: ProviderProxy,
+  { watchers }: Watched,
   isMeant: (call: ProviderCall) => boolean,
   count: number,
 ): Promise<void> {
@@ -35,11 +39,8 @@ function callsLater(
  * sends the next one only then. Anything that has not happened by then does not follow from the
  * chain's state.
  */
-export function turnsLater(
-  proxy: ProviderProxy,
-  asks: (call: ProviderCall) => boolean,
-): Promise<void> {
-  return callsLater(proxy, asks, TURNS);
+export function turnsLater(node: Watched, asks: (call: ProviderCall) => boolean): Promise<void> {
+  return callsLater(node, asks, TURNS);
 }
 
 /**
@@ -47,9 +48,9 @@ export function turnsLater(
  * and it must not be preparing a refund, a withdrawal or similar, because its request for the
  * newest block would count as a poll of the head.
  */
-export function headFollowed(proxy: ProviderProxy): Promise<void> {
+export function headFollowed(node: Watched): Promise<void> {
   return turnsLater(
-    proxy,
+    node,
     ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest',
   );
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, type NodeCall, startFaultyNode } from '#testing/faulty-node.ts';
@@ -13,6 +12,7 @@ import {
   startOddWorld,
   switchContract,
 } from '#testing/relayer-scene.ts';
+import { headFollowed } from '#testing/relayer-turns.ts';
 
 const GONE = 'missing trie node: the state is not available';
 
@@ -43,11 +43,11 @@ describe('one question that a node cannot answer', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 100, everyMs: 40 });
 
-  /** Mines heads until the relayer follows one. It polls at least every third of a second. */
+  /** Mines heads, each of which the relayer follows. */
   async function passHeads(): Promise<void> {
     for (let i = 0; i < 4; i++) {
       await world.network.mine();
-      await sleep(400);
+      await headFollowed(node);
     }
   }
 
