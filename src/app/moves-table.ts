@@ -59,10 +59,10 @@ function table(routes: SurfaceRoutes): string {
   );
 }
 
-/** Returns SECURITY.md with the table of the currently declared routes. */
+/** Returns docs/moves.md with the table of the currently declared routes. */
 export function withMovesTable(text: string, routes: SurfaceRoutes): string {
   const [before, rest] = text.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];
-  if (after === undefined) throw new Error('SECURITY.md lacks the markers of its table of routes');
+  if (after === undefined) throw new Error('docs/moves.md lacks the markers of its table');
   return `${before}${BEGIN}${table(routes)}${END}${after}`;
 }

@@ -9,18 +9,18 @@ import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
 
 /**
  * Writes the OpenAPI documents, the TypeScript and Go types generated from them, and the table of
- * routes in SECURITY.md. With `--check` it writes only those that are not committed, and exits with
+ * routes in docs/moves.md. With `--check` it writes only those that are not committed, and exits with
  * 1 if a committed one is stale. `--types <folder>` names the folder of the types of all APIs but
  * the merchant's, one file each, and one of the types that they share.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 /** The promises of a release, committed so that a change shows in the diff. */
-const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go', 'SECURITY.md'];
+const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go', 'docs/moves.md'];
 
 async function freshFiles(typesFolder: string): Promise<Map<string, string>> {
   const routes = declaredRoutes();
   const documents = Object.entries(surfaceDocuments(routes));
-  const security = await readFile(path.join(ROOT, 'SECURITY.md'), 'utf8');
+  const moves = await readFile(path.join(ROOT, 'docs/moves.md'), 'utf8');
   const texts = documents.map(
     ([name, one]) => [name, `${JSON.stringify(one, null, 2)}\n`] as const,
   );
@@ -31,7 +31,7 @@ async function freshFiles(typesFolder: string): Promise<Map<string, string>> {
     ...texts,
     ['sdk/src/types.ts', typescriptOf(ownDocument, merchant)],
     ['go/models.go', goModelsOf(ownDocument, merchant)],
-    ['SECURITY.md', withMovesTable(security, routes)],
+    ['docs/moves.md', withMovesTable(moves, routes)],
     ...[...modules].map(([name, text]) => [`${typesFolder}/${name}.ts`, text] as const),
   ]);
 }
