@@ -89,6 +89,8 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
 export interface ContractDelays {
   readonly walletDelay: number;
   readonly payoutHold: number;
+  /** Default: the sandbox's. */
+  readonly governanceDelay?: number;
 }
 
 /**

@@ -9,7 +9,11 @@ import { promisify } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import {
+  type ChaosGround,
+  openChaosGround,
+  PRODUCTION_DELAYS,
+} from '#testing/chaos/chaos-ground.ts';
 import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { ADDRESS, type Engine, OUTSIDE, openEngine, whyNoEngine } from './compose/engine.ts';
@@ -31,8 +35,6 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const PASSWORD = randomBytes(12).toString('hex');
 const UP_MS = 240_000;
 const SALE_MS = 6_000;
-/** The shortest delays that production accepts. */
-const DELAYS = { walletDelay: 86_400, payoutHold: 86_400 };
 const run = promisify(execFile);
 
 let why: string | null = null;
@@ -65,7 +67,7 @@ before(async () => {
   if (why !== null) return;
   engine = await openEngine();
   undo.push(engine.close);
-  const own = await openChaosGround({ providers: 'none', delays: DELAYS });
+  const own = await openChaosGround({ providers: 'none', delays: PRODUCTION_DELAYS });
   undo.push(own.close);
   await own.database.stop();
   const url = `postgresql://tapline:${PASSWORD}@${ADDRESS}:5432/tapline`;

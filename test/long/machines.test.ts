@@ -7,7 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import {
+  type ChaosGround,
+  openChaosGround,
+  PRODUCTION_DELAYS,
+} from '#testing/chaos/chaos-ground.ts';
 import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { outage, paidOf, requireWhole } from './ha/strikes.ts';
@@ -65,8 +69,6 @@ const ALERTED_MS = 180_000;
 const REPLACED_MS = 150_000;
 /** Longer than most rules wait. */
 const QUIET_MS = 90_000;
-/** The shortest delays that production accepts. */
-const DELAYS = { walletDelay: 86_400, payoutHold: 86_400 };
 const SALE_MS = 6_000;
 const CLIENTS = 2;
 /** Pause between sales, because three databases and nine processes share two cores. */
@@ -97,7 +99,7 @@ before(async () => {
   why = await whyNoMachines([...packages.split(/[\s\\]+/), ...monitoring]);
   if (why !== null) return;
   room = await openPolls();
-  const own = await openChaosGround({ providers: 'none', delays: DELAYS });
+  const own = await openChaosGround({ providers: 'none', delays: PRODUCTION_DELAYS });
   await own.database.stop();
   const port = await openWayToPrimary(undo);
   const url = `postgresql://tapline_owner:${SECRETS.tapline}@127.0.0.1:${port}/tapline`;

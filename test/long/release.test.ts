@@ -13,7 +13,11 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { freePort } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type Balancer, startBalancer } from '#testing/balancer.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import {
+  type ChaosGround,
+  openChaosGround,
+  PRODUCTION_DELAYS,
+} from '#testing/chaos/chaos-ground.ts';
 import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { paidOf, requireWhole } from './ha/strikes.ts';
@@ -34,8 +38,6 @@ import { cloneTree, commitNext, rehearse } from './release/next.ts';
 const VERSIONS = ['1.0.0-rc.1', '1.0.0-rc.2'] as const;
 const [FIRST, NEXT] = VERSIONS;
 const SALE_MS = 5_000;
-/** The shortest delays that production accepts. */
-const DELAYS = { walletDelay: 86_400, payoutHold: 86_400 };
 /** The guides' example of a release. */
 const EXAMPLE = /\b1\.0\.0\b/g;
 const run = promisify(execFile);
@@ -214,7 +216,7 @@ async function choosePorts(): Promise<void> {
 
 step('the settings of a network are made from the files, and every check passes', async () => {
   machine = await openMachine(path.join(work, 'machine'), (pid) => ground.endWithUs(pid));
-  ground = await openChaosGround({ providers: 'none', delays: DELAYS });
+  ground = await openChaosGround({ providers: 'none', delays: PRODUCTION_DELAYS });
   undo.push(ground.close);
   db = openDatabase({ url: ground.database.url, maxConnections: 3 });
   undo.push(db.close);

@@ -53,6 +53,10 @@ export interface ChaosGround {
 }
 
 const run = promisify(execFile);
+/** The shortest delays that production accepts. */
+export const PRODUCTION_DELAYS: ContractDelays = {
+  ...{ walletDelay: 86_400, payoutHold: 86_400, governanceDelay: 172_800 },
+};
 /** Longer than an answer takes between two processes of this machine. */
 const ANSWERS_MS = 300;
 /**
