@@ -117,9 +117,26 @@ test('a signature is valid as long as the till may be offline, and never past ne
   const limits = (hours: number) => ({ ...standing().limits, hours });
   assert.equal(validBeforeOf(standing()), at(24));
   assert.equal(validBeforeOf(standing({ limits: limits(48) })), at(48));
-  assert.equal(validBeforeOf(standing({ limits: limits(72) })), at(71));
+  const most = { limits: limits(72), contactAt: NOW };
+  assert.equal(validBeforeOf(standing(most)), at(71));
   const terms = { ...TERMS, rates_until: '2026-10-01T15:00:00Z' };
   assert.equal(validBeforeOf(standing({ terms })), at(3));
+});
+
+test('a clock that is set ahead while the till is offline makes no signature too long', () => {
+  const limits = { ...standing().limits, hours: 72 };
+  // The real time may be that of the last contact, and the service accepts 72 hours.
+  for (const ahead of [0, 1, 24, 47, 70]) {
+    const now = NOW + ahead * HOUR;
+    const set = standing({ limits, contactAt: NOW, now });
+    assert.equal(saleProblem(1n, set), null);
+    assert.equal(validBeforeOf(set), (NOW + 71 * HOUR) / 1000, `${ahead} hours ahead`);
+  }
+  const now = NOW + 70 * HOUR + 1;
+  assert.deepEqual(saleProblem(1n, standing({ limits, contactAt: NOW, now })), {
+    is: 'hours',
+    most: 70,
+  });
 });
 
 test('a request that was shown before the terms changed is no longer accepted', () => {

@@ -40,18 +40,21 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A signature is valid for this long, or for as long as the till may be without a contact. */
 const USUAL_HOURS = 24;
-/** The service accepts up to 72 hours; a clock may be a little ahead. */
+/**
+ * The service accepts up to 72 hours; a clock may be a little ahead. Counted from the last contact,
+ * because nobody knows how far ahead the device's clock was set since.
+ */
 const LONGEST_HOURS = 71;
 /** Less time would hardly be enough to forward the sale. */
-const SHORTEST_MS = HOUR_MS;
+const SHORTEST_HOURS = 1;
 
 /** Returns until when a signature is valid, in Unix seconds; `null` if rates change too soon. */
-export function validBeforeOf({ limits, terms, now }: Standing): number | null {
-  const hours = Math.min(Math.max(USUAL_HOURS, limits.hours), LONGEST_HOURS);
+export function validBeforeOf({ limits, terms, contactAt, now }: Standing): number | null {
   const until =
     terms?.rates_until == null ? Number.POSITIVE_INFINITY : Date.parse(terms.rates_until);
-  const end = Math.min(now + hours * HOUR_MS, until);
-  return end < now + SHORTEST_MS ? null : Math.floor(end / 1000);
+  const usual = now + Math.max(USUAL_HOURS, limits.hours) * HOUR_MS;
+  const end = Math.min(usual, contactAt + LONGEST_HOURS * HOUR_MS, until);
+  return end < now + SHORTEST_HOURS * HOUR_MS ? null : Math.floor(end / 1000);
 }
 
 /** Returns what leaves the wallet: each share is rounded down, as the contract does. */
@@ -65,7 +68,8 @@ export function saleProblem(amount: bigint, standing: Standing): OfflineProblem 
   const { limits, terms, contactAt, now, sales, isSafe } = standing;
   if (!isSafe) return { is: 'unsafe' };
   if (terms === null) return { is: 'no_terms' };
-  if (now > contactAt + limits.hours * HOUR_MS) return { is: 'hours', most: limits.hours };
+  const hours = Math.min(limits.hours, LONGEST_HOURS - SHORTEST_HOURS);
+  if (now > contactAt + hours * HOUR_MS) return { is: 'hours', most: hours };
   if (validBeforeOf(standing) === null) return { is: 'rates_change' };
   if (amount > BigInt(limits.per_payment)) return { is: 'per_payment', most: limits.per_payment };
   // As the service counts: a record that it never takes must not use up the limits.
@@ -90,7 +94,7 @@ export function requestProblem(request: OfflineRequest, standing: Standing): Off
     value !== chargedFor(amount, terms) ||
     merchantNumber !== terms.merchant_number ||
     !isSame(settlement, terms.settlement);
-  return isOther || isPast || end < now + SHORTEST_MS ? { is: 'outdated' } : null;
+  return isOther || isPast || end < now + SHORTEST_HOURS * HOUR_MS ? { is: 'outdated' } : null;
 }
 
 function isSame(one: string, other: string): boolean {
