@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { createRandom } from '#testing/chaos/chaos-random.ts';
 import { testDatabase } from '#testing/database.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { setLimits } from '#testing/offline-sales.ts';
+import { createRandom, SEED } from '#testing/random.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 import { nonceIn, signRequest } from '../testing/offline.ts';
@@ -28,7 +28,6 @@ import { isFinal } from './offline/held-sales.ts';
  */
 
 const OUTAGE_MS = Number(process.env.OUTAGE_MINUTES ?? 0.5) * 60_000;
-const SEED = Number(process.env.OUTAGE_SEED ?? Date.now() % 1_000_000);
 /** The line is bad for this long after the outage. */
 const BAD_LINE_MS = 30_000;
 /** By then, every sale must be decided: an hour's queue takes some minutes. */
@@ -275,7 +274,7 @@ test('after an outage every accepted sale is settled once or listed as bounced',
     const lost = [...course.accepted].filter((nonce) => !nonces.has(nonce));
     assert.deepEqual(lost, [], 'a till lost a sale that it had accepted');
     assert.ok(bounced > 0, 'no wallet was empty');
-    assert.deepEqual(await checkInvariants(db, { atRest: true }), []);
+    assert.deepEqual(await checkInvariants({ db }, { atRest: true }), []);
     report(t, { course, tills, shared, taken, paid, bounced, sum });
   } finally {
     line.onClientBytes = () => 'pass';
