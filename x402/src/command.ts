@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { usdc } from 'tapline';
+import { isAddress } from 'viem';
 import { openFacilitator } from './facilitator.ts';
 import { serverOf } from './node.ts';
 import { routesOf } from './routes.ts';
@@ -28,6 +29,12 @@ export async function main(env: Settings): Promise<void> {
     return;
   }
   const setting = (name: (typeof NEEDED)[number]) => env[name] ?? '';
+  const factories = factoriesOf(env);
+  if (factories === null) {
+    console.error('X402_WALLET_FACTORIES must be addresses separated by commas, or none.');
+    process.exitCode = 2;
+    return;
+  }
   const facilitator = await openFacilitator({
     baseUrl: setting('TAPLINE_BASE_URL'),
     apiKey: setting('TAPLINE_API_KEY'),
@@ -39,6 +46,7 @@ export async function main(env: Settings): Promise<void> {
       perPayment: usdc(env.X402_PER_PAYMENT ?? PER_PAYMENT),
       perDay: usdc(env.X402_PER_DAY ?? PER_DAY),
     },
+    ...factories,
   });
   const { X402_TOKEN: token } = env;
   const server = serverOf(routesOf(facilitator, token === undefined ? {} : { token }));
@@ -53,4 +61,11 @@ export async function main(env: Settings): Promise<void> {
       server.closeIdleConnections();
     });
   }
+}
+
+/** @returns `null` if the setting is malformed, and nothing if it is missing. */
+function factoriesOf({ X402_WALLET_FACTORIES: text }: Settings) {
+  if (text === undefined || text === '') return {};
+  const walletFactories = text === 'none' ? [] : text.split(',').map((one) => one.trim());
+  return walletFactories.every((one) => isAddress(one)) ? { walletFactories } : null;
 }

@@ -1,13 +1,15 @@
 import { Tapline } from 'tapline';
-import type { Hex } from 'viem';
+import type { Address, Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import type { TokenFacts } from './authorization.ts';
 import { findNetwork, openPayer, type Payer, type SpendingLimits } from './payer.ts';
 import { totalOf } from './price.ts';
 import type { Seller } from './sale.ts';
 import { settle } from './settle.ts';
 import { type Seen, sweep } from './sweep.ts';
-import { openToken, type TokenFacts } from './token.ts';
+import { openToken } from './token.ts';
 import { verify } from './verify.ts';
+import { knownFactories } from './wallets.ts';
 import { type Requirements, SCHEME, type Settled, type Verified, X402_VERSION } from './wire.ts';
 
 export interface FacilitatorOptions {
@@ -36,6 +38,13 @@ export interface FacilitatorOptions {
    * 25000
    */
   readonly waitMs?: number;
+  /**
+   * Contracts that may deploy the wallets of clients who have signed before their wallet was
+   * deployed (ERC-6492). The bridge pays the gas: at most a million per wallet, three times an hour
+   * for one, and a hundred times a day for all. @default those of Coinbase Smart Wallet and Safe on
+   * Base and Base Sepolia; elsewhere none
+   */
+  readonly walletFactories?: readonly Address[];
   /** Interval between sweeps for money to return, in milliseconds. @default 60000 */
   readonly sweepMs?: number;
   /** Receives errors outside of a response. @default writes to standard error */
@@ -77,7 +86,7 @@ const DAY_MS = 86_400_000;
 export async function openFacilitator(options: FacilitatorOptions): Promise<Facilitator> {
   const { seller, refresh } = await openSeller(options);
   const waitMs = options.waitMs ?? WAIT_MS;
-  const { onError = (error) => console.error(error) } = options;
+  const { onError = log } = options;
   const seen: Seen = new Set();
   const { facts } = seller.token;
   const network = `eip155:${facts.chainId}`;
@@ -117,6 +126,10 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
   };
 }
 
+function log(error: unknown): void {
+  console.error(error);
+}
+
 /** Clients sign over the token's name, so new requirements must use the current one. */
 async function followToken(options: FacilitatorOptions, { domain }: TokenFacts): Promise<void> {
   const isLive = options.apiKey.startsWith('tlsk_live_');
@@ -132,7 +145,8 @@ async function openSeller(options: FacilitatorOptions) {
   const network = await findNetwork(baseUrl, apiKey.startsWith('tlsk_live_'));
   const payer = openPayer(baseUrl, wallet, network);
   const { usdc, usdc_domain: domain, chain_id: chainId } = network;
-  const token = openToken({ rpcUrl, chainId, usdc, domain }, wallet);
+  const { walletFactories: factories = knownFactories(chainId), onError = log } = options;
+  const token = openToken({ rpcUrl, chainId, usdc, domain }, wallet, { factories, onError });
   await approve(payer, options.limits);
   let { fee_rates: rates } = await payer.wallet();
   const refresh = async () => {

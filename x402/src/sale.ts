@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import type { PaymentIntent, Tapline } from 'tapline';
 import { TaplineError } from 'tapline';
 import type { Address } from 'viem';
+import type { Authorization } from './authorization.ts';
 import type { Payer } from './payer.ts';
 import type { FeeRates } from './price.ts';
 import type { Token } from './token.ts';
-import type { Authorization, Requirements } from './wire.ts';
+import type { Requirements } from './wire.ts';
 
 /** The merchant and its terminal. */
 export interface Seller {

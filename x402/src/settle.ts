@@ -36,9 +36,14 @@ export async function settle(
   const network = `eip155:${seller.token.facts.chainId}`;
   const checked = await readSale(seller, asked.payload, asked.requirements);
   if ('refusal' in checked) {
-    const { invalidReason: errorReason = 'invalid_payload', payer } = checked.refusal;
+    const {
+      invalidReason: errorReason = 'invalid_payload',
+      invalidMessage,
+      payer,
+    } = checked.refusal;
     const from = payer === undefined ? {} : { payer };
-    return { success: false, errorReason, transaction: '', network, ...from };
+    const words = invalidMessage === undefined ? {} : { errorMessage: invalidMessage };
+    return { success: false, errorReason, ...words, transaction: '', network, ...from };
   }
   const { sale } = checked;
   const outcome = await run(seller, sale, performance.now() + options.waitMs);
@@ -126,10 +131,22 @@ async function stepOf(seller: Seller, at: At): Promise<Outcome | 'again'> {
   }
 }
 
-/** Takes the money if necessary, and pays the intent with it. */
+/**
+ * Deploys the client's wallet and takes the money, if necessary, and pays the intent with it. After
+ * a kill between the two, the next call finds the wallet deployed.
+ */
 async function pay(seller: Seller, { sale, intent, deadline }: At): Promise<Outcome | 'again'> {
-  const left = Math.max(0, deadline - performance.now());
-  const taken = await seller.token.transfer(sale.authorization, left);
+  const left = () => Math.max(0, deadline - performance.now());
+  const deployed = await seller.token.deploy(sale.authorization, left());
+  if (deployed.status === 'sent') {
+    const message = 'The wallet is being deployed. Try again with the same signature.';
+    return { status: 'pending', hash: '', message };
+  }
+  if (deployed.status === 'refused') {
+    const message = `Nothing was charged: ${deployed.reason}`;
+    return { status: 'failed', reason: 'wallet_not_deployed', message };
+  }
+  const taken = await seller.token.transfer(sale.authorization, left());
   switch (taken.status) {
     case 'sent': {
       const message = 'The transfer is pending. Try again with the same signature.';

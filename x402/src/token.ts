@@ -8,7 +8,6 @@ import {
   createWalletClient,
   defineChain,
   ExecutionRevertedError,
-  encodeFunctionData,
   type Hex,
   http,
   InsufficientFundsError,
@@ -16,41 +15,21 @@ import {
   NonceTooLowError,
   type PublicClient,
   parseAbi,
-  parseSignature,
-  recoverTypedDataAddress,
   TransactionReceiptNotFoundError,
   type Transport,
   toHex,
   WaitForTransactionReceiptTimeoutError,
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { Authorization } from './wire.ts';
+import { type Authorization, digestOf, type TokenFacts, transferCall } from './authorization.ts';
+import { openWallets, type Wallets, type WalletsDeps } from './wallets.ts';
 
-const MESSAGE =
-  'address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce';
-const TRANSFER = `function transferWithAuthorization(${MESSAGE}` as const;
 const ABI = parseAbi([
   'function balanceOf(address account) view returns (uint256)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
-  `${TRANSFER}, uint8 v, bytes32 r, bytes32 s)`,
-  `${TRANSFER}, bytes signature)`,
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 ]);
 
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
-
-const ECDSA_BYTES = 65;
-/** Offset of the recovery id in Ethereum signatures. */
-const FIRST_V = 27;
 /** The latest time that EIP-3009 allows here, because a refund must not expire. */
 const NEVER = 2n ** 48n - 1n;
 /** Nodes refuse larger ranges. At two seconds per block this is five hours. */
@@ -62,14 +41,6 @@ const POLL_MS = 500;
  */
 const TRIES = 4;
 
-export interface TokenFacts {
-  readonly rpcUrl: string;
-  readonly chainId: number;
-  readonly usdc: Address;
-  /** The token's EIP-712 domain, which may change while the facilitator runs. */
-  readonly domain: { name: string; version: string };
-}
-
 /** A transfer's result on the chain. `sent`: not in a block yet. */
 export type Transfer =
   | { readonly status: 'done'; readonly hash: Hex | null }
@@ -80,13 +51,12 @@ export type Transfer =
 type Named = Pick<Authorization, 'from' | 'nonce'>;
 
 /** USDC as the bridge wallet uses it. The token's nonces ensure that no transfer happens twice. */
-export interface Token {
+export interface Token extends Wallets {
   readonly facts: TokenFacts;
   balanceOf(account: Address): Promise<bigint>;
   isUsed(authorization: Named): Promise<boolean>;
   /** True if this process has sent it and it is not in a block yet. */
   isUnderWay(authorization: Named): boolean;
-  isSignedBy(authorization: Authorization): Promise<boolean>;
   /** Sends the transfer, or waits up to `waitMs` for the one in progress. */
   transfer(authorization: Authorization, waitMs: number): Promise<Transfer>;
   /** Returns the transaction of the transfer, or `null` if it is too old to be found. */
@@ -95,7 +65,11 @@ export interface Token {
   giveBack(authorization: Authorization): Promise<Authorization>;
 }
 
-export function openToken(facts: TokenFacts, account: PrivateKeyAccount): Token {
+export function openToken(
+  facts: TokenFacts,
+  account: PrivateKeyAccount,
+  options: Pick<WalletsDeps, 'factories' | 'onError'>,
+): Token {
   const chain = defineChain({
     id: facts.chainId,
     name: `eip155:${facts.chainId}`,
@@ -124,40 +98,20 @@ export function openToken(facts: TokenFacts, account: PrivateKeyAccount): Token 
   };
   /** Transactions sent and not yet seen in a block. */
   const underWay = new Map<string, Promise<Hex>>();
-  const send = sender({ chain, transport, client, account, usdc });
+  const submit = sender({ chain, transport, client, account });
+  const send = async (authorization: Authorization) =>
+    submit({ to: usdc, data: await transferCall(facts, authorization) });
   return {
     facts,
+    ...openWallets({ client, facts, bridge: account.address, send: submit, ...options }),
     isUsed,
     findTransfer,
     balanceOf: (holder) =>
       client.readContract({ ...read, functionName: 'balanceOf', args: [holder] }),
-    isSignedBy: (authorization) => isSignedBy(client, facts, authorization),
     isUnderWay: (authorization) => underWay.has(keyOf(authorization)),
     transfer: createTransfer({ client, send, isUsed, isWaiting, findTransfer, underWay }),
     giveBack: (authorization) => signGiveBack(account, facts, authorization),
   };
-}
-
-function typedData(facts: TokenFacts, authorization: Omit<Authorization, 'signature'>) {
-  const { chainId, usdc: verifyingContract, domain } = facts;
-  return {
-    domain: { ...domain, chainId, verifyingContract },
-    types: TYPES,
-    primaryType: 'TransferWithAuthorization' as const,
-    message: authorization,
-  };
-}
-
-/** Checks a signature: a key's locally, a smart wallet's through its contract (ERC-1271). */
-async function isSignedBy(client: PublicClient, facts: TokenFacts, authorization: Authorization) {
-  const { signature, ...message } = authorization;
-  const typed = typedData(facts, message);
-  if ((signature.length - 2) / 2 === ECDSA_BYTES) {
-    const signer = await recoverTypedDataAddress({ ...typed, signature }).catch(() => null);
-    if (signer === authorization.from) return true;
-  }
-  if ((await client.getCode({ address: authorization.from })) === undefined) return false;
-  return client.verifyTypedData({ ...typed, address: authorization.from, signature });
 }
 
 async function signGiveBack(
@@ -172,7 +126,7 @@ async function signGiveBack(
   );
   const { from: to, value } = authorization;
   const back = { from: account.address, to, value, validAfter: 0n, validBefore: NEVER, nonce };
-  return { ...back, signature: await account.signTypedData(typedData(facts, back)) };
+  return { ...back, signature: await account.sign({ hash: digestOf(facts, back) }) };
 }
 
 /** True if another process with this wallet was faster, so that our transaction was not sent. */
@@ -182,49 +136,37 @@ function isNonceTaken(error: unknown): boolean {
   return /replacement transaction underpriced/i.test(error.message);
 }
 
-function callOf(authorization: Authorization): Hex {
-  const { from, to, value, validAfter, validBefore, nonce, signature } = authorization;
-  const args = [from, to, value, validAfter, validBefore, nonce] as const;
-  const call = { abi: ABI, functionName: 'transferWithAuthorization' } as const;
-  if ((signature.length - 2) / 2 !== ECDSA_BYTES) {
-    return encodeFunctionData({ ...call, args: [...args, signature] });
-  }
-  const { r, s, yParity } = parseSignature(signature);
-  return encodeFunctionData({ ...call, args: [...args, FIRST_V + yParity, r, s] });
-}
-
-type Send = (authorization: Authorization) => Promise<Hex>;
+type Submit = (call: { to: Address; data: Hex; gas?: bigint }) => Promise<Hex>;
 
 interface Sending {
   readonly chain: Chain;
   readonly transport: Transport;
   readonly client: PublicClient;
   readonly account: PrivateKeyAccount;
-  readonly usdc: Address;
 }
 
 /** Sends one transaction at a time, so that two never use the same account nonce. */
-function sender({ chain, transport, client, account, usdc }: Sending): Send {
+function sender({ chain, transport, client, account }: Sending): Submit {
   const wallet = createWalletClient({ account, chain, transport });
   let before: Promise<unknown> = Promise.resolve();
-  const sendOnce = async (authorization: Authorization) => {
-    const call = { account, to: usdc, data: callOf(authorization) };
+  const sendOnce = async (asked: Parameters<Submit>[0]) => {
+    const call = { account, ...asked };
     // A simulated revert costs no gas.
     await client.call(call);
     const blockTag = 'pending';
     const nonce = await client.getTransactionCount({ address: account.address, blockTag });
     return wallet.sendTransaction({ ...call, nonce });
   };
-  const sendNow = async (authorization: Authorization, tries = TRIES): Promise<Hex> => {
+  const sendNow = async (call: Parameters<Submit>[0], tries = TRIES): Promise<Hex> => {
     try {
-      return await sendOnce(authorization);
+      return await sendOnce(call);
     } catch (error) {
       if (tries <= 1 || !isNonceTaken(error)) throw error;
-      return sendNow(authorization, tries - 1);
+      return sendNow(call, tries - 1);
     }
   };
-  return (authorization) => {
-    const sent = before.then(() => sendNow(authorization));
+  return (call) => {
+    const sent = before.then(() => sendNow(call));
     before = sent.catch(() => {});
     return sent;
   };
@@ -243,7 +185,7 @@ function createTransfer({
   underWay,
 }: {
   readonly client: PublicClient;
-  readonly send: Send;
+  readonly send: (authorization: Authorization) => Promise<Hex>;
   readonly isUsed: Token['isUsed'];
   /** True if the node knows a pending transaction that uses it. */
   readonly isWaiting: Token['isUsed'];

@@ -36,11 +36,28 @@ export async function readSale(
   if (price < 1 || !Number.isSafeInteger(Number(authorization.value))) {
     return refuse('invalid_exact_evm_authorization_value', payer);
   }
-  if (!(await seller.token.isSignedBy(authorization))) {
-    return refuse('invalid_exact_evm_signature', payer);
-  }
+  const verdict = await seller.token.judge(authorization);
+  if (verdict !== 'valid') return { refusal: { isValid: false, ...REFUSALS[verdict], payer } };
   return { sale: { authorization, requirements, price } };
 }
+
+const REFUSALS = {
+  invalid: { invalidReason: 'invalid_exact_evm_signature' },
+  delegate_refuses: {
+    invalidReason: 'invalid_exact_evm_signature',
+    invalidMessage:
+      'The key of this wallet signed, but the wallet has delegated to a contract (EIP-7702) that ' +
+      'does not confirm it, so USDC refuses it. Remove the delegation in the wallet, or use ' +
+      'another wallet. Nothing was charged.',
+  },
+  not_deployed: {
+    invalidReason: 'wallet_not_deployed',
+    invalidMessage:
+      'This wallet is a contract that is not on the chain yet, and this seller does not deploy ' +
+      'it. Send something from it first, which deploys it, or pay with another wallet. Nothing ' +
+      'was charged.',
+  },
+} as const;
 
 function refuse(invalidReason: string, payer?: string): { refusal: Verified } {
   return { refusal: { isValid: false, invalidReason, ...(payer === undefined ? {} : { payer }) } };

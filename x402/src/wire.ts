@@ -1,4 +1,5 @@
-import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
+import { type Address, getAddress, isAddress, isHex } from 'viem';
+import { type Authorization, unwrap } from './authorization.ts';
 
 /**
  * The x402 (version 2) wire format, as far as scheme `exact` with EIP-3009 needs it. Implemented
@@ -19,18 +20,6 @@ export interface Requirements {
   readonly payTo: string;
   readonly maxTimeoutSeconds: number;
   readonly extra: Readonly<Record<string, unknown>>;
-}
-
-/** A signed EIP-3009 `TransferWithAuthorization`. */
-export interface Authorization {
-  readonly from: Address;
-  readonly to: Address;
-  readonly value: bigint;
-  /** Unix seconds. */
-  readonly validAfter: bigint;
-  readonly validBefore: bigint;
-  readonly nonce: Hex;
-  readonly signature: Hex;
 }
 
 export interface Verified {
@@ -100,7 +89,8 @@ export function authorizationOf(payload: unknown): Authorization | null {
     // A smart wallet's signature may be long, but not over 10 KB.
     signature: hexOf(signature, { least: 64, most: 10_000 }),
   };
-  return Object.values(read).includes(null) ? null : (read as Authorization);
+  if (read.signature === null || Object.values(read).includes(null)) return null;
+  return { ...(read as Authorization), ...unwrap(read.signature) };
 }
 
 export function requirementsOf(value: unknown): Requirements | null {

@@ -1,0 +1,254 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Address,
+  BaseError,
+  encodeFunctionData,
+  type Hex,
+  HttpRequestError,
+  isAddressEqual,
+  LimitExceededRpcError,
+  MethodNotFoundRpcError,
+  MethodNotSupportedRpcError,
+  type PublicClient,
+  parseAbi,
+  size,
+  TimeoutError,
+  TransactionReceiptNotFoundError,
+} from 'viem';
+import {
+  type Authorization,
+  type Deployment,
+  digestOf,
+  isSignedByKey,
+  KEY_SIGNATURE_BYTES,
+  type TokenFacts,
+  transferCall,
+} from './authorization.ts';
+
+/**
+ * Whether the token takes a signature, by the code that the account has at that moment: none, and
+ * its key must have signed; any code, also a delegation (EIP-7702), and the contract is asked.
+ */
+export type Verdict = 'valid' | 'invalid' | 'delegate_refuses' | 'not_deployed';
+
+/** The result of a deployment. `sent`: not in a block yet. */
+export type Deployed =
+  | { readonly status: 'done' }
+  | { readonly status: 'sent' }
+  | { readonly status: 'refused'; readonly reason: string };
+
+export interface Wallets {
+  /** Checks a signature. A wallet of a listed factory is asked in a simulation. */
+  judge(authorization: Authorization): Promise<Verdict>;
+  /** Deploys the payer's wallet if it has no code yet, or waits for it up to `waitMs`. */
+  deploy(authorization: Authorization, waitMs: number): Promise<Deployed>;
+}
+
+export interface WalletsDeps {
+  readonly client: PublicClient;
+  readonly facts: TokenFacts;
+  /** The account that pays for the gas. */
+  readonly bridge: Address;
+  /** Contracts that may be called to deploy wallets. */
+  readonly factories: readonly Address[];
+  readonly send: (call: { to: Address; data: Hex; gas: bigint }) => Promise<Hex>;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Coinbase Smart Wallet (Base Account) 1.1 and 1, and Safe 1.4.1: the default on Base and Base
+ * Sepolia. A test keeps them equal to the network's own list, which names sources and dates.
+ */
+const KNOWN_FACTORIES: readonly Address[] = [
+  '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842',
+  '0x0BA5ED0c6AA8c49038F819E587E2633c4A9F428a',
+  '0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67',
+];
+const KNOWN_ON: readonly number[] = [8453, 84532];
+
+/** The factories of a chain that are listed by default; none where gas is expensive or unknown. */
+export function knownFactories(chainId: number): readonly Address[] {
+  return KNOWN_ON.includes(chainId) ? KNOWN_FACTORIES : [];
+}
+
+const ERC1271 = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+]);
+const ERC1271_YES = '0x1626ba7e';
+/** As much as the network spends on a wallet, several times what known wallets need. */
+const DEPLOYMENT_GAS = 1_000_000n;
+const SIGNATURE_GAS = 500_000n;
+const TRANSFER_GAS = 700_000n;
+const POLL_MS = 500;
+/** Enough for a customer who tries again. */
+const MOST_PER_WALLET_AND_HOUR = 3;
+/** 100 million gas, as much as the network spends by default. */
+const MOST_PER_DAY = 100;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+const NO_MORE =
+  'This seller deploys no more wallets for now. Send something from the wallet first, which ' +
+  'deploys it, or pay with another wallet.';
+const WOULD_FAIL = 'the transfer would fail after the deployment of the wallet';
+const NOT_DEPLOYED =
+  'The wallet could not be deployed. Send something from it first, which deploys it, or pay with ' +
+  'another wallet.';
+
+export function openWallets(deps: WalletsDeps): Wallets {
+  const { client, facts, bridge } = deps;
+  const hasCode = async (address: Address, blockTag: 'latest' | 'pending' = 'latest') =>
+    (await client.getCode({ address, blockTag })) !== undefined;
+  const isListed = ({ factory }: Deployment) =>
+    !isAddressEqual(factory, facts.usdc) &&
+    deps.factories.some((one) => isAddressEqual(one, factory));
+  const judge: Wallets['judge'] = async (authorization) => {
+    const { from, signature, deployment } = authorization;
+    const digest = digestOf(facts, authorization);
+    const isOfKey = await isSignedByKey(facts, authorization);
+    const call = confirmation(digest, signature);
+    if (await hasCode(from)) {
+      const { data } = await client
+        .call({ to: from, data: call, gas: SIGNATURE_GAS })
+        .catch(noData);
+      if (isYes(data)) return 'valid';
+      return isOfKey ? 'delegate_refuses' : 'invalid';
+    }
+    if (deployment === undefined) {
+      if (isOfKey) return 'valid';
+      return size(signature) > KEY_SIGNATURE_BYTES ? 'not_deployed' : 'invalid';
+    }
+    if (!isListed(deployment)) return 'not_deployed';
+    const question = { to: from, data: call, gas: SIGNATURE_GAS };
+    const results = await simulate(client, [deploymentCall(bridge, deployment), question]);
+    if (results === null) return 'not_deployed';
+    const [deployed, answer] = results;
+    return deployed?.ok === true && answer?.ok === true && isYes(answer.data) ? 'valid' : 'invalid';
+  };
+  return { judge, deploy: openDeployer(deps, hasCode) };
+}
+
+type HasCode = (address: Address, blockTag?: 'latest' | 'pending') => Promise<boolean>;
+
+function openDeployer(deps: WalletsDeps, hasCode: HasCode): Wallets['deploy'] {
+  const { client, facts, bridge } = deps;
+  const allowance = openAllowance(deps.onError);
+  /** Deployments sent by this process, whose results it has not seen. */
+  const underWay = new Map<Address, Promise<Hex | Deployed>>();
+  const begin = async (authorization: Authorization, deployment: Deployment) => {
+    const { from: account } = authorization;
+    // Another process with this wallet has sent it.
+    if (await hasCode(account, 'pending')) return { status: 'sent' } as const;
+    const first = deploymentCall(bridge, deployment);
+    const second = {
+      account: bridge,
+      to: facts.usdc,
+      data: await transferCall(facts, authorization),
+    };
+    const results = await simulate(client, [first, { ...second, gas: TRANSFER_GAS }]);
+    if (results?.every(({ ok }) => ok) !== true) return refused(WOULD_FAIL);
+    if (!allowance.take(account)) return refused(NO_MORE);
+    const { to, data, gas } = first;
+    return deps.send({ to, data, gas });
+  };
+  return async (authorization, waitMs) => {
+    const { from, deployment } = authorization;
+    if (deployment === undefined || (await hasCode(from))) return { status: 'done' };
+    const until = performance.now() + waitMs;
+    const beginning = underWay.get(from) ?? begin(authorization, deployment);
+    underWay.set(from, beginning);
+    const forget = () => underWay.delete(from);
+    const begun = await beginning.catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    const hash = typeof begun === 'string' ? begun : null;
+    if (hash === null) forget();
+    if (typeof begun !== 'string' && begun.status !== 'sent') return begun;
+    for (;;) {
+      // Read before the code, so that a mined deployment without code is one that has failed.
+      const isMined = hash !== null && (await isInBlock(client, hash));
+      if (isMined || (await hasCode(from))) {
+        forget();
+        return (await hasCode(from)) ? { status: 'done' } : refused(NOT_DEPLOYED);
+      }
+      if (performance.now() >= until) return { status: 'sent' };
+      await sleep(POLL_MS);
+    }
+  };
+}
+
+function refused(reason: string): Deployed {
+  return { status: 'refused', reason };
+}
+
+/**
+ * Limits what deployments can cost: three an hour for a wallet, a hundred a day for all. Kept in
+ * memory, so a process that starts again begins anew.
+ */
+function openAllowance(onError: (error: unknown) => void) {
+  const taken: { readonly wallet: Address; readonly at: number }[] = [];
+  const take = (wallet: Address): boolean => {
+    const now = performance.now();
+    while (taken[0] !== undefined && now - taken[0].at > DAY_MS) taken.shift();
+    const recent = taken.filter((one) => one.wallet === wallet && now - one.at < HOUR_MS);
+    if (recent.length >= MOST_PER_WALLET_AND_HOUR) return false;
+    if (taken.length >= MOST_PER_DAY) {
+      onError(new Error(`${MOST_PER_DAY} wallets were deployed within a day: no more for now`));
+      return false;
+    }
+    taken.push({ wallet, at: now });
+    return true;
+  };
+  return { take };
+}
+
+function confirmation(digest: Hex, signature: Hex): Hex {
+  const args = [digest, signature] as const;
+  return encodeFunctionData({ abi: ERC1271, functionName: 'isValidSignature', args });
+}
+
+function isYes(data: Hex | undefined): boolean {
+  return data?.startsWith(ERC1271_YES) === true;
+}
+
+/** A wallet that fails has not confirmed; a node that does not answer says nothing. */
+function noData(error: unknown): { readonly data: undefined } {
+  const isUnanswered = (cause: unknown) =>
+    [HttpRequestError, TimeoutError, LimitExceededRpcError].some((one) => cause instanceof one);
+  if (!(error instanceof BaseError) || error.walk(isUnanswered) !== null) throw error;
+  return { data: undefined };
+}
+
+function deploymentCall(account: Address, { factory: to, data }: Deployment) {
+  return { account, to, data, gas: DEPLOYMENT_GAS };
+}
+
+/**
+ * Simulates calls one after the other in one block.
+ * @returns `null` if the node has no such method (`eth_simulateV1`).
+ */
+async function simulate(
+  client: PublicClient,
+  calls: readonly { account?: Address; to: Address; data: Hex; gas: bigint }[],
+): Promise<{ readonly ok: boolean; readonly data: Hex }[] | null> {
+  try {
+    const [block] = await client.simulateBlocks({ blocks: [{ calls }] });
+    return (block?.calls ?? []).map(({ status, data }) => ({ ok: status === 'success', data }));
+  } catch (error) {
+    const isMissing = (cause: unknown) =>
+      cause instanceof MethodNotFoundRpcError || cause instanceof MethodNotSupportedRpcError;
+    if (error instanceof BaseError && error.walk(isMissing) !== null) return null;
+    throw error;
+  }
+}
+
+async function isInBlock(client: PublicClient, hash: Hex): Promise<boolean> {
+  try {
+    await client.getTransactionReceipt({ hash });
+    return true;
+  } catch (error) {
+    if (error instanceof TransactionReceiptNotFoundError) return false;
+    throw error;
+  }
+}
