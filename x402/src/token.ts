@@ -22,7 +22,7 @@ import {
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type Authorization, digestOf, type TokenFacts, transferCall } from './authorization.ts';
-import { openWallets, type Wallets, type WalletsDeps } from './wallets.ts';
+import { openWallets, type Wallets, type WalletsOptions } from './wallets.ts';
 
 const ABI = parseAbi([
   'function balanceOf(address account) view returns (uint256)',
@@ -68,7 +68,7 @@ export interface Token extends Wallets {
 export function openToken(
   facts: TokenFacts,
   account: PrivateKeyAccount,
-  options: Pick<WalletsDeps, 'factories' | 'onError'>,
+  options: Pick<WalletsOptions, 'factories' | 'onError'>,
 ): Token {
   const chain = defineChain({
     id: facts.chainId,

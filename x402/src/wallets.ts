@@ -44,7 +44,7 @@ export interface Wallets {
   deploy(authorization: Authorization, waitMs: number): Promise<Deployed>;
 }
 
-export interface WalletsDeps {
+export interface WalletsOptions {
   readonly client: PublicClient;
   readonly facts: TokenFacts;
   /** The account that pays for the gas. */
@@ -95,7 +95,7 @@ const NOT_DEPLOYED =
   'The wallet could not be deployed. Send something from it first, which deploys it, or pay with ' +
   'another wallet.';
 
-export function openWallets(deps: WalletsDeps): Wallets {
+export function openWallets(deps: WalletsOptions): Wallets {
   const { client, facts, bridge } = deps;
   const hasCode = async (address: Address, blockTag: 'latest' | 'pending' = 'latest') =>
     (await client.getCode({ address, blockTag })) !== undefined;
@@ -130,7 +130,7 @@ export function openWallets(deps: WalletsDeps): Wallets {
 
 type HasCode = (address: Address, blockTag?: 'latest' | 'pending') => Promise<boolean>;
 
-function openDeployer(deps: WalletsDeps, hasCode: HasCode): Wallets['deploy'] {
+function openDeployer(deps: WalletsOptions, hasCode: HasCode): Wallets['deploy'] {
   const { client, facts, bridge } = deps;
   const allowance = openAllowance(deps.onError);
   /** Deployments sent by this process, whose results it has not seen. */
