@@ -1,0 +1,181 @@
+import type { Command } from './commands.ts';
+import { isCurrency, priceOf } from './currencies.ts';
+import * as frames from './frames.ts';
+import * as kept from './kept.ts';
+import { RESULT } from './kept.ts';
+import {
+  type Conversation,
+  type Effect,
+  ending,
+  type Given,
+  type Phase,
+  quiet,
+  type Stepped,
+} from './state.ts';
+
+/** Carries out a command whose acknowledgment is sent. Nothing earlier is unknown. */
+export function carryOut(state: Conversation, command: Command, given: Given): Stepped {
+  switch (command.type) {
+    case 'authorization':
+      return authorize(state, command, given);
+    case 'reversal':
+      return reverse(state, command, given);
+    case 'refund':
+      return refundSale(state, command, given);
+    case 'repeat_receipt':
+      return quiet(repeatLast(state));
+    case 'end_of_day': {
+      const phase = { status: 'asking', since: given.now, about: { type: 'totals' } } as const;
+      const { closed_at: since, register } = state.kept;
+      const effect: Effect = { type: 'totals', since, currency: register.currency };
+      return { next: { ...state, phase }, effects: [effect] };
+    }
+    default:
+      return quiet(ending(state, frames.abort(RESULT.protocolError)));
+  }
+}
+
+function authorize(
+  state: Conversation,
+  { ask }: Command & { type: 'authorization' },
+  { now, id }: Given,
+): Stepped {
+  const { register, sale } = state.kept;
+  const money = kept.moneyOf({ ask, register });
+  if (!isCurrency(money.currency)) return quiet(ending(state, frames.wrongCurrency(register)));
+  if (priceOf(money) === null) return quiet(ending(state, frames.abort(RESULT.notPossible)));
+  if (sale !== null) {
+    const isSameNumber = ask.number !== null && ask.number === sale.number;
+    if (isSameNumber && !kept.isSameMoney(sale, money)) {
+      return quiet(ending(state, frames.abort(RESULT.protocolError)));
+    }
+    if (isSameNumber && kept.isReversed(state.kept)) {
+      return quiet(ending(state, frames.abort(RESULT.aborted)));
+    }
+    const isAgain = isSameNumber || (ask.number === null && kept.mustRepeat(sale, money, now));
+    if (isAgain) return quiet(reportSale(state, { ofAuthorization: true }));
+  }
+  const known = kept.withSale(state.kept, ask, id);
+  const phase: Phase = {
+    status: 'selling',
+    since: now,
+    unknownSince: now,
+    shows: frames.SHOWN.pleaseWait,
+  };
+  const effects: Effect[] = [
+    { type: 'save', kept: known },
+    { type: 'sell', sale: known.sale },
+  ];
+  return { next: { ...state, kept: known, phase, shown: null }, effects };
+}
+
+function reverse(
+  state: Conversation,
+  { receipt, amount }: Command & { type: 'reversal' },
+  given: Given,
+): Stepped {
+  const { sale } = state.kept;
+  const isLast = sale?.status === 'paid' && (receipt === null || receipt === sale.paid.receipt);
+  if (!isLast && receipt === null) return quiet(ending(state, frames.abort(RESULT.notPossible)));
+  // A reversal is of the whole sale. Another amount means another sale.
+  if (isLast && amount !== null && amount !== sale.amount) {
+    return quiet(ending(state, frames.abort(RESULT.notPossible)));
+  }
+  const asked = isLast
+    ? { of: { payment: sale.paid.payment }, money: null, original_trace: sale.trace }
+    : { of: { receipt: receipt ?? 0 }, money: null, original_trace: null };
+  return startRefund(state, { asked, isRejection: false }, given);
+}
+
+function refundSale(
+  state: Conversation,
+  { receipt, money }: Command & { type: 'refund' },
+  given: Given,
+): Stepped {
+  // Without the number of the receipt it would be a guess who gets the money.
+  if (receipt === null || money === null) {
+    return quiet(ending(state, frames.abort(RESULT.notPossible)));
+  }
+  const asked = { of: { receipt }, money, original_trace: null };
+  const { refund } = state.kept;
+  const isKnown = refund?.status === 'done' || refund?.status === 'refused';
+  const isAgain =
+    isKnown &&
+    refund.told !== 'acknowledged' &&
+    given.now - refund.known_at <= kept.REPEAT_MS &&
+    'receipt' in refund.of &&
+    refund.of.receipt === receipt &&
+    refund.money !== null &&
+    kept.isSameMoney(refund.money, money);
+  if (isAgain) return quiet(reportRefund(state, { ofRepeat: false }));
+  return startRefund(state, { asked, isRejection: false }, given);
+}
+
+interface Starting {
+  readonly asked: Pick<kept.Refund, 'of' | 'money' | 'original_trace'>;
+  readonly isRejection: boolean;
+}
+
+export function startRefund(
+  state: Conversation,
+  { asked, isRejection }: Starting,
+  { now, id }: Given,
+): Stepped {
+  const known = kept.withRefund(kept.withRefundedSale(state.kept, asked.of), asked, id);
+  const phase = { status: 'refunding', since: now, isRejection } as const;
+  const effects: Effect[] = [
+    { type: 'save', kept: known },
+    { type: 'refund', refund: known.refund },
+  ];
+  return { next: { ...state, kept: known, phase, shown: null }, effects };
+}
+
+function repeatLast(state: Conversation): Conversation {
+  const { last } = state.kept;
+  if (last === 'sale') return reportSale(state, { ofAuthorization: false });
+  if (last === 'refund') return reportRefund(state, { ofRepeat: true });
+  return ending(state, frames.abort(RESULT.notPossible));
+}
+
+/** Reports the kept sale, whose result is known. */
+export function reportSale(
+  state: Conversation,
+  { ofAuthorization }: { readonly ofAuthorization: boolean },
+): Conversation {
+  const { sale, register } = state.kept;
+  if (sale?.status !== 'paid' && sale?.status !== 'not_paid') return state;
+  const isPaid = sale.status === 'paid';
+  const frame = frames.saleResult(sale, state.terminal);
+  const phase: Phase = {
+    status: 'result',
+    of: 'sale',
+    frame,
+    end: isPaid || !ofAuthorization ? frames.COMPLETED : frames.abort(sale.code),
+    lines: isPaid && register.printsReceipts ? 'receipt' : null,
+    mayReject: isPaid && ofAuthorization,
+    repeats: 0,
+    againAt: null,
+  };
+  return { ...state, phase, queue: [...state.queue, frame] };
+}
+
+export function reportRefund(
+  state: Conversation,
+  { ofRepeat }: { readonly ofRepeat: boolean },
+): Conversation {
+  const { refund, register } = state.kept;
+  if (refund?.status !== 'done' && refund?.status !== 'refused') return state;
+  const isDone = refund.status === 'done';
+  const frame = frames.refundResult(refund, state.terminal);
+  const phase: Phase = {
+    status: 'result',
+    of: 'refund',
+    frame,
+    end: isDone || ofRepeat ? frames.COMPLETED : frames.abort(refund.code),
+    lines: isDone && register.printsReceipts ? 'receipt' : null,
+    mayReject: false,
+    repeats: 0,
+    againAt: null,
+  };
+  return { ...state, phase, queue: [...state.queue, frame] };
+}

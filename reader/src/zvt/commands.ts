@@ -1,0 +1,231 @@
+import { type Fields, type Frame, fromBcd, readFields } from './apdu.ts';
+import { EUR, isCurrency, type Money } from './currencies.ts';
+import { type Charset, UTF8_TAG_VALUE } from './text.ts';
+
+/** What a register sends. */
+export type Command =
+  | { readonly type: 'registration'; readonly register: Register; readonly known: boolean }
+  | { readonly type: 'authorization'; readonly ask: Ask }
+  | { readonly type: 'reversal'; readonly receipt: number | null; readonly amount: number | null }
+  | { readonly type: 'refund'; readonly receipt: number | null; readonly money: Money | null }
+  | { readonly type: 'log_off' | 'end_of_day' | 'repeat_receipt' | 'diagnosis' }
+  | { readonly type: 'initialisation' | 'status_enquiry' | 'abort' | 'acknowledged' }
+  | { readonly type: 'not_acknowledged'; readonly code: number }
+  | { readonly type: 'unknown' }
+  | { readonly type: 'malformed'; readonly reason: string };
+
+/** How the register wants to be served. It says so when it registers. */
+export interface Register {
+  /** The number of its currency. */
+  readonly currency: number;
+  /** Receipts of payments are sent to it as text. */
+  readonly printsReceipts: boolean;
+  /** Reports, such as the end of day, are sent to it as text. */
+  readonly printsReports: boolean;
+  readonly wantsStatus: boolean;
+  /** It takes a receipt as one text block instead of line by line. */
+  readonly takesBlocks: boolean;
+  /** Characters in a line of its printer. */
+  readonly width: 32 | 48;
+  readonly charset: Charset;
+}
+
+/** A payment that the register asks for. */
+export interface Ask {
+  readonly amount: number;
+  /** `null`: the register's own currency. */
+  readonly currency: number | null;
+  /** The register's own number of the sale in hex, if it sends one. */
+  readonly number: string | null;
+}
+
+export const UNREGISTERED: Register = {
+  currency: EUR,
+  printsReceipts: false,
+  printsReports: false,
+  wantsStatus: false,
+  takesBlocks: false,
+  width: 32,
+  charset: 'cp437',
+};
+
+export const CONTROL = {
+  acknowledged: 0x8000,
+  statusInformation: 0x040f,
+  intermediateStatus: 0x04ff,
+  completion: 0x060f,
+  abort: 0x061e,
+  printLine: 0x06d1,
+  textBlock: 0x06d3,
+} as const;
+
+/** Fields by their numbers. */
+export const FIELD = {
+  amount: 0x04,
+  container: 0x06,
+  trace: 0x0b,
+  time: 0x0c,
+  date: 0x0d,
+  status: 0x19,
+  result: 0x27,
+  terminal: 0x29,
+  originalTrace: 0x37,
+  additionalText: 0x3c,
+  currency: 0x49,
+  totals: 0x60,
+  receipt: 0x87,
+  turnover: 0x88,
+  cardName: 0x8b,
+} as const;
+
+export const TAG = {
+  textLine: 0x07,
+  lineAttribute: 0x09,
+  command: 0x0a,
+  printerWidth: 0x12,
+  charset: 0x14,
+  printTexts: 0x25,
+  registerNumber: 0xc4,
+  receiptType: 0x1f07,
+} as const;
+
+const PASSWORD_BYTES = 3;
+const CURRENCY_BYTES = 2;
+const WIDE_PAPER = 48;
+/** Bits of the configuration byte. */
+const CONFIG = { receipts: 0x02, reports: 0x04, status: 0x08, printLines: 0x80 } as const;
+/** A receipt number that means the last one. */
+const LAST_RECEIPT = [0, 9999];
+
+/** Reads a frame of the register. Total: anything else is `unknown` or `malformed`. */
+export function readCommand({ control, data }: Frame): Command {
+  switch (control) {
+    case CONTROL.acknowledged:
+    case 0x8400:
+      return { type: 'acknowledged' };
+    case 0x0501:
+      return { type: 'status_enquiry' };
+    case 0x0600:
+      return readRegistration(data);
+    case 0x0601:
+      return readAuthorization(data);
+    case 0x0602:
+      return { type: 'log_off' };
+    case 0x0620:
+      return { type: 'repeat_receipt' };
+    case 0x0630:
+      return readReversal(data);
+    case 0x0631:
+      return readRefund(data);
+    case 0x0650:
+      return { type: 'end_of_day' };
+    case 0x0670:
+      return { type: 'diagnosis' };
+    case 0x0693:
+      return { type: 'initialisation' };
+    case 0x06b0:
+      return { type: 'abort' };
+    default:
+      if (control >> 8 === 0x84) return { type: 'not_acknowledged', code: control & 0xff };
+      return { type: 'unknown' };
+  }
+}
+
+function malformed(reason: string): Command {
+  return { type: 'malformed', reason };
+}
+
+function readRegistration(data: Uint8Array): Command {
+  const config = data[PASSWORD_BYTES];
+  if (config === undefined) return malformed('a registration has a configuration byte');
+  const at = PASSWORD_BYTES + 1;
+  const named = data.subarray(at, at + CURRENCY_BYTES);
+  const startsFields = named[0] === 0x03 || named[0] === FIELD.container;
+  const number = named.length === CURRENCY_BYTES ? fromBcd(named) : null;
+  const isNamed = number !== null && (isCurrency(number) || !startsFields);
+  const fields = readFields(data, isNamed ? at + CURRENCY_BYTES : at);
+  if (fields.status === 'refused') return malformed(fields.reason);
+  const printsLines = (config & CONFIG.printLines) !== 0;
+  return {
+    type: 'registration',
+    known: !isNamed || isCurrency(number),
+    register: {
+      currency: isNamed && isCurrency(number) ? number : EUR,
+      printsReceipts: printsLines && (config & CONFIG.receipts) !== 0,
+      printsReports: printsLines && (config & CONFIG.reports) !== 0,
+      wantsStatus: (config & CONFIG.status) !== 0,
+      ...printerOf(fields),
+    },
+  };
+}
+
+function printerOf({ tlv }: Fields): Pick<Register, 'takesBlocks' | 'width' | 'charset'> {
+  const width = fromBcd(tlv.find(({ tag }) => tag === TAG.printerWidth)?.value ?? NOTHING);
+  return {
+    takesBlocks: tlv.some(
+      ({ tag, value }) => tag === TAG.command && value[0] === 0x06 && value[1] === 0xd3,
+    ),
+    width: width !== null && width >= WIDE_PAPER ? 48 : 32,
+    charset: tlv.some(({ tag, value }) => tag === TAG.charset && value[0] === UTF8_TAG_VALUE)
+      ? 'utf8'
+      : 'cp437',
+  };
+}
+
+const NOTHING = new Uint8Array();
+const NO_DIGITS = 'a number is not in packed decimal digits';
+
+function readAuthorization(data: Uint8Array): Command {
+  const fields = readFields(data);
+  if (fields.status === 'refused') return malformed(fields.reason);
+  const amount = numberIn(fields, FIELD.amount);
+  if (amount === null || amount === 'malformed' || amount === 0) {
+    return malformed('an authorization has an amount above 0');
+  }
+  const currency = numberIn(fields, FIELD.currency);
+  if (currency === 'malformed') return malformed(NO_DIGITS);
+  const number = fields.tlv.find(({ tag }) => tag === TAG.registerNumber)?.value;
+  const isNumbered = number !== undefined && number.length > 0;
+  return {
+    type: 'authorization',
+    ask: { amount, currency, number: isNumbered ? Buffer.from(number).toString('hex') : null },
+  };
+}
+
+function numberIn({ values }: Fields, field: number): number | null | 'malformed' {
+  const value = values.get(field);
+  if (value === undefined) return null;
+  return fromBcd(value) ?? 'malformed';
+}
+
+function receiptIn(fields: Fields): number | null | 'malformed' {
+  const value = fields.values.get(FIELD.receipt);
+  // FFFF is no number in packed digits; some registers send it for the last receipt.
+  if (value?.every((byte) => byte === 0xff)) return null;
+  const receipt = numberIn(fields, FIELD.receipt);
+  return typeof receipt === 'number' && LAST_RECEIPT.includes(receipt) ? null : receipt;
+}
+
+function readReversal(data: Uint8Array): Command {
+  const fields = readFields(data, PASSWORD_BYTES);
+  if (fields.status === 'refused') return malformed(fields.reason);
+  const receipt = receiptIn(fields);
+  const amount = numberIn(fields, FIELD.amount);
+  if (receipt === 'malformed' || amount === 'malformed') return malformed(NO_DIGITS);
+  return { type: 'reversal', receipt, amount };
+}
+
+function readRefund(data: Uint8Array): Command {
+  const fields = readFields(data, PASSWORD_BYTES);
+  if (fields.status === 'refused') return malformed(fields.reason);
+  const receipt = receiptIn(fields);
+  const amount = numberIn(fields, FIELD.amount);
+  const currency = numberIn(fields, FIELD.currency);
+  if (receipt === 'malformed' || amount === 'malformed' || currency === 'malformed') {
+    return malformed(NO_DIGITS);
+  }
+  if (amount === 0) return malformed('a refund has an amount above 0');
+  // A refund without a currency is in that of its sale.
+  const money = amount === null ? null : { amount, currency: currency ?? 0 };
+  return { type: 'refund', receipt, money };
+}

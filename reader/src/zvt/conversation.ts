@@ -1,0 +1,419 @@
+import { carryOut, reportRefund, reportSale, startRefund } from './carry-out.ts';
+import { type Command, readCommand, UNREGISTERED } from './commands.ts';
+import * as frames from './frames.ts';
+import * as kept from './kept.ts';
+import { type Kept, RESULT } from './kept.ts';
+import {
+  type Conversation,
+  cancelUnknown,
+  type Effect,
+  ending,
+  type Given,
+  type Observation,
+  type Phase,
+  quiet,
+  type Stepped,
+} from './state.ts';
+
+/** The time-out of a register for a command without intermediate status (T4 of PA00P016). */
+export const REGISTER_TIMEOUT_MS = 180_000;
+/** A register acknowledges within 5 s (T3); twice that, because it may be showing a dialog. */
+export const ACKNOWLEDGE_MS = 10_000;
+/** Intermediate status is repeated, so that the register's time-out starts again. */
+const SHOW_AGAIN_MS = 5_000;
+/** The documentation's pause before a result is sent again (2 to 4 s), and how often. */
+const AGAIN_MS = 2_000;
+const MOST_REPEATS = 30;
+
+export function newConversation(
+  state: Kept,
+  { terminal, timeoutMs }: { readonly terminal: number; readonly timeoutMs: number },
+): Stepped {
+  const phase = { status: 'away' } as const;
+  const next = { kept: state, terminal, timeoutMs, phase, sent: null, queue: [], shown: null };
+  // What was running when the reader stopped is looked up. Its register is gone, so an unpaid sale
+  // is canceled.
+  const { sale, refund } = state;
+  const selling: Effect[] =
+    sale !== null && kept.isUnknownSale(sale)
+      ? [
+          { type: 'sell', sale },
+          { type: 'cancel', key: sale.key },
+        ]
+      : [];
+  const refunding: Effect[] = refund?.status === 'asked' ? [{ type: 'refund', refund }] : [];
+  return { next, effects: [...selling, ...refunding] };
+}
+
+export function step(state: Conversation, observation: Observation, given: Given): Stepped {
+  const stepped = observed(state, observation, given);
+  return flushed(stepped, given.now);
+}
+
+function observed(state: Conversation, observation: Observation, given: Given): Stepped {
+  switch (observation.type) {
+    case 'connected': {
+      // A new connection ends the one before, which may not have closed yet.
+      const { next, effects } = onCut(state);
+      return { next: { ...next, phase: { status: 'idle' }, shown: null }, effects };
+    }
+    case 'cut':
+      return onCut(state);
+    case 'frame':
+      return onCommand(state, readCommand(observation.frame), given);
+    case 'tick':
+      return onTick(state, given);
+    case 'sale':
+      return onSale(state, observation, given);
+    case 'refund':
+      return onRefund(state, observation, given);
+    case 'totals':
+      return onTotals(state, observation.totals);
+    case 'line':
+      return onLine(state, observation.isReached);
+    case 'receipt':
+      return onReceipt(state, observation.lines);
+  }
+}
+
+/** Sends the next frame, if the register has acknowledged the one before. */
+function flushed({ next, effects }: Stepped, now: number): Stepped {
+  const [frame, ...queue] = next.queue;
+  if (frame === undefined || next.sent !== null || next.phase.status === 'away') {
+    return { next, effects };
+  }
+  const { phase } = next;
+  const isResult = phase.status === 'result' && phase.frame === frame;
+  const told =
+    isResult && phase.of !== 'report' ? kept.withTold(next.kept, phase.of, 'sent') : next.kept;
+  const saved: Effect[] = told === next.kept ? [] : [{ type: 'save', kept: told }];
+  return {
+    next: { ...next, kept: told, queue, sent: { frame, at: now } },
+    effects: [...effects, ...saved, { type: 'send', frame }],
+  };
+}
+
+function onCut(state: Conversation): Stepped {
+  const next: Conversation = { ...state, phase: { status: 'away' }, sent: null, queue: [] };
+  return { next, effects: cancelUnknown(state.kept) };
+}
+
+function onCommand(state: Conversation, command: Command, given: Given): Stepped {
+  if (state.phase.status === 'away') return quiet(state);
+  if (command.type === 'acknowledged') return onAcknowledged(state, given);
+  if (command.type === 'not_acknowledged') return onRefused(state, command.code, given);
+  if (command.type === 'abort') return onAbort(state);
+  if (mayBegin(state)) {
+    return begin({ ...state, phase: { status: 'idle' }, sent: null, queue: [] }, command, given);
+  }
+  return { next: state, effects: [{ type: 'send', frame: BUSY }] };
+}
+
+const BUSY = frames.notAcknowledged(RESULT.pleaseWait);
+const NOT_POSSIBLE = frames.notAcknowledged(RESULT.notPossible);
+
+/** A command instead of an acknowledgment also ends the one before, unacknowledged. */
+function mayBegin({ phase, queue }: Conversation): boolean {
+  if (phase.status === 'idle' || phase.status === 'result') return true;
+  return phase.status === 'ending' && queue.length === 0;
+}
+
+/** Begins a command. */
+function begin(state: Conversation, command: Command, given: Given): Stepped {
+  const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
+  switch (command.type) {
+    case 'registration': {
+      const { register } = command;
+      const known = { ...state.kept, register };
+      const end = command.known
+        ? frames.registered(register, state.terminal)
+        : frames.wrongCurrency(register);
+      const effects: Effect[] = [{ type: 'save', kept: known }, acknowledge];
+      return { next: ending({ ...state, kept: known }, end), effects };
+    }
+    case 'log_off': {
+      const known = { ...state.kept, register: UNREGISTERED };
+      return {
+        next: { ...state, kept: known },
+        effects: [{ type: 'save', kept: known }, acknowledge],
+      };
+    }
+    case 'status_enquiry':
+      return { next: ending(state, frames.READY), effects: [acknowledge] };
+    case 'initialisation':
+      return { next: ending(state, frames.COMPLETED), effects: [acknowledge] };
+    case 'diagnosis': {
+      const phase = { status: 'asking', since: given.now, about: { type: 'line' } } as const;
+      return { next: { ...state, phase }, effects: [acknowledge, { type: 'line' }] };
+    }
+    case 'authorization':
+    case 'reversal':
+    case 'refund':
+    case 'repeat_receipt':
+    case 'end_of_day':
+      return beginMoney(state, command, given);
+    default:
+      return { next: state, effects: [{ type: 'send', frame: NOT_POSSIBLE }] };
+  }
+}
+
+/** Begins a command about money. It waits until an earlier sale or refund is known. */
+function beginMoney(state: Conversation, command: Command, given: Given): Stepped {
+  const { sale, refund } = state.kept;
+  const waitsForRefund = ['reversal', 'refund', 'repeat_receipt'].includes(command.type);
+  const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
+  if (kept.isUnknownSale(sale) || (waitsForRefund && refund?.status === 'asked')) {
+    const phase = { status: 'earlier', since: given.now, command } as const;
+    return { next: { ...state, phase }, effects: [acknowledge] };
+  }
+  const { next, effects } = carryOut(state, command, given);
+  // What is kept is written before the register learns that its command was accepted.
+  const isSave = ({ type }: Effect) => type === 'save';
+  const saves = effects.filter(isSave);
+  const others = effects.filter((effect) => !isSave(effect));
+  return { next, effects: [...saves, acknowledge, ...others] };
+}
+
+function onAcknowledged(state: Conversation, { now }: Given): Stepped {
+  const { phase, sent } = state;
+  if (sent === null) return quiet(state);
+  const next = { ...state, sent: null };
+  if (phase.status === 'ending' && next.queue.length === 0) {
+    return quiet({ ...next, phase: { status: 'idle' } });
+  }
+  if (phase.status === 'result' && sent.frame === phase.frame) {
+    return onResultAcknowledged(next, phase, now);
+  }
+  return quiet(next);
+}
+
+function onResultAcknowledged(
+  state: Conversation,
+  phase: Phase & { status: 'result' },
+  now: number,
+): Stepped {
+  const known =
+    phase.of === 'report'
+      ? { ...state.kept, closed_at: new Date(now).toISOString() }
+      : kept.withTold(state.kept, phase.of, 'acknowledged');
+  const effects: Effect[] = known === state.kept ? [] : [{ type: 'save', kept: known }];
+  const next = { ...state, kept: known };
+  const { register } = known;
+  if (phase.lines === 'receipt') {
+    const url = receiptUrlOf(known, phase.of);
+    if (url !== null) {
+      const about = { type: 'receipt', end: phase.end } as const;
+      const asking = { status: 'asking', since: now, about } as const;
+      const effect: Effect = { type: 'receipt', url, width: register.width };
+      return { next: { ...next, phase: asking }, effects: [...effects, effect] };
+    }
+  }
+  const lines = phase.lines === 'receipt' || phase.lines === null ? [] : phase.lines;
+  const printed = lines.length === 0 ? [] : frames.printFrames(lines, { register, kind: 'report' });
+  return { next: ending(next, ...printed, phase.end), effects };
+}
+
+function receiptUrlOf({ sale, refund }: Kept, kind: Kind): string | null {
+  if (kind === 'sale') return sale?.status === 'paid' ? sale.paid.receipt_url : null;
+  return refund?.status === 'done' ? refund.done.receipt_url : null;
+}
+
+type Kind = (Phase & { status: 'result' })['of'];
+
+/** The register did not accept the last frame. */
+function onRefused(state: Conversation, code: number, given: Given): Stepped {
+  const { phase, sent } = state;
+  if (sent === null) return quiet(state);
+  const isResult = phase.status === 'result' && sent.frame === phase.frame;
+  if (!isResult) return onAcknowledged(state, given);
+  if (code === RESULT.pleaseWait && phase.repeats < MOST_REPEATS) {
+    const again = { ...phase, repeats: phase.repeats + 1, againAt: given.now + AGAIN_MS };
+    return quiet({ ...state, sent: null, phase: again });
+  }
+  const { sale } = state.kept;
+  if (code !== RESULT.goodsNotIssued || !phase.mayReject || sale?.status !== 'paid') {
+    // Not acknowledged: an equal amount gets this result first.
+    return { next: state, effects: [{ type: 'hang_up' }] };
+  }
+  const known = kept.withTold(state.kept, 'sale', 'acknowledged');
+  const of = { payment: sale.paid.payment };
+  const asked = { of, money: null, original_trace: sale.trace };
+  const next = { ...state, kept: known, sent: null };
+  return startRefund(next, { asked, isRejection: true }, given);
+}
+
+/** The register aborts what runs. A payment that is already on its way is still reported. */
+function onAbort(state: Conversation): Stepped {
+  const { phase } = state;
+  const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
+  switch (phase.status) {
+    case 'selling':
+      return { next: state, effects: [acknowledge, ...cancelUnknown(state.kept)] };
+    case 'earlier': {
+      const next = ending(state, frames.abort(RESULT.aborted));
+      return { next, effects: [acknowledge] };
+    }
+    case 'refunding':
+      return { next: state, effects: [{ type: 'send', frame: NOT_POSSIBLE }] };
+    default:
+      return { next: state, effects: [acknowledge] };
+  }
+}
+
+function onSale(
+  state: Conversation,
+  { key, news }: Observation & { type: 'sale' },
+  given: Given,
+): Stepped {
+  if (state.kept.sale?.key !== key) return quiet(state);
+  const known = kept.withSaleNews(state.kept, news, given.now);
+  const saved: Effect[] = known === state.kept ? [] : [{ type: 'save', kept: known }];
+  const next = { ...state, kept: known };
+  if (kept.isUnknownSale(known.sale)) {
+    return { next: withStatus(next, news, given), effects: saved };
+  }
+  if (state.phase.status === 'selling') {
+    return { next: reportSale(next, { ofAuthorization: true }), effects: saved };
+  }
+  return afterEarlier(next, saved, given);
+}
+
+/** What the register is shown while the sale runs. */
+function withStatus(state: Conversation, { status }: kept.SaleNews, { now }: Given): Conversation {
+  const { phase } = state;
+  if (phase.status !== 'selling' || status === 'open') return state;
+  if (status === 'waiting') {
+    return { ...state, phase: { ...phase, unknownSince: null, shows: frames.SHOWN.waiting } };
+  }
+  const { processing, pleaseWait } = frames.SHOWN;
+  const shows = status === 'processing' ? processing : pleaseWait;
+  return { ...state, phase: { ...phase, unknownSince: phase.unknownSince ?? now, shows } };
+}
+
+/** Goes on with the command that waited for an earlier result. */
+function afterEarlier(state: Conversation, effects: readonly Effect[], given: Given): Stepped {
+  const { phase } = state;
+  if (phase.status !== 'earlier') return { next: state, effects };
+  const { sale, refund } = state.kept;
+  if (kept.isUnknownSale(sale) || refund?.status === 'asked') return { next: state, effects };
+  const carried = carryOut({ ...state, phase: { status: 'idle' } }, phase.command, given);
+  return { next: carried.next, effects: [...effects, ...carried.effects] };
+}
+
+function onRefund(
+  state: Conversation,
+  { key, news }: Observation & { type: 'refund' },
+  given: Given,
+): Stepped {
+  const { refund } = state.kept;
+  if (refund?.key !== key || refund.status !== 'asked') return quiet(state);
+  const known = kept.withRefundNews(state.kept, news, given.now);
+  if (known === state.kept) return quiet(state);
+  const saved: Effect[] = [{ type: 'save', kept: known }];
+  const next = { ...state, kept: known };
+  const { phase } = state;
+  if (phase.status !== 'refunding') return afterEarlier(next, saved, given);
+  if (!phase.isRejection) {
+    return { next: reportRefund(next, { ofRepeat: false }), effects: saved };
+  }
+  // The goods were not issued and the money is back, or it is not: then nobody may rely on it.
+  const code = known.refund?.status === 'done' ? RESULT.aborted : RESULT.systemError;
+  return { next: ending(next, frames.abort(code)), effects: saved };
+}
+
+function onTotals(state: Conversation, totals: frames.Totals | null): Stepped {
+  const { phase } = state;
+  if (phase.status !== 'asking' || phase.about.type !== 'totals') return quiet(state);
+  if (totals === null) return quiet(ending(state, frames.abort(RESULT.noLine)));
+  const frame = frames.totalsResult(totals, state.kept.trace, state.terminal);
+  const result: Phase = {
+    status: 'result',
+    of: 'report',
+    frame,
+    end: frames.COMPLETED,
+    lines: state.kept.register.printsReports ? totals.lines : null,
+    mayReject: false,
+    repeats: 0,
+    againAt: null,
+  };
+  return quiet({ ...state, phase: result, queue: [...state.queue, frame] });
+}
+
+function onLine(state: Conversation, isReached: boolean): Stepped {
+  const { phase } = state;
+  if (phase.status !== 'asking' || phase.about.type !== 'line') return quiet(state);
+  return quiet(ending(state, isReached ? frames.COMPLETED : frames.abort(RESULT.noLine)));
+}
+
+function onReceipt(state: Conversation, lines: readonly string[] | null): Stepped {
+  const { phase } = state;
+  if (phase.status !== 'asking' || phase.about.type !== 'receipt') return quiet(state);
+  const { register } = state.kept;
+  const printed =
+    lines === null || lines.length === 0
+      ? []
+      : frames.printFrames(lines, { register, kind: 'customer' });
+  return quiet(ending(state, ...printed, phase.about.end));
+}
+
+function onTick(state: Conversation, given: Given): Stepped {
+  const { phase, sent } = state;
+  const { now } = given;
+  if (phase.status === 'away') return quiet(state);
+  if (sent !== null && now - sent.at > ACKNOWLEDGE_MS) {
+    return { next: state, effects: [{ type: 'hang_up' }] };
+  }
+  if (phase.status === 'result' && phase.againAt !== null && now >= phase.againAt) {
+    const again = { ...phase, againAt: null };
+    return quiet({ ...state, phase: again, queue: [...state.queue, phase.frame] });
+  }
+  if (isLate(state, now)) {
+    // The result is unknown: nothing but a system error may be said. An unpaid sale is canceled,
+    // because the register will not wait for it.
+    const next = ending({ ...state, queue: [] }, frames.abort(RESULT.systemError));
+    return { next, effects: cancelUnknown(state.kept) };
+  }
+  return quiet(withIntermediateStatus(state, now));
+}
+
+/** True once the register's time-out ends what runs. */
+function isLate({ phase, timeoutMs, kept: { register } }: Conversation, now: number): boolean {
+  switch (phase.status) {
+    case 'selling': {
+      // Each intermediate status starts the register's time-out again, so it counts from the time
+      // at which the result became unknown. Without one it counts from the command.
+      const from = register.wantsStatus ? phase.unknownSince : phase.since;
+      return from !== null && now - from >= timeoutMs;
+    }
+    case 'earlier':
+    case 'refunding':
+    case 'asking':
+      return now - phase.since >= timeoutMs;
+    default:
+      return false;
+  }
+}
+
+function withIntermediateStatus(state: Conversation, now: number): Conversation {
+  const code = shownIn(state.phase);
+  if (code === null || !state.kept.register.wantsStatus) return state;
+  if (state.sent !== null || state.queue.length > 0) return state;
+  const { shown } = state;
+  if (shown !== null && shown.code === code && now - shown.at < SHOW_AGAIN_MS) return state;
+  const queue = [frames.intermediateStatus(code)];
+  return { ...state, shown: { code, at: now }, queue };
+}
+
+function shownIn(phase: Phase): number | null {
+  switch (phase.status) {
+    case 'selling':
+      return phase.shows;
+    case 'refunding':
+      return frames.SHOWN.reversing;
+    case 'earlier':
+    case 'asking':
+      return frames.SHOWN.pleaseWait;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The currencies that a register may name (ISO 4217, by number). The network decides which of them
+ * have a rate; 840 needs none, because one dollar is one USDC here.
+ */
+const NUMBERS: Readonly<Record<number, string>> = {
+  ...{ 36: 'aud', 48: 'bhd', 124: 'cad', 144: 'lkr', 152: 'clp', 156: 'cny', 170: 'cop' },
+  ...{ 203: 'czk', 208: 'dkk', 344: 'hkd', 348: 'huf', 352: 'isk', 356: 'inr', 360: 'idr' },
+  ...{ 376: 'ils', 392: 'jpy', 400: 'jod', 410: 'krw', 414: 'kwd', 458: 'myr', 484: 'mxn' },
+  ...{ 504: 'mad', 512: 'omr', 554: 'nzd', 578: 'nok', 604: 'pen', 608: 'php', 634: 'qar' },
+  ...{ 682: 'sar', 702: 'sgd', 710: 'zar', 752: 'sek', 756: 'chf', 764: 'thb', 784: 'aed' },
+  ...{ 788: 'tnd', 818: 'egp', 826: 'gbp', 840: 'usd', 933: 'byn', 941: 'rsd', 946: 'ron' },
+  ...{ 949: 'try', 975: 'bgn', 977: 'bam', 978: 'eur', 980: 'uah', 981: 'gel', 985: 'pln' },
+  ...{ 986: 'brl' },
+};
+
+export const EUR = 978;
+export const USD = 840;
+
+/** Atoms of USDC in a cent. */
+const ATOMS_PER_CENT = 10_000;
+/** The network's largest sale, in cents. */
+const MOST_CENTS = 100_000_000;
+
+export function isCurrency(number: number): boolean {
+  return number in NUMBERS;
+}
+
+/** Returns the lowercase code of a currency that {@link isCurrency} knows. */
+export function codeOf(number: number): string {
+  return NUMBERS[number] ?? '';
+}
+
+/** Returns the number of a lowercase code, or `null` if no register can name it. */
+export function numberOf(code: string): number | null {
+  const found = Object.entries(NUMBERS).find(([, one]) => one === code);
+  return found === undefined ? null : Number(found[0]);
+}
+
+/** The part of a request that names a price: minor units of a currency, or atoms for dollars. */
+export type Price =
+  | { readonly amount: number }
+  | { readonly presentment: { readonly currency: string; readonly amount: number } };
+
+/** Returns the price for the network, or `null` if it is larger than any sale. */
+export function priceOf({ amount, currency }: Money): Price | null {
+  if (currency !== USD) return { presentment: { currency: codeOf(currency), amount } };
+  return amount > MOST_CENTS ? null : { amount: amount * ATOMS_PER_CENT };
+}
+
+/** A register's amount: minor units, and the number of the currency. */
+export interface Money {
+  readonly amount: number;
+  readonly currency: number;
+}
+
+/** Writes an amount for people, for example `12.50 EUR`. */
+export function moneyText({ amount, currency }: Money): string {
+  const code = codeOf(currency).toUpperCase();
+  const digits = digitsOf(code);
+  const text = String(amount).padStart(digits + 1, '0');
+  if (digits === 0) return `${text} ${code}`;
+  return `${text.slice(0, -digits)}.${text.slice(-digits)} ${code}`;
+}
+
+function digitsOf(code: string): number {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency: code });
+  return format.resolvedOptions().maximumFractionDigits ?? 2;
+}
+
+/** Rounds atoms down to cents, for the totals of sales that were priced in USDC. */
+export function centsOf(atoms: number): number {
+  return Math.floor(atoms / ATOMS_PER_CENT);
+}

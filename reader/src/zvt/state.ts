@@ -1,0 +1,117 @@
+import type { Frame } from './apdu.ts';
+import type { Command } from './commands.ts';
+import type { Totals } from './frames.ts';
+import {
+  isUnknownSale,
+  type Kept,
+  type Refund,
+  type RefundNews,
+  type Sale,
+  type SaleNews,
+} from './kept.ts';
+
+/**
+ * The conversation with one register: a pure state machine. `step` maps an observation to the next
+ * state and to effects, which `server.ts` carries out in their order.
+ *
+ * | phase | meaning | ends with |
+ * |---|---|---|
+ * | `away` | no register is connected | a connection |
+ * | `idle` | the register may send a command | a command |
+ * | `earlier` | a command waits for an earlier sale or refund | its result, time-out |
+ * | `selling` | the sale runs; intermediate status is sent | its result, time-out |
+ * | `refunding` | a reversal or refund runs | its result, time-out |
+ * | `asking` | the network is asked for totals, a receipt, the line | its answer, time-out |
+ * | `result` | a result that was kept before it was sent | an acknowledgment |
+ * | `ending` | the last frames, each after the acknowledgment of the last | the last one's |
+ *
+ * Rules of money: a sale is kept before it is asked for; the network learns of a sale only by the
+ * effect `sell`, which a kept sale alone causes; a result is kept before it is told; while a result
+ * is unknown, neither a status information nor a completion is sent; a register that goes away
+ * takes its unpaid sale with it.
+ */
+export type Phase =
+  | { readonly status: 'away' | 'idle' | 'ending' }
+  | { readonly status: 'earlier'; readonly since: number; readonly command: Command }
+  | {
+      readonly status: 'selling';
+      readonly since: number;
+      /** Since when the network has known more than this terminal; `null` while it may be paid. */
+      readonly unknownSince: number | null;
+      readonly shows: number;
+    }
+  | { readonly status: 'refunding'; readonly since: number; readonly isRejection: boolean }
+  | { readonly status: 'asking'; readonly since: number; readonly about: About }
+  | {
+      readonly status: 'result';
+      readonly of: 'sale' | 'refund' | 'report';
+      readonly frame: Frame;
+      /** What follows the acknowledgment: receipts, then this frame. */
+      readonly end: Frame;
+      readonly lines: readonly string[] | 'receipt' | null;
+      readonly mayReject: boolean;
+      readonly repeats: number;
+      /** When the result is sent again, because the register asked for that. */
+      readonly againAt: number | null;
+    };
+
+export type About =
+  | { readonly type: 'totals' | 'line' }
+  | { readonly type: 'receipt'; readonly end: Frame };
+
+export interface Conversation {
+  readonly kept: Kept;
+  readonly terminal: number;
+  readonly timeoutMs: number;
+  readonly phase: Phase;
+  /** The frame that the register has not acknowledged yet. */
+  readonly sent: { readonly frame: Frame; readonly at: number } | null;
+  readonly queue: readonly Frame[];
+  /** When the last intermediate status was sent, and its code. */
+  readonly shown: { readonly code: number; readonly at: number } | null;
+}
+
+export type Observation =
+  | { readonly type: 'connected' | 'cut' | 'tick' }
+  | { readonly type: 'frame'; readonly frame: Frame }
+  | { readonly type: 'sale'; readonly key: string; readonly news: SaleNews }
+  | { readonly type: 'refund'; readonly key: string; readonly news: RefundNews }
+  | { readonly type: 'totals'; readonly totals: Totals | null }
+  | { readonly type: 'line'; readonly isReached: boolean }
+  | { readonly type: 'receipt'; readonly lines: readonly string[] | null };
+
+export type Effect =
+  | { readonly type: 'send'; readonly frame: Frame }
+  | { readonly type: 'save'; readonly kept: Kept }
+  | { readonly type: 'sell'; readonly sale: Sale }
+  /** Cancels the sale if it is not paid. */
+  | { readonly type: 'cancel'; readonly key: string }
+  | { readonly type: 'refund'; readonly refund: Refund }
+  | { readonly type: 'totals'; readonly since: string | null; readonly currency: number }
+  | { readonly type: 'line' | 'hang_up' }
+  | { readonly type: 'receipt'; readonly url: string; readonly width: 32 | 48 };
+
+export interface Stepped {
+  readonly next: Conversation;
+  readonly effects: readonly Effect[];
+}
+
+/** What a step gets from outside: the time, and an id that was never used. */
+export interface Given {
+  readonly now: number;
+  readonly id: string;
+}
+
+export function quiet(next: Conversation): Stepped {
+  return { next, effects: [] };
+}
+
+/** Cancels the kept sale if it is not known to be paid. */
+export function cancelUnknown({ sale }: Kept): readonly Effect[] {
+  return sale !== null && isUnknownSale(sale) ? [{ type: 'cancel', key: sale.key }] : [];
+}
+
+/** Ends the command with this frame, after those that are still to be acknowledged. */
+export function ending(state: Conversation, ...last: readonly Frame[]): Conversation {
+  return { ...state, phase: { status: 'ending' }, queue: [...state.queue, ...last] };
+}

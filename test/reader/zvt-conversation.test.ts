@@ -1,0 +1,428 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { frameBytes } from '../../reader/src/zvt/apdu.ts';
+import { isUnknownSale, type Kept } from '../../reader/src/zvt/kept.ts';
+import type { Effect } from '../../reader/src/zvt/state.ts';
+import { ASK, authorization, frameOf, PAID, RETURNED, Talk } from './zvt-talk.ts';
+
+const ACK = '800000';
+const COMPLETED = '060f00';
+const SYSTEM_ERROR = '061e01ff';
+const ABORTED = '061e016c';
+const BUSY = '849c00';
+/** The beginning of a result: paid, or aborted. */
+const PAID_RESULT = /^040f..270004000000001250/;
+const ABORTED_RESULT = /^040f..276c/;
+
+function registered(kept?: Kept, ask: string = ASK.registerPlain): Talk {
+  const talk = new Talk(kept).connect();
+  assert.deepEqual(talk.says(ask)[0], ACK);
+  assert.deepEqual(talk.acknowledges(), []);
+  return talk;
+}
+
+/** A sale of 12.50 EUR that the customer can pay. */
+function selling(ask: string = ASK.registerPlain): Talk {
+  const talk = registered(undefined, ask);
+  assert.deepEqual(talk.says(authorization(1250)), [ACK]);
+  talk.news({ status: 'open', intent: 'pi_1' });
+  talk.news({ status: 'waiting' });
+  return talk;
+}
+
+test('a registration is answered with status, terminal number and currency', () => {
+  const talk = new Talk().connect();
+  assert.deepEqual(talk.says(ASK.register), [ACK, '060f0a190029123456784909' + '78']);
+  assert.deepEqual(talk.acknowledges(), []);
+  assert.equal(talk.state.phase.status, 'idle');
+  assert.deepEqual(talk.says('060006000000000999'), [ACK, '061e046f490978']);
+});
+
+test('a sale: kept, acknowledged, started; then its result, then the completion', () => {
+  const talk = registered();
+  talk.says(authorization(1250));
+  assert.deepEqual(
+    talk.last.map(({ type }) => type),
+    ['save', 'send', 'sell'],
+  );
+  talk.news({ status: 'open', intent: 'pi_1' });
+  const [result, ...others] = talk.news(PAID);
+  assert.match(result ?? '', PAID_RESULT);
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    talk.last.map(({ type }) => type),
+    ['save', 'save', 'send'],
+  );
+  assert.deepEqual(talk.acknowledges(), [COMPLETED]);
+  assert.deepEqual(talk.acknowledges(), []);
+  assert.equal(talk.state.phase.status, 'idle');
+  assert.equal(
+    talk.state.kept.sale?.status === 'paid' && talk.state.kept.sale.told,
+    'acknowledged',
+  );
+});
+
+test('a register that wants it gets intermediate status, and again each 5 s', () => {
+  const talk = selling(ASK.register);
+  assert.deepEqual(talk.after(200), ['04ff010a']);
+  assert.deepEqual(talk.after(200), [], 'not before it is acknowledged');
+  talk.acknowledges();
+  assert.deepEqual(talk.after(4_000), []);
+  assert.deepEqual(talk.after(1_000), ['04ff010a']);
+  talk.acknowledges();
+  talk.news({ status: 'processing' });
+  assert.deepEqual(talk.after(200), ['04ff0104'], 'a change is shown at once');
+  const plain = selling();
+  assert.deepEqual(plain.after(60_000), []);
+});
+
+test('the receipt is printed at the register, line by line, before the completion', () => {
+  const talk = selling(ASK.register);
+  talk.news(PAID);
+  assert.deepEqual(talk.acknowledges(), []);
+  const asked = talk.last.find(({ type }) => type === 'receipt');
+  assert.ok(asked?.type === 'receipt' && asked.width === 32);
+  talk.observe({ type: 'receipt', lines: ['Café', 'Total'] });
+  assert.deepEqual(talk.sent(), ['06d10500436166' + '82']);
+  assert.deepEqual(talk.acknowledges(), ['06d10681546f74616c']);
+  assert.deepEqual(talk.acknowledges(), [COMPLETED]);
+  const without = selling(ASK.register);
+  without.news(PAID);
+  without.acknowledges();
+  without.observe({ type: 'receipt', lines: null });
+  assert.deepEqual(without.sent(), [COMPLETED], 'a sale is complete without its receipt');
+});
+
+test('while a result is unknown, only intermediate status is sent, then the system error', () => {
+  for (const status of ['processing', 'unreachable'] as const) {
+    const talk = selling(ASK.register);
+    talk.news({ status });
+    const sent: string[] = [];
+    for (let second = 0; second < 181 && talk.state.phase.status === 'selling'; second++) {
+      sent.push(...talk.after(1_000));
+      talk.acknowledges();
+    }
+    const last = sent.pop();
+    assert.equal(last, SYSTEM_ERROR);
+    assert.ok(sent.length > 30 && sent.every((frame) => frame.startsWith('04ff01')));
+    assert.ok(isUnknownSale(talk.state.kept.sale));
+    assert.equal(talk.did('cancel'), 1, 'an unpaid sale must not be paid later');
+  }
+});
+
+test('without intermediate status the time-out counts from the command', () => {
+  const talk = selling();
+  talk.after(179_000);
+  assert.equal(talk.state.phase.status, 'selling');
+  assert.deepEqual(talk.after(1_000), [SYSTEM_ERROR]);
+});
+
+test('after a system error, "repeat receipt" tells the truth as soon as it is known', () => {
+  const talk = selling();
+  talk.news({ status: 'processing' });
+  talk.after(180_000);
+  talk.acknowledges();
+  assert.deepEqual(talk.says(ASK.repeatReceipt), [ACK]);
+  assert.equal(talk.state.phase.status, 'earlier');
+  const [result] = talk.news(PAID);
+  assert.match(result ?? '', PAID_RESULT);
+  assert.deepEqual(talk.acknowledges(), [COMPLETED]);
+  talk.acknowledges();
+  assert.match(talk.says(ASK.repeatReceipt)[1] ?? '', PAID_RESULT, 'as often as it is asked');
+});
+
+test('after a system error, a sale waits for the result: paid, it is that sale', () => {
+  const talk = selling();
+  talk.news({ status: 'processing' });
+  talk.after(180_000);
+  talk.acknowledges();
+  talk.says(authorization(1250));
+  assert.match(talk.news(PAID)[0] ?? '', PAID_RESULT);
+  talk.acknowledges();
+  talk.acknowledges();
+  assert.equal(talk.sold.length, 1);
+  talk.says(authorization(1250));
+  assert.equal(talk.sold.length, 2, 'once acknowledged, each request is a sale');
+});
+
+test('after a system error, a sale waits for the result: not paid, it is a new sale', () => {
+  const talk = selling();
+  talk.news({ status: 'unreachable' });
+  talk.after(180_000);
+  talk.acknowledges();
+  talk.says(authorization(1250));
+  assert.equal(talk.sold.length, 1);
+  talk.news({ status: 'not_paid', code: 0x6c });
+  assert.equal(talk.sold.length, 2);
+  assert.equal(new Set(talk.sold).size, 2);
+});
+
+test('an equal amount within 120 s of an unacknowledged result first repeats it', () => {
+  for (const [ms, sales] of [[0, 1] as const, [119_000, 1] as const, [121_000, 2] as const]) {
+    const talk = selling();
+    talk.news(PAID);
+    talk.observe({ type: 'cut' }).connect();
+    talk.now += ms;
+    const [, result] = talk.says(authorization(1250));
+    assert.equal(result?.startsWith('040f') ?? false, sales === 1);
+    assert.equal(talk.sold.length, sales);
+  }
+  const other = selling();
+  other.news(PAID);
+  other.observe({ type: 'cut' }).connect();
+  other.says(authorization(1251));
+  assert.equal(other.sold.length, 2, 'another amount is another sale');
+});
+
+test('a payment after the register had gone is the next equal request’s result', () => {
+  const talk = selling();
+  talk.observe({ type: 'cut' });
+  assert.equal(talk.did('cancel'), 1);
+  talk.news(PAID);
+  talk.connect();
+  assert.match(talk.says(authorization(1250))[1] ?? '', PAID_RESULT);
+  assert.equal(talk.sold.length, 1);
+});
+
+test('an unpaid sale ends with its connection, and the next request is a new sale', () => {
+  const talk = selling();
+  talk.observe({ type: 'cut' });
+  talk.news({ status: 'not_paid', code: 0x6c });
+  talk.connect();
+  assert.deepEqual(talk.says(authorization(1250)), [ACK]);
+  assert.equal(talk.sold.length, 2);
+});
+
+test('only the register’s own number makes the key of a sale', () => {
+  const talk = registered();
+  talk.says(authorization(1250, '0117'));
+  talk.news(PAID);
+  talk.acknowledges();
+  talk.acknowledges();
+  assert.match(talk.says(authorization(1250, '0117'))[1] ?? '', PAID_RESULT);
+  assert.equal(talk.sold.length, 1);
+  talk.acknowledges();
+  talk.acknowledges();
+  assert.deepEqual(talk.says(authorization(1300, '0117')), [ACK, '061e019a'], 'another amount');
+  talk.acknowledges();
+  talk.says(authorization(1250, '0118'));
+  const other = registered();
+  other.says(authorization(1250, '0117'));
+  assert.equal(other.sold[0], talk.sold[0]);
+  assert.equal(new Set(talk.sold).size, 2);
+});
+
+test('abort by the register cancels an unpaid sale; a paid one is still reported', () => {
+  const talk = selling();
+  assert.deepEqual(talk.says(ASK.abort), [ACK]);
+  assert.equal(talk.did('cancel'), 1);
+  assert.match(talk.news({ status: 'not_paid', code: 0x6c })[0] ?? '', ABORTED_RESULT);
+  assert.deepEqual(talk.acknowledges(), [ABORTED]);
+  const late = selling();
+  late.says(ASK.abort);
+  assert.match(late.news(PAID)[0] ?? '', PAID_RESULT);
+});
+
+test('abort by the customer ends with the result for an abort, and no other', () => {
+  const talk = selling();
+  assert.match(talk.news({ status: 'not_paid', code: 0x6c })[0] ?? '', ABORTED_RESULT);
+  assert.deepEqual(talk.acknowledges(), [ABORTED]);
+  talk.acknowledges();
+  assert.match(talk.says(ASK.repeatReceipt)[1] ?? '', ABORTED_RESULT);
+  assert.deepEqual(talk.acknowledges(), [COMPLETED]);
+});
+
+test('a command during a sale is answered "please wait" and changes nothing', () => {
+  const talk = selling();
+  for (const ask of [authorization(1250), ASK.reverseLast, ASK.endOfDay, ASK.logOff]) {
+    assert.deepEqual(talk.says(ask), [BUSY]);
+  }
+  assert.equal(talk.sold.length, 1);
+});
+
+test('a result that the register asks for again is repeated after 2 s', () => {
+  const talk = selling();
+  const [result] = talk.news(PAID);
+  assert.deepEqual(talk.says(ASK.repeatResult), []);
+  assert.deepEqual(talk.after(1_000), []);
+  assert.deepEqual(talk.after(1_000), [result]);
+  assert.deepEqual(talk.acknowledges(), [COMPLETED]);
+});
+
+test('goods that were not issued: the sale is returned, and the payment is aborted', () => {
+  const talk = selling();
+  talk.news(PAID);
+  talk.says(ASK.goodsNotIssued);
+  assert.equal(talk.did('refund'), 1);
+  assert.deepEqual(talk.returned(RETURNED), [ABORTED]);
+  talk.acknowledges();
+  talk.says(authorization(1250));
+  assert.equal(talk.sold.length, 2, 'the returned sale counts as paid no more');
+  const failed = selling();
+  failed.news(PAID);
+  failed.says(ASK.goodsNotIssued);
+  assert.deepEqual(failed.returned({ status: 'refused', code: 0x83 }), [SYSTEM_ERROR]);
+});
+
+test('a reversal returns the last sale once, also if the register asks again', () => {
+  const talk = selling();
+  talk.news(PAID);
+  talk.observe({ type: 'cut' }).connect();
+  talk.says(ASK.reverseLast);
+  talk.observe({ type: 'cut' }).connect();
+  talk.returned(RETURNED);
+  talk.says(ASK.reverseLast);
+  const keys = talk.effects.flatMap((one) => (one.type === 'refund' ? [one.refund.key] : []));
+  assert.deepEqual(keys, ['zvt-reversal-pay_1', 'zvt-reversal-pay_1']);
+  assert.match(talk.returned(RETURNED)[0] ?? '', /^040f..270004000000001250/);
+  talk.acknowledges();
+  talk.acknowledges();
+  talk.says(authorization(1250));
+  assert.equal(talk.sold.length, 2, 'a returned sale is never repeated as paid');
+});
+
+test('a reversal of another amount and a refund without a receipt move nothing', () => {
+  const talk = selling();
+  talk.news(PAID);
+  talk.acknowledges();
+  talk.acknowledges();
+  const wrong = [
+    '06300d000000870017' + '04000000009999',
+    '06310a00000004000000000500',
+    '063007000000870017' + '99',
+  ];
+  for (const ask of wrong) talk.says(ask);
+  assert.equal(talk.did('refund'), 0);
+  talk.says('06310d0000000400000000050087' + '1042');
+  assert.equal(talk.did('refund'), 1);
+});
+
+test('the end of day is closed only when the register has acknowledged its totals', () => {
+  const talk = registered(undefined, ASK.register);
+  talk.says(ASK.endOfDay);
+  const money = { amount: 2500, currency: 978 };
+  const numbers = { count: 2, firstReceipt: 16, lastReceipt: 17 };
+  const totals = { at: '2026-11-28T20:00:00.000Z', money, ...numbers, lines: ['TOTAL'] };
+  talk.observe({ type: 'totals', totals });
+  assert.match(talk.sent()[0] ?? '', /60f0f5f300160017(00000000000000){6}02000000002500/);
+  assert.equal(talk.state.kept.closed_at, null);
+  assert.deepEqual(talk.acknowledges(), ['06d10681544f54414c']);
+  assert.notEqual(talk.state.kept.closed_at, null);
+  assert.deepEqual(talk.acknowledges(), [COMPLETED]);
+});
+
+test('diagnosis, status enquiry, initialisation and log-off are answered', () => {
+  const talk = registered(undefined, ASK.register);
+  assert.deepEqual(talk.says(ASK.statusEnquiry), [ACK, '060f0100']);
+  talk.acknowledges();
+  assert.deepEqual(talk.says('069303000000'), [ACK, COMPLETED]);
+  talk.acknowledges();
+  for (const [isReached, end] of [[true, COMPLETED] as const, [false, '061e019b'] as const]) {
+    assert.deepEqual(talk.says(ASK.diagnosis), [ACK]);
+    talk.observe({ type: 'line', isReached });
+    assert.deepEqual(talk.sent(), [end]);
+    talk.acknowledges();
+  }
+  assert.deepEqual(talk.says(ASK.logOff), [ACK]);
+  assert.equal(talk.state.kept.register.wantsStatus, false);
+  assert.deepEqual(talk.says('06c000'), ['848300'], 'a command that this terminal does not have');
+});
+
+test('a register that does not acknowledge is disconnected', () => {
+  const talk = selling();
+  talk.news(PAID);
+  talk.after(11_000);
+  assert.equal(talk.did('hang_up'), 1);
+  assert.equal(talk.state.kept.sale?.status === 'paid' && talk.state.kept.sale.told, 'sent');
+});
+
+test('after a restart an unknown sale is looked up and canceled, a known one is kept', () => {
+  const before = selling();
+  const restarted = new Talk(before.state.kept);
+  assert.deepEqual(
+    restarted.effects.map(({ type }) => type),
+    ['sell', 'cancel'],
+  );
+  assert.equal(restarted.sold[0], before.sold[0]);
+  before.news(PAID);
+  const known = new Talk(before.state.kept).connect();
+  assert.equal(known.effects.length, 0);
+  assert.match(known.says(authorization(1250))[1] ?? '', PAID_RESULT);
+});
+
+/** What may happen in any order, to a register and its network. */
+const EVENTS = [
+  ...Object.values(ASK).map((ask) => (talk: Talk) => talk.says(ask)),
+  ...[1250, 1300].map((cents) => (talk: Talk) => talk.says(authorization(cents))),
+  (talk: Talk) => talk.says(authorization(1250, '0117')),
+  (talk: Talk) => talk.acknowledges(),
+  (talk: Talk) => talk.connect(),
+  (talk: Talk) => talk.observe({ type: 'cut' }),
+  (talk: Talk) => talk.after(1_000),
+  (talk: Talk) => talk.after(60_000),
+  (talk: Talk) => void (talk.state.kept.sale && talk.news({ status: 'open', intent: 'pi_1' })),
+  (talk: Talk) => void (talk.state.kept.sale && talk.news({ status: 'processing' })),
+  (talk: Talk) => void (talk.state.kept.sale && talk.news(PAID)),
+  (talk: Talk) => void (talk.state.kept.sale && talk.news({ status: 'not_paid', code: 0x6c })),
+  (talk: Talk) => void (talk.state.kept.refund && talk.returned(RETURNED)),
+] as const;
+
+/** Checks the rules of money for the effects of one step. @returns what is on the disk after it. */
+function checkStep(effects: readonly Effect[], disk: Kept | null): Kept | null {
+  let kept = disk;
+  for (const effect of effects) {
+    if (effect.type === 'save') {
+      const wasUnknown = isUnknownSale(kept?.sale ?? null);
+      assert.ok(!wasUnknown || effect.kept.sale?.key === kept?.sale?.key, 'a sale was forgotten');
+      kept = effect.kept;
+    }
+    if (effect.type === 'sell') assert.deepEqual(kept?.sale, effect.sale, 'sold before it is kept');
+    if (effect.type === 'refund') assert.deepEqual(kept?.refund, effect.refund);
+    if (effect.type !== 'send' || effect.frame.control !== 0x040f) continue;
+    assert.ok(!isUnknownSale(kept?.sale ?? null), 'a result was told while one is unknown');
+    if (effect.frame.data[1] !== 0) continue;
+    const known = [kept?.sale, kept?.refund];
+    const isKept = known.some((one) => one?.status === 'paid' || one?.status === 'done');
+    assert.ok(isKept, `told, not kept: ${Buffer.from(frameBytes(effect.frame)).toString('hex')}`);
+  }
+  return kept;
+}
+
+test('in any order of events: kept before sold or told, and one unknown sale at a time', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(EVENTS.length - 1), { maxLength: 60 }), (order) => {
+      const talk = new Talk().connect();
+      let disk: Kept | null = null;
+      for (const one of order) {
+        EVENTS[one]?.(talk);
+        disk = checkStep(talk.last, disk);
+        assert.deepEqual(disk?.sale ?? null, talk.state.kept.sale);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('no bytes are more than one sale: 100,000 mutated frames charge and crash nothing', () => {
+  const valid = [...Object.values(ASK), authorization(1250), authorization(99, '0117')];
+  const random = fc.sample(fc.nat(0xff_ffff), { numRuns: 100_000, seed: 80 });
+  let talk = new Talk().connect();
+  let authorized = 0;
+  let sold = 0;
+  for (const [index, number] of random.entries()) {
+    const frame = frameOf(valid[index % valid.length] ?? ASK.abort);
+    const bytes = Uint8Array.from([frame.control >> 8, frame.control & 0xff, ...frame.data]);
+    const at = (number >> 8) % bytes.length;
+    bytes[at] = number & 0xff;
+    const cut = number % 7 === 0 ? bytes.subarray(0, Math.max(2, at)) : bytes;
+    const control = (cut[0] ?? 0) * 256 + (cut[1] ?? 0);
+    if (control === 0x0601) authorized += 1;
+    talk.observe({ type: 'frame', frame: { control, data: cut.subarray(2) } });
+    if (isUnknownSale(talk.state.kept.sale)) talk.news({ status: 'not_paid', code: 0x6c });
+    if (index % 500 !== 499) continue;
+    sold += talk.sold.length;
+    talk = new Talk(talk.state.kept).connect();
+  }
+  assert.ok(sold > 0 && sold <= authorized, `${sold} of ${authorized}`);
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { present } from '#core/assert.ts';
+import { type Frame, frameBytes, readFrame } from '../../reader/src/zvt/apdu.ts';
+import { UNREGISTERED } from '../../reader/src/zvt/commands.ts';
+import { newConversation, step } from '../../reader/src/zvt/conversation.ts';
+import {
+  type Kept,
+  NOTHING_KEPT,
+  type RefundNews,
+  type SaleNews,
+} from '../../reader/src/zvt/kept.ts';
+import type { Conversation, Effect, Observation } from '../../reader/src/zvt/state.ts';
+
+/** Frames that a register sends. */
+export const ASK = {
+  acknowledge: '800000',
+  repeatResult: '849c00',
+  goodsNotIssued: '846600',
+  register: '0600060000008e0978',
+  registerPlain: '060006000000000978',
+  abort: '06b000',
+  repeatReceipt: '062003000000',
+  endOfDay: '065003000000',
+  statusEnquiry: '050100',
+  diagnosis: '067000',
+  logOff: '060200',
+  reverseLast: '06300600000087ffff',
+} as const;
+
+/** Returns a request for a payment. @param number The register's own number, in hex. */
+export function authorization(cents: number, number?: string): string {
+  const amount = `04${String(cents).padStart(12, '0')}`;
+  const own = number === undefined ? '' : `06${hex(number.length / 2 + 2)}c4${lengthOf(number)}`;
+  const data = `${amount}${own}`;
+  return `0601${lengthOf(data)}`;
+}
+
+function lengthOf(data: string): string {
+  return `${hex(data.length / 2)}${data}`;
+}
+
+function hex(byte: number): string {
+  return byte.toString(16).padStart(2, '0');
+}
+
+export function frameOf(text: string): Frame {
+  return present(readFrame(Uint8Array.from(Buffer.from(text, 'hex'))), text).frame;
+}
+
+export const PAID: SaleNews = {
+  status: 'paid',
+  paid: {
+    ...{ payment: 'pay_1', receipt: 17, receipt_url: 'https://pay.example.com/receipts/x' },
+    ...{ at: '2026-11-28T12:00:00.000Z', text: '12.50 USDC' },
+  },
+};
+
+export const RETURNED: RefundNews = {
+  status: 'done',
+  done: {
+    ...{ money: { amount: 1250, currency: 978 }, receipt: 3, receipt_url: null },
+    at: '2026-11-28T12:01:00.000Z',
+  },
+};
+
+/** A conversation without a network: a test says what each observation is. */
+export class Talk {
+  now = 1_000_000;
+  state: Conversation;
+  /** All effects so far, and those of the last step. */
+  readonly effects: Effect[] = [];
+  last: readonly Effect[] = [];
+  #ids = 0;
+
+  constructor(kept: Kept = NOTHING_KEPT(UNREGISTERED), timeoutMs = 180_000) {
+    const begun = newConversation(kept, { terminal: 12_345_678, timeoutMs });
+    this.state = begun.next;
+    this.#took(begun.effects);
+  }
+
+  #took(effects: readonly Effect[]): void {
+    this.last = effects;
+    this.effects.push(...effects);
+  }
+
+  observe(observation: Observation): this {
+    const given = { now: this.now, id: `id${this.#ids++}` };
+    const { next, effects } = step(this.state, observation, given);
+    this.state = next;
+    this.#took(effects);
+    return this;
+  }
+
+  connect(): this {
+    return this.observe({ type: 'connected' });
+  }
+
+  /** The register sends this. @returns what the terminal sends, in hex. */
+  says(text: string): string[] {
+    this.observe({ type: 'frame', frame: frameOf(text) });
+    return this.sent();
+  }
+
+  /** The register acknowledges. */
+  acknowledges(): string[] {
+    return this.says(ASK.acknowledge);
+  }
+
+  news(news: SaleNews): string[] {
+    const { sale } = this.state.kept;
+    assert.ok(sale !== null);
+    this.observe({ type: 'sale', key: sale.key, news });
+    return this.sent();
+  }
+
+  returned(news: RefundNews): string[] {
+    const { refund } = this.state.kept;
+    assert.ok(refund !== null);
+    this.observe({ type: 'refund', key: refund.key, news });
+    return this.sent();
+  }
+
+  after(ms: number): string[] {
+    this.now += ms;
+    this.observe({ type: 'tick' });
+    return this.sent();
+  }
+
+  sent(): string[] {
+    return this.last.flatMap((effect) =>
+      effect.type === 'send' ? [Buffer.from(frameBytes(effect.frame)).toString('hex')] : [],
+    );
+  }
+
+  /** The keys of the sales that were started. */
+  get sold(): readonly string[] {
+    return this.effects.flatMap((effect) => (effect.type === 'sell' ? [effect.sale.key] : []));
+  }
+
+  did(type: Effect['type']): number {
+    return this.effects.filter((effect) => effect.type === type).length;
+  }
+}
