@@ -1,6 +1,7 @@
+import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { writeCards } from './cards-command.ts';
-import { DeviceApi, DeviceApiError } from './device-api.ts';
+import { DeviceApi, DeviceApiError, usdc } from './device-api.ts';
 import { runWithoutScreen, type TillEvent } from './headless.ts';
 import { type ReaderEvent, watchReaders } from './pcsc/readers.ts';
 import { PCSCD_SOCKET } from './pcsc/service.ts';
@@ -11,6 +12,7 @@ import {
   readPairing,
   readPassType,
   readTill,
+  registerFile,
   SettingError,
   savePairing,
   saveTill,
@@ -20,9 +22,14 @@ import {
 import { watchSleep } from './sleep.ts';
 import { WaitingTaps } from './taps.ts';
 import { openTillFeed } from './till-feed.ts';
+import { REGISTER_TIMEOUT_MS } from './zvt/conversation.ts';
+import { type RegisterOptions, serveRegister, ZVT_PORT } from './zvt/server.ts';
 
 /** The port that the till's page connects to by default. */
 export const TILL_PORT = 4244;
+
+/** Only programs of this machine reach it. */
+const LOOPBACK = '127.0.0.1';
 
 const HELP = `Usage: tapline-reader [options]
        tapline-reader cards write
@@ -41,6 +48,9 @@ browser of this machine.
   --printer PLACE   print each receipt by ESC/POS: /dev/usb/lp0, or tcp://192.168.1.50:9100
   --width N         characters of its paper: 48 (80 mm) or 32 (58 mm) [48]
   --drawer          open the drawer that is plugged into the printer, too
+  --zvt PORT        serve a cash register by ZVT over TCP (usually ${ZVT_PORT})
+  --zvt-host IP     the address at which the register reaches this machine [${LOOPBACK}]
+  --zvt-timeout S   seconds after which the register gives up [${REGISTER_TIMEOUT_MS / 1000}]
   --json            one event a line, as JSON
   --help
 
@@ -59,6 +69,9 @@ const OPTIONS = {
   printer: { type: 'string' },
   width: { type: 'string' },
   drawer: { type: 'boolean' },
+  zvt: { type: 'string' },
+  'zvt-host': { type: 'string' },
+  'zvt-timeout': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
@@ -100,6 +113,9 @@ type Values = {
 
 async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   const passType = values.wallets === undefined ? null : await readPassType(values.wallets);
+  if (values.till === true && values.zvt !== undefined) {
+    throw new SettingError('--zvt is for a reader without --till.');
+  }
   if (values.till === true) return serveTill(values, passType, env);
   const file = values.config ?? defaultFile(env);
   if (values.pair !== undefined) await pair(values.pair, values.server, file);
@@ -109,7 +125,29 @@ async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   const api = new DeviceApi(pairing.server, pairing.device_key);
   const { socket, json = false } = values;
   const wallets = { collector: api.proveCollector, passType };
-  return serve({ api, wallets, end, socket, json, printing: printingOf(values) });
+  const register = registerOf(values, { file, terminal: pairing.terminal });
+  return serve({ api, wallets, end, socket, json, printing: printingOf(values), register });
+}
+
+type Registering = Pick<RegisterOptions, 'host' | 'port' | 'timeoutMs' | 'file' | 'terminal'>;
+
+/** Returns the settings for a cash register, or `null` if none is served. */
+function registerOf(
+  values: Values,
+  { file, terminal }: { readonly file: string; readonly terminal: string },
+): Registering | null {
+  const { zvt, 'zvt-host': host = LOOPBACK, 'zvt-timeout': timeout } = values;
+  if (zvt === undefined) {
+    if (values['zvt-host'] === undefined && timeout === undefined) return null;
+    throw new SettingError('--zvt-host and --zvt-timeout need --zvt.');
+  }
+  if (isIP(host) === 0) throw new SettingError('--zvt-host must be an IP address.');
+  const seconds = Number(timeout ?? REGISTER_TIMEOUT_MS / 1000);
+  if (!Number.isInteger(seconds) || seconds < 10 || seconds > 900) {
+    throw new SettingError('--zvt-timeout must be a number of seconds from 10 to 900.');
+  }
+  const port = portOf(zvt, '--zvt');
+  return { host, port, timeoutMs: seconds * 1000, file: registerFile(file), terminal };
 }
 
 /** Returns the printer's settings, or `null` if no printer was named. */
@@ -138,10 +176,10 @@ function endOfProcess(): AbortController {
 /** Matches a pairing code in the format that a till shows. */
 const CODE = /^[0-9A-Z]{4}-[0-9A-Z]{4}$/;
 
-function portOf(text: string | undefined): number {
-  const port = Number(text ?? TILL_PORT);
+function portOf(text: string, option: string): number {
+  const port = Number(text);
   if (Number.isInteger(port) && port >= 1024 && port <= 65_535) return port;
-  throw new SettingError('--port must be a number from 1024 to 65535.');
+  throw new SettingError(`${option} must be a number from 1024 to 65535.`);
 }
 
 async function tillOf(values: Values, file: string): Promise<Till> {
@@ -170,7 +208,7 @@ async function serveTill(
   const say = (event: object, words: string) =>
     process.stdout.write(values.json ? `${JSON.stringify(event)}\n` : `${words}\n`);
   const feed = await openTillFeed({
-    port: portOf(values.port),
+    port: portOf(values.port ?? String(TILL_PORT), '--port'),
     origin,
     code,
     tokenHash,
@@ -179,10 +217,7 @@ async function serveTill(
       const status = isThere ? 'till' : 'no_till';
       say({ status }, isThere ? 'The till is connected.' : 'Waiting for the till.');
     },
-  }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE') throw error;
-    throw new SettingError('The port is in use. The reader may already be running.');
-  });
+  }).catch(portInUse);
   say({ status: 'waiting', port: feed.port }, `Waiting for the till at port ${feed.port}.`);
   await watchReaders({
     socket: values.socket ?? PCSCD_SOCKET,
@@ -198,6 +233,11 @@ async function serveTill(
   });
   await feed.close();
   return 0;
+}
+
+function portInUse(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'EADDRINUSE') throw error;
+  throw new SettingError('The port is in use. The reader may already be running.');
 }
 
 function tapWords(status: string): string {
@@ -223,14 +263,38 @@ interface Serving {
   readonly socket: string | undefined;
   readonly json: boolean;
   readonly printing: Printing | null;
+  readonly register: Registering | null;
 }
 
-async function serve({ api, wallets, end, socket, json, printing }: Serving): Promise<number> {
+async function serve(serving: Serving): Promise<number> {
+  const { api, wallets, end, socket, json, printing, register } = serving;
   const taps = new WaitingTaps();
   watchSleep(() => api.woke(), end.signal);
   let unpaired = false;
   const say = (event: object & { status: string }, words: string) =>
     process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${words}\n`);
+  const faults: unknown[] = [];
+  const desk =
+    register === null
+      ? null
+      : await serveRegister({
+          ...register,
+          api,
+          signal: end.signal,
+          onRegister: (isConnected) => {
+            const status = isConnected ? 'register' : 'no_register';
+            say({ status }, isConnected ? 'The register is connected.' : 'No register.');
+          },
+          onFault: (error) => {
+            faults.push(error);
+            end.abort();
+          },
+        }).catch(portInUse);
+  if (desk !== null && register !== null) {
+    const { host } = register;
+    const event = { status: 'waiting_for_register', host, port: desk.port };
+    say(event, `Waiting for the register at ${host}:${desk.port}.`);
+  }
   const readers = watchReaders({
     socket: socket ?? PCSCD_SOCKET,
     wallets: () => wallets,
@@ -257,7 +321,9 @@ async function serve({ api, wallets, end, socket, json, printing }: Serving): Pr
     },
   });
   end.abort();
+  await desk?.close();
   await readers;
+  if (faults.length > 0) throw faults[0];
   return unpaired ? 1 : 0;
 }
 
@@ -295,9 +361,4 @@ function wordsOf(event: TillEvent): string {
     case 'unpaired':
       return 'This reader is no longer paired. Use --pair.';
   }
-}
-
-function usdc(atoms: number): string {
-  const text = String(atoms).padStart(7, '0');
-  return `${text.slice(0, -6)}.${text.slice(-6).replace(/0{1,4}$/, '')}`;
 }

@@ -16,21 +16,71 @@ export interface Intent {
   readonly last_payment_error: { readonly customer_message: string } | null;
 }
 
+/** The fields of a settled payment that a cash register is told of. */
+export interface DevicePayment {
+  readonly id: string;
+  readonly payment_intent: string;
+  readonly amount: number;
+  readonly tip: number;
+  readonly amount_refunded: number;
+  readonly presentment: PresentmentPrice | null;
+  readonly payment_method: { readonly type: string; readonly credential: string | null };
+  readonly receipt_number: string;
+  readonly receipt_url: string | null;
+  readonly settled_at: string;
+  readonly created: string;
+}
+
+interface PresentmentPrice {
+  readonly currency: string;
+  readonly amount: number;
+  readonly tip_amount?: number;
+}
+
+export interface DeviceRefund {
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly amount: number;
+  readonly presentment: PresentmentPrice | null;
+  readonly receipt_number: string | null;
+  readonly receipt_url: string | null;
+  readonly updated: string;
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+/** The sums since a moment, of which a cash register gets the refunds. */
+export interface DeviceTotals {
+  readonly total: {
+    readonly refunds: number;
+    readonly refunded: number;
+    readonly presentment: readonly { readonly currency: string; readonly refunded: number }[];
+  };
+}
+
 /** Thrown if the server refused a request. No money moved. */
 export class DeviceApiError extends Error {
   readonly status: number;
   readonly code: string;
+  /** The field of the request that was refused. */
+  readonly param: string | null;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, param: string | null = null) {
     super(message);
     this.name = 'DeviceApiError';
     this.status = status;
     this.code = code;
+    this.param = param;
   }
 }
 
 /** Longer than the server holds a long poll (25 s) and than a tap may take (30 s). */
 const REQUEST_MS = 40_000;
+
+/** Longer than the server waits for the result of a refund (70 s). */
+const REFUND_MS = 80_000;
 
 /**
  * Time limit of a request for a chip: short, because the customer holds it to the reader meanwhile.
@@ -42,8 +92,8 @@ const PHONE_MS = 1500;
  * Time limit of a request that clears a dead connection: a reachable server answers well within it.
  */
 const CLEAR_MS = 500;
-/** The most connections that this program uses at once: two long polls and one action. */
-const KEPT_CONNECTIONS = 3;
+/** The most connections that this program uses at once: three long polls and one action. */
+const KEPT_CONNECTIONS = 4;
 /** Error codes that mean that Smart Tap is off, which the merchant or operator can change. */
 const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 
@@ -106,6 +156,34 @@ export class DeviceApi {
     return this.#call('GET', `/payment_intents/${id}?${query}`, { signal });
   }
 
+  /** Creates a sale at this terminal. Sending the same key again returns the first response. */
+  createIntent(price: object, key: string, signal: AbortSignal): Promise<Intent> {
+    return this.#call('POST', '/payment_intents', { body: price, key, signal });
+  }
+
+  cancel(id: string, signal: AbortSignal): Promise<Intent> {
+    return this.#call('POST', `/payment_intents/${id}/cancel`, { signal });
+  }
+
+  /** Returns payments of this terminal, newest first. */
+  payments(query: string, signal: AbortSignal): Promise<Page<DevicePayment>> {
+    return this.#call('GET', `/payments?${query}`, { signal });
+  }
+
+  /** Refunds a sale. Sending the same key again returns the first response. */
+  refund(refund: object, key: string, signal: AbortSignal): Promise<DeviceRefund> {
+    return this.#call('POST', '/refunds', { body: refund, key, signal, ms: REFUND_MS });
+  }
+
+  totals(since: string, signal: AbortSignal): Promise<DeviceTotals> {
+    return this.#call('GET', `/totals?created_gte=${encodeURIComponent(since)}`, { signal });
+  }
+
+  /** Reads the terminal, which shows that the network answers. */
+  terminal(signal: AbortSignal): Promise<unknown> {
+    return this.#call('GET', '/terminal', { signal });
+  }
+
   tap(id: string, credential: TapCredential, key: string): Promise<Intent> {
     return this.#call('POST', `/payment_intents/${id}/tap`, { body: { credential }, key });
   }
@@ -141,9 +219,7 @@ export class DeviceApi {
 
   /** Returns the receipt URL of a paid intent, or `null` if it is not available yet. */
   async receiptUrl(intent: string): Promise<string | null> {
-    const { data } = await this.#call<{
-      data: readonly { payment_intent: string; receipt_url: string | null }[];
-    }>('GET', '/payments?limit=10', {});
+    const { data } = await this.payments('limit=10', AbortSignal.timeout(REQUEST_MS));
     return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
   }
 
@@ -160,9 +236,9 @@ export class DeviceApi {
   async #call<T>(
     method: string,
     path: string,
-    options: { signal?: AbortSignal; body?: object; key?: string },
+    options: { signal?: AbortSignal; body?: object; key?: string; ms?: number },
   ): Promise<T> {
-    const { signal, body, key } = options;
+    const { signal, body, key, ms = REQUEST_MS } = options;
     await this.#cleared;
     const request = {
       method,
@@ -174,7 +250,7 @@ export class DeviceApi {
       body: body === undefined ? null : JSON.stringify(body),
     };
     const until = [this.#awake.signal, ...(signal === undefined ? [] : [signal])];
-    return within({ ms: REQUEST_MS, until }, async (end) =>
+    return within({ ms, until }, async (end) =>
       bodyOf<T>(await fetch(`${this.#base}${path}`, { ...request, signal: end })),
     );
   }
@@ -191,8 +267,20 @@ function baseOf(server: string): string {
 
 async function bodyOf<T>(response: Response): Promise<T> {
   if (response.status === 204) return null as T;
-  const body = (await response.json()) as T & { error?: { code: string; message: string } };
+  const body = (await response.json()) as T & { error?: ErrorBody };
   if (response.ok) return body;
-  const { code = 'unknown', message = `HTTP ${response.status}` } = body.error ?? {};
-  throw new DeviceApiError(response.status, code, message);
+  const { code = 'unknown', message = `HTTP ${response.status}`, param = null } = body.error ?? {};
+  throw new DeviceApiError(response.status, code, message, param);
+}
+
+interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly param?: string | null;
+}
+
+/** Writes atoms as an amount of USDC: at least two decimals. */
+export function usdc(atoms: number): string {
+  const text = String(atoms).padStart(7, '0');
+  return `${text.slice(0, -6)}.${text.slice(-6).replace(/0{1,4}$/, '')}`;
 }

@@ -185,7 +185,7 @@ async function handIn(till: WithoutScreen, intent: Intent, send: () => Promise<I
 }
 
 /** True for a refusal after which the same request with the same key can still succeed. */
-function mayComeAgain(error: DeviceApiError): boolean {
+export function mayComeAgain(error: DeviceApiError): boolean {
   return error.status >= 500 || error.status === 429 || error.code.endsWith('_in_progress');
 }
 

@@ -66,6 +66,24 @@ export async function readTill(file: string): Promise<Till | null> {
   return text === null ? null : parse<Till>(file, text);
 }
 
+/** The file for a cash register's state, beside the pairing: `reader.zvt.json`. */
+export function registerFile(file: string): string {
+  return `${file.replace(/\.json$/, '')}.zvt.json`;
+}
+
+/** Writes the state of a cash register. It is on the disk when this resolves. */
+export async function saveRegister(file: string, state: object): Promise<void> {
+  await saveOwn(file, state);
+  // Without this a loss of power may bring back the file before.
+  const folder = await open(path.dirname(file), 'r');
+  await folder.sync().finally(() => folder.close());
+}
+
+export async function readRegister<T>(file: string): Promise<T | null> {
+  const text = await readOwn(file);
+  return text === null ? null : parse<T>(file, text);
+}
+
 interface WalletsFile {
   readonly apple_vas?: {
     readonly pass_type_identifier: string;

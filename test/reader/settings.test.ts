@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { readPairing, readPassType, SettingError, savePairing } from '../../reader/src/settings.ts';
+import { main } from '../../reader/src/command.ts';
+import {
+  readPairing,
+  readPassType,
+  readRegister,
+  registerFile,
+  SettingError,
+  savePairing,
+  saveRegister,
+} from '../../reader/src/settings.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'tapline-reader-'));
 after(() => rm(folder, { recursive: true }));
@@ -26,4 +35,29 @@ test('a damaged file, or one that others can read, is refused with a reason', as
   await writeFile(damaged, '{"server":', { mode: 0o600 });
   await assert.rejects(readPairing(damaged), SettingError);
   await assert.rejects(readPassType(damaged), SettingError);
+});
+
+test('wrong options for a cash register are refused before anything starts', async () => {
+  const file = path.join(folder, 'register.json');
+  await savePairing(file, pairing);
+  const wrong = [
+    ['--zvt', '80'],
+    ['--zvt', 'twenty'],
+    ['--zvt', '20007', '--zvt-host', 'register.example'],
+    ['--zvt', '20007', '--zvt-timeout', '5'],
+    ['--zvt-host', '127.0.0.1'],
+    ['--zvt', '20007', '--till'],
+  ];
+  for (const options of wrong) {
+    assert.equal(await main(['--config', file, ...options], {}), 1, options.join(' '));
+  }
+});
+
+test('the state of a cash register is beside the pairing, for its owner only', async () => {
+  const file = registerFile(path.join(folder, 'reader.json'));
+  assert.equal(path.basename(file), 'reader.zvt.json');
+  assert.equal(await readRegister(file), null);
+  await saveRegister(file, { trace: 7 });
+  assert.deepEqual(await readRegister(file), { trace: 7 });
+  assert.equal((await stat(file)).mode & 0o077, 0);
 });

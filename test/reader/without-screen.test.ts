@@ -7,20 +7,12 @@ import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DeviceApi,
-  readTap,
-  runWithoutScreen,
-  type TapCredential,
-  type TillEvent,
-} from '../../reader/src/index.ts';
-import { NO_WALLETS } from '../../reader/src/settings.ts';
+import { DeviceApi, type TapCredential } from '../../reader/src/index.ts';
 import { watchSleep } from '../../reader/src/sleep.ts';
-import { WaitingTaps } from '../../reader/src/taps.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
-import { addTestTerminal, type TestTerminal } from '../../web/testing/till.ts';
 import { haloChip, keycard } from './emulated-chips.ts';
 import { bankCard, tag } from './emulated-phones.ts';
+import { type Make, startedTill, type Till } from './started-till.ts';
 
 let shared: SharedSandbox;
 let merchant: Caller;
@@ -32,60 +24,7 @@ before(async () => {
 
 after(() => shared.close());
 
-interface Till {
-  readonly terminal: TestTerminal;
-  readonly events: TillEvent[];
-  /** Returns the next event with this status. */
-  until(status: TillEvent['status']): Promise<TillEvent>;
-  tap(card: Parameters<typeof readTap>[0]): Promise<void>;
-  end(): Promise<void>;
-}
-
-async function startTill(
-  make = (server: string, key: string, _first: string) => new DeviceApi(server, key),
-) {
-  const terminal = await addTestTerminal(shared.sandbox, 'Reader of a test');
-  const code = await terminal.pairingCode();
-  const { key, terminal: paired } = await DeviceApi.pair(shared.sandbox.web_url, code);
-  assert.equal(paired, terminal.id);
-  const taps = new WaitingTaps();
-  const end = new AbortController();
-  const events: TillEvent[] = [];
-  let read = 0;
-  let wake = () => {};
-  const running = runWithoutScreen({
-    api: make(shared.sandbox.web_url, key, terminal.deviceKey),
-    taps,
-    signal: end.signal,
-    onEvent: (event) => {
-      events.push(event);
-      wake();
-    },
-  });
-  const till: Till = {
-    terminal,
-    events,
-    until: async (status) => {
-      for (;;) {
-        const event = events[read++];
-        if (event?.status === status) return event;
-        if (event !== undefined) continue;
-        read--;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
-    tap: async (card) => {
-      taps.offer(await readTap(card, NO_WALLETS, (publicKey) => taps.toSign(publicKey)));
-    },
-    end: async () => {
-      end.abort();
-      await running;
-    },
-  };
-  return till;
-}
+const startTill: (make?: Make) => Promise<Till> = (make) => startedTill(shared.sandbox, make);
 
 function pass(name: 'ok' | 'ok_2' | 'revoked') {
   return tag({ text: present(shared.sandbox.test.passes[name], name) });

@@ -74,9 +74,18 @@ export async function printReceipt(
 ): Promise<void> {
   if (drawer) await printer(drawerBytes());
   if (receiptUrl === null) return;
+  const text = await receiptText(receiptUrl, { width, ms: PRINT_MS });
+  await printer(ticketBytes({ text, address: receiptUrl }));
+}
+
+/** Reads a receipt as text that is laid out for paper of this width. */
+export async function receiptText(
+  receiptUrl: string,
+  { width, ms }: { readonly width: 32 | 48; readonly ms: number },
+): Promise<string> {
   const response = await fetch(`${receiptUrl}.txt?width=${width}`, {
-    signal: AbortSignal.timeout(PRINT_MS),
+    signal: AbortSignal.timeout(ms),
   });
   if (!response.ok) throw new Error(`the receipt: HTTP ${response.status}`);
-  await printer(ticketBytes({ text: await response.text(), address: receiptUrl }));
+  return response.text();
 }

@@ -1,0 +1,113 @@
+import { type DeviceApi, type DevicePayment, usdc } from '../device-api.ts';
+import { centsOf, type Money, moneyText, numberOf, USD } from './currencies.ts';
+import type { Totals } from './frames.ts';
+
+interface Reading {
+  readonly api: DeviceApi;
+  readonly signal: AbortSignal;
+}
+
+/** A page of the network's lists. */
+const PAGE = 100;
+/** Pages of a report: ten thousand sales since the last end of day. */
+const MOST_PAGES = 100;
+/** Receipt numbers of registers have four digits. */
+const RECEIPT_DIGITS = 4;
+
+/** Yields this terminal's payments, newest first. */
+export async function* paymentsFrom({ api, signal }: Reading): AsyncGenerator<DevicePayment> {
+  let cursor: string | null = null;
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await api.payments(`limit=${PAGE}${query}`, signal);
+    yield* page.data;
+    if (page.next_cursor === null) return;
+    cursor = page.next_cursor;
+  }
+}
+
+/** Returns the last four digits of a receipt's number. */
+export function shortNumber(receiptNumber: string): number {
+  const [, number = '0'] = receiptNumber.split('-');
+  return Number(number.slice(-RECEIPT_DIGITS));
+}
+
+/** Returns what is left of a sale at the register: its price and tip, less what was refunded. */
+function leftOf({ presentment, amount, tip, amount_refunded: back }: DevicePayment): Money {
+  const number = presentment === null ? null : numberOf(presentment.currency);
+  if (presentment === null || number === null) {
+    return { amount: centsOf(amount + tip - back), currency: USD };
+  }
+  const price = presentment.amount + (presentment.tip_amount ?? 0);
+  const whole = BigInt(amount + tip);
+  // Half a minor unit is added, because a part was rounded down when it was returned.
+  const gone = (2n * BigInt(price) * BigInt(back) + whole) / (2n * whole);
+  return { amount: price - Number(gone), currency: number };
+}
+
+/** How a sale was paid, for the report: the network's kinds of credentials. */
+function methodOf({ payment_method: { type, credential } }: DevicePayment): string {
+  return credential === null ? type : `${type} ${credential}`;
+}
+
+interface Sum extends Money {
+  readonly count: number;
+}
+
+const NO_SALES = { count: 0, amount: 0 };
+
+/**
+ * Reads the sales since the last end of day, less what was refunded of them. Only sales in the
+ * register's currency are in its sum; the report lists every currency and every method.
+ */
+export async function readTotals(
+  reading: Reading,
+  { since, currency }: { readonly since: string | null; readonly currency: number },
+): Promise<Totals> {
+  const at = new Date();
+  const from = since ?? startOfDay(at).toISOString();
+  const sums = new Map<string, Sum>();
+  const receipts: number[] = [];
+  for await (const payment of paymentsFrom(reading)) {
+    if (Date.parse(payment.created) < Date.parse(from)) break;
+    const left = leftOf(payment);
+    receipts.push(shortNumber(payment.receipt_number));
+    if (left.amount === 0) continue;
+    for (const name of [TOTAL, methodOf(payment)]) add(sums, name, left);
+  }
+  const { total } = await reading.api.totals(from, reading.signal);
+  const own = sums.get(keyOf(TOTAL, currency)) ?? NO_SALES;
+  return {
+    at: at.toISOString(),
+    count: own.count,
+    money: { amount: own.amount, currency },
+    firstReceipt: receipts.at(-1) ?? 0,
+    lastReceipt: receipts[0] ?? 0,
+    lines: [
+      'END OF DAY',
+      `${from.slice(0, 16)}`,
+      `${at.toISOString().slice(0, 16)} UTC`,
+      ...[...sums].flatMap(([key, sum]) => [
+        `${sum.count} x ${key.split(' in ')[0]}`,
+        `    ${moneyText(sum)}`,
+      ]),
+      `Refunds: ${total.refunds}, ${usdc(total.refunded)} USDC`,
+    ],
+  };
+}
+
+const TOTAL = 'TOTAL';
+
+function startOfDay(at: Date): Date {
+  return new Date(at.getFullYear(), at.getMonth(), at.getDate());
+}
+
+function keyOf(name: string, currency: number): string {
+  return `${name} in ${currency}`;
+}
+
+function add(sums: Map<string, Sum>, name: string, { amount, currency }: Money): void {
+  const key = keyOf(name, currency);
+  const sum = sums.get(key) ?? NO_SALES;
+  sums.set(key, { currency, count: sum.count + 1, amount: sum.amount + amount });
+}

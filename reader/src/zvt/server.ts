@@ -1,0 +1,218 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { DeviceApi } from '../device-api.ts';
+import { readRegister, saveRegister } from '../settings.ts';
+import { frameBytes, readFrame } from './apdu.ts';
+import { UNREGISTERED } from './commands.ts';
+import { newConversation, step } from './conversation.ts';
+import { type Kept, NOTHING_KEPT } from './kept.ts';
+import { Sales } from './network.ts';
+import type { Conversation, Effect, Observation } from './state.ts';
+
+/** The port that registers expect of a terminal. */
+export const ZVT_PORT = 20007;
+/** How often time is observed: for intermediate status and time-outs. */
+const TICK_MS = 200;
+/** Time limit for the rest of a frame whose beginning has arrived. */
+const FRAME_MS = 5_000;
+/** Observations that may wait: a register that floods the terminal is disconnected. */
+const MOST_WAITING = 1_000;
+
+export interface RegisterOptions {
+  readonly api: DeviceApi;
+  /** The id of the terminal; eight digits of its hash are the terminal's number. */
+  readonly terminal: string;
+  readonly host: string;
+  readonly port: number;
+  /** Where the state is kept. */
+  readonly file: string;
+  /** The register's own time-out. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onRegister: (isConnected: boolean) => void;
+  /** Called for a fault after which no money may move: the state cannot be written. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface RegisterServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Serves one cash register over TCP. A new connection replaces the one before. */
+export async function serveRegister(options: RegisterOptions): Promise<RegisterServer> {
+  const saved = await readRegister<Saved>(options.file);
+  // A reader that was paired anew must not go on with the sale of another terminal.
+  const isOwn = saved !== null && saved.terminal === options.terminal;
+  const kept = isOwn ? saved : NOTHING_KEPT(UNREGISTERED);
+  const desk = new Desk(options, kept);
+  const server = createServer({ noDelay: true }, (socket) => desk.take(socket));
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await desk.close();
+      await closed;
+    },
+  };
+}
+
+type Saved = Kept & { readonly terminal: string };
+
+/** An observation, and the connection that it is about. */
+interface Waiting {
+  readonly observation: Observation;
+  readonly socket: Socket | null;
+}
+
+/** Runs the conversation: observations one after the other, and the effects of each in order. */
+class Desk {
+  readonly #options: RegisterOptions;
+  readonly #sales: Sales;
+  readonly #end = new AbortController();
+  readonly #ticks: NodeJS.Timeout;
+  #conversation: Conversation;
+  /** The newest connection, and the one that the conversation has come to. */
+  #socket: Socket | null = null;
+  #speaking: Socket | null = null;
+  #waiting: Waiting[] = [];
+  #running: Promise<void>;
+
+  constructor(options: RegisterOptions, kept: Kept) {
+    this.#options = options;
+    const { api, terminal, timeoutMs, signal } = options;
+    signal.addEventListener('abort', () => this.#end.abort());
+    if (signal.aborted) this.#end.abort();
+    const report = (observation: Observation) => this.#observe(observation);
+    this.#sales = new Sales({ api, signal: this.#end.signal, report });
+    const begun = newConversation(kept, { terminal: digitsOf(terminal), timeoutMs });
+    this.#conversation = begun.next;
+    this.#running = this.#run(begun.effects);
+    this.#ticks = setInterval(() => this.#observe({ type: 'tick' }), TICK_MS);
+  }
+
+  take(socket: Socket): void {
+    this.#socket?.destroy();
+    this.#socket = socket;
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => {
+      this.#observe({ type: 'cut' }, socket);
+      if (this.#socket === socket) this.#options.onRegister(false);
+    });
+    this.#observe({ type: 'connected' }, socket);
+    this.#options.onRegister(true);
+    this.#read(socket);
+  }
+
+  #read(socket: Socket): void {
+    let bytes: Uint8Array = new Uint8Array();
+    let late: NodeJS.Timeout | undefined;
+    socket.once('close', () => clearTimeout(late));
+    socket.on('data', (chunk: Buffer) => {
+      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+      for (let read = readFrame(bytes); read !== null; read = readFrame(bytes)) {
+        bytes = bytes.subarray(read.length);
+        this.#observe({ type: 'frame', frame: read.frame }, socket);
+      }
+      clearTimeout(late);
+      if (bytes.length > 0) late = setTimeout(() => socket.destroy(), FRAME_MS);
+      if (this.#waiting.length > MOST_WAITING) socket.destroy();
+    });
+  }
+
+  #observe(observation: Observation, socket: Socket | null = null): void {
+    // Time that the conversation has not come to yet need not be observed twice.
+    if (
+      observation.type === 'tick' &&
+      this.#waiting.some(({ observation: { type } }) => type === 'tick')
+    )
+      return;
+    const isIdle = this.#waiting.length === 0;
+    this.#waiting.push({ observation, socket });
+    if (isIdle) this.#running = this.#running.then(() => this.#run([]));
+  }
+
+  async #run(first: readonly Effect[]): Promise<void> {
+    try {
+      for (const effect of first) await this.#carryOut(effect);
+      for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+        if (this.#end.signal.aborted) return;
+        if (this.#isCurrent(next)) {
+          const given = { now: Date.now(), id: randomUUID() };
+          const { next: after, effects } = step(this.#conversation, next.observation, given);
+          this.#conversation = after;
+          for (const effect of effects) await this.#carryOut(effect);
+        }
+        this.#waiting.shift();
+      }
+    } catch (error) {
+      // What is not on the disk must not be said, and nothing may be sold.
+      this.#end.abort();
+      this.#socket?.destroy();
+      this.#options.onFault(error);
+    }
+  }
+
+  /** Follows the connections. @returns false for what an earlier connection still sent. */
+  #isCurrent({ observation, socket }: Waiting): boolean {
+    if (socket === null) return true;
+    if (observation.type === 'connected') {
+      this.#speaking = socket;
+      return true;
+    }
+    if (this.#speaking !== socket) return false;
+    if (observation.type === 'cut') this.#speaking = null;
+    return true;
+  }
+
+  async #carryOut(effect: Effect): Promise<void> {
+    switch (effect.type) {
+      case 'save':
+        return saveRegister(this.#options.file, this.#saved(effect.kept));
+      case 'send':
+        this.#speaking?.write(frameBytes(effect.frame));
+        return;
+      case 'hang_up':
+        this.#speaking?.destroy();
+        return;
+      case 'cancel':
+        return this.#sales.cancel(effect.key);
+      default:
+        this.#ask(effect).catch((error: unknown) => this.#options.onFault(error));
+    }
+  }
+
+  #saved(kept: Kept): Saved {
+    return { ...kept, terminal: this.#options.terminal };
+  }
+
+  #ask(effect: Effect): Promise<void> {
+    switch (effect.type) {
+      case 'sell':
+        return this.#sales.sell(effect.sale);
+      case 'refund':
+        return this.#sales.refund(effect.refund);
+      case 'totals':
+        return this.#sales.totals(effect.since, effect.currency);
+      case 'receipt':
+        return this.#sales.receipt(effect.url, effect.width);
+      default:
+        return this.#sales.line();
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#ticks);
+    this.#end.abort();
+    this.#socket?.destroy();
+    await this.#running;
+  }
+}
+
+/** Returns the eight digits by which registers know a terminal. */
+function digitsOf(terminal: string): number {
+  return createHash('sha256').update(terminal).digest().readUInt32BE(0) % 100_000_000;
+}

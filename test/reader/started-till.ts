@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { DeviceApi, readTap, runWithoutScreen, type TillEvent } from '../../reader/src/index.ts';
+import { NO_WALLETS } from '../../reader/src/settings.ts';
+import { WaitingTaps } from '../../reader/src/taps.ts';
+import { addTestTerminal, type TestTerminal } from '../../web/testing/till.ts';
+
+/** A reader without a screen, at a terminal of its own. */
+export interface Till {
+  readonly api: DeviceApi;
+  readonly terminal: TestTerminal;
+  readonly events: TillEvent[];
+  /** Returns the next event with this status. */
+  until(status: TillEvent['status']): Promise<TillEvent>;
+  tap(card: Parameters<typeof readTap>[0]): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Makes the client. @param first The key that was revoked when the pairing code was used. */
+export type Make = (server: string, key: string, first: string) => DeviceApi;
+
+export async function startedTill(
+  sandbox: SandboxFile,
+  make: Make = (server, key) => new DeviceApi(server, key),
+): Promise<Till> {
+  const terminal = await addTestTerminal(sandbox, 'Reader of a test');
+  const code = await terminal.pairingCode();
+  const { key, terminal: paired } = await DeviceApi.pair(sandbox.web_url, code);
+  assert.equal(paired, terminal.id);
+  const taps = new WaitingTaps();
+  const end = new AbortController();
+  const events: TillEvent[] = [];
+  let read = 0;
+  let wake = () => {};
+  const api = make(sandbox.web_url, key, terminal.deviceKey);
+  const running = runWithoutScreen({
+    api,
+    taps,
+    signal: end.signal,
+    onEvent: (event) => {
+      events.push(event);
+      wake();
+    },
+  });
+  return {
+    api,
+    terminal,
+    events,
+    until: async (status) => {
+      for (;;) {
+        const event = events[read++];
+        if (event?.status === status) return event;
+        if (event !== undefined) continue;
+        read--;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    tap: async (card) => {
+      taps.offer(await readTap(card, NO_WALLETS, (publicKey) => taps.toSign(publicKey)));
+    },
+    end: async () => {
+      end.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { tag } from './emulated-phones.ts';
+import { type ServedRegister, serveTestRegister, TestRegister } from './test-register.ts';
+import { ASK, authorization } from './zvt-talk.ts';
+
+/** A register whose connection breaks anywhere, and one that sends nonsense, at a real network. */
+let shared: SharedSandbox;
+let merchant: Caller;
+
+before(async () => {
+  shared = await openSharedSandbox();
+  merchant = caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.test.secret_key);
+});
+
+after(() => shared.close());
+
+const PAID = /^040f..2700/;
+const COMPLETED = /^060f00/;
+/** More bytes than a conversation has. */
+const MOST_CUTS = 200;
+const MUTATED = 100_000;
+/** Frames that are sent before an answer is waited for. */
+const BURST = 50;
+const ANSWER_MS = 2_000;
+
+/** Everything that a terminal has taken, by the amount in cents. */
+async function paidBy({ till }: ServedRegister): Promise<Map<number, number>> {
+  const paid = new Map<number, number>();
+  let cursor = '';
+  for (;;) {
+    const { body } = await merchant.get(
+      `/payments?terminal=${till.terminal.id}&limit=100${cursor}`,
+    );
+    for (const { presentment } of body.data as { presentment: { amount: number } }[]) {
+      paid.set(presentment.amount, (paid.get(presentment.amount) ?? 0) + 1);
+    }
+    if (body.next_cursor === null) return paid;
+    cursor = `&cursor=${String(body.next_cursor)}`;
+  }
+}
+
+/** A customer who taps whenever the reader waits. @returns a function that ends it. */
+function customer({ till }: ServedRegister): () => Promise<void> {
+  const card = tag({ text: present(shared.sandbox.test.passes.ok, 'ok') });
+  let isOver = false;
+  let seen = 0;
+  const running = (async () => {
+    while (!isOver) {
+      const waiting = till.events.slice(seen).some(({ status }) => status === 'waiting');
+      seen = till.events.length;
+      if (waiting) await till.tap(card);
+      await setTimeout(10);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await running;
+  };
+}
+
+/** Bytes that may pass in both directions before the connection is cut. */
+class Fuse {
+  left: number;
+
+  constructor(left: number) {
+    this.left = left;
+  }
+
+  /** Returns how many of these bytes still pass. */
+  take(bytes: number): number {
+    const passing = Math.min(bytes, this.left);
+    this.left -= passing;
+    return passing;
+  }
+}
+
+/** A register that cuts its connection at the given byte. @returns true if it came to the end. */
+async function sellUntilCut(port: number, cents: number, fuse: Fuse): Promise<boolean> {
+  const register = await TestRegister.connect(port);
+  register.acknowledges = () => false;
+  const send = async (hex: string) => {
+    const passing = fuse.take(hex.length / 2);
+    register.send(hex.slice(0, passing * 2));
+    if (passing * 2 < hex.length || fuse.left === 0) {
+      await setTimeout(20);
+      throw new Cut();
+    }
+  };
+  const until = async (wanted: RegExp) => {
+    const frame = await register.until(wanted);
+    if (fuse.take(frame.length / 2) * 2 < frame.length || fuse.left === 0) throw new Cut();
+  };
+  try {
+    await send(ASK.registerPlain);
+    await until(/^800000/);
+    await until(/^060f/);
+    await send(ASK.acknowledge);
+    await send(authorization(cents));
+    await until(/^800000/);
+    await until(PAID);
+    await send(ASK.acknowledge);
+    await until(COMPLETED);
+    await send(ASK.acknowledge);
+    return true;
+  } catch (error) {
+    if (error instanceof Cut) return false;
+    throw error;
+  } finally {
+    await register.cut();
+  }
+}
+
+class Cut extends Error {}
+
+test('cut at every byte of its conversation, a sale is charged once', async () => {
+  const served = await serveTestRegister(shared.sandbox);
+  const leave = customer(served);
+  let cuts = 0;
+  let acknowledgedFrom = Number.POSITIVE_INFINITY;
+  for (; cuts < MOST_CUTS; cuts++) {
+    const cents = 100 + cuts;
+    if (await sellUntilCut(served.port(), cents, new Fuse(cuts))) break;
+    // The register is back, and asks for the same amount until it has the result.
+    const again = new Fuse(Number.POSITIVE_INFINITY);
+    assert.ok(await sellUntilCut(served.port(), cents, again), `cut at byte ${cuts}`);
+    const charged = (await paidBy(served)).get(cents) ?? 0;
+    assert.ok(charged === 1 || charged === 2, `${charged} charges, cut at byte ${cuts}`);
+    if (charged === 2) acknowledgedFrom = Math.min(acknowledgedFrom, cuts);
+  }
+  assert.ok(cuts > 90 && cuts < MOST_CUTS, `${cuts} cuts`);
+  // Only a register that has acknowledged its result gets a second sale: the last 9 bytes at most
+  // are the end of that acknowledgment, the completion and its acknowledgment.
+  assert.ok(acknowledgedFrom >= cuts - 9, `a second sale from byte ${acknowledgedFrom} of ${cuts}`);
+  await leave();
+  await served.end();
+});
+
+/** A generator that repeats: the same seed gives the same frames. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function mutated(random: () => number): string {
+  const valid = [...Object.values(ASK), authorization(1250), authorization(99, '0117')];
+  const bytes = Buffer.from(valid[Math.floor(random() * valid.length)] ?? '', 'hex');
+  for (let times = 1 + Math.floor(random() * 2); times > 0; times--) {
+    // Lengths stay, so that a frame follows; the tests of the codec cut frames.
+    const at = Math.floor(random() * bytes.length);
+    if (at !== 2) bytes[at] = Math.floor(random() * 256);
+  }
+  return bytes.toString('hex');
+}
+
+test('100,000 mutated frames over TCP: nothing is charged, and all are answered', async () => {
+  const served = await serveTestRegister(shared.sandbox);
+  const random = randomOf(80);
+  let register = await served.connect();
+  register.acknowledges = () => false;
+  let slowest = 0;
+  for (let sent = 0; sent < MUTATED; sent += BURST) {
+    const frames = Array.from({ length: BURST }, () => mutated(random));
+    const begun = performance.now();
+    // Each frame is answered at once, but for acknowledgments.
+    const commands = frames.filter((frame) => !/^8000|^84/.test(frame)).length;
+    const answered = register.frames.length + commands;
+    register.send(frames.join(''));
+    while (register.frames.length < answered && !register.socket.destroyed) await setTimeout(1);
+    slowest = Math.max(slowest, performance.now() - begun);
+    if (!register.socket.destroyed) continue;
+    register = await served.connect();
+    register.acknowledges = () => false;
+  }
+  assert.ok(slowest < ANSWER_MS, `${slowest} ms`);
+  await register.cut();
+  const back = await served.connect();
+  back.send(ASK.register);
+  await back.until(/^060f0a1900/);
+  assert.deepEqual([...(await paidBy(served))], []);
+  await served.end();
+});
