@@ -30,7 +30,7 @@ const GUIDE_ORDER = [
     'offline',
     'wallets',
   ],
-  ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems'],
+  ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems', 'cash-registers'],
   ...['api-changes', 'upgrading', 'your-money', 'operating', 'security'],
 ];
 

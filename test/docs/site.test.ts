@@ -55,7 +55,8 @@ const GUIDES = [
     'cashiers',
     'wallets',
   ],
-  ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems', 'upgrading'],
+  ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems', 'cash-registers'],
+  'upgrading',
   ...['operating', 'security'],
 ];
 

@@ -14,6 +14,7 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import { readLink, sign } from '#testing/pay-links.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+import { freePort } from '../../web/testing/free-port.ts';
 import { runCli, startCli } from '../cli/run-cli.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -333,6 +334,14 @@ test('kiosk.mjs shows a code that any wallet can pay', async () => {
   const until = Date.now() + PAID_WITHIN_MS;
   while (status !== 'succeeded' && Date.now() < until) ({ status } = await seen(status));
   assert.equal(status, 'succeeded');
+});
+
+test('register.mjs asks for an amount by ZVT, and prints result and receipt', async () => {
+  const ZVT_PORT = await freePort();
+  const register = startExample('register.mjs', { EXAMPLE_ARG: '4.20', ZVT_PORT });
+  await register.line(/^Please tap\./);
+  await register.line(/^Paid\.$/);
+  await register.line(/^ {2}\| .*4\.20/);
 });
 
 interface KioskOrder {
