@@ -58,7 +58,7 @@ type Name = RouteName<Operations, '/dashboard/v1'>;
 export function useRead<Route extends Name>(
   name: Route,
   request?: RouteRequest<Operations, '/dashboard/v1', Route>,
-  options?: ReadOptions,
+  options?: ReadOptions<ResponseOf<Operations, '/dashboard/v1', Route>>,
 ): UseQueryResult<ResponseOf<Operations, '/dashboard/v1', Route>> {
   return useReadOf(useMerchant(), { name, request }, options);
 }

@@ -12,10 +12,12 @@ export interface Asking<Ops, Root extends string> {
   readonly scope: readonly string[];
 }
 
-export interface ReadOptions {
+export interface ReadOptions<Value = unknown> {
   readonly enabled?: boolean;
   /** Polling interval while the page is visible. */
   readonly everyMs?: number;
+  /** Returns true if the value can no longer change, which ends the polling. */
+  isFinal?(value: Value): boolean;
   /** Keeps the previous page visible until the next one has loaded. */
   readonly keepsBefore?: boolean;
 }
@@ -56,10 +58,13 @@ export interface Pages<Page> {
 export function useReadOf<Ops, Root extends string, Name extends RouteName<Ops, Root> & string>(
   asking: Asking<Ops, Root>,
   route: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },
-  options: ReadOptions = {},
+  options: ReadOptions<ResponseOf<Ops, Root, Name>> = {},
 ): UseQueryResult<ResponseOf<Ops, Root, Name>> {
+  const { isFinal, everyMs = false } = options;
   return useQuery({
     ...readingOf(asking, route, options),
     ...(options.keepsBefore === true ? { placeholderData: keepPreviousData } : {}),
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && isFinal?.(data) === true ? false : everyMs,
   }) as UseQueryResult<ResponseOf<Ops, Root, Name>>;
 }

@@ -107,7 +107,10 @@ test('offline sales are listed with their result, filtered, exported and linked'
     .getByRole('row', { name: new RegExp(`${paid.id}.*4\\.20.*${paid.payment}.*Ferry`) })
     .waitFor();
   await page.getByRole('row', { name: new RegExp(`${bounced.id}.*Bounced`) }).waitFor();
-  await page.getByText('Bounced offline sales (1)').waitFor();
+  const figure = (name: string) =>
+    page.locator('dt', { hasText: name }).locator('xpath=following-sibling::dd[1]').textContent();
+  assert.match(String(await figure('Paid (1)')), /4\.20/);
+  assert.match(String(await figure('Bounced offline sales (1)')), /9\.10/);
   await window.checkAccessibility();
   await page.setViewportSize(PHONE.viewport);
   await checkFits(window);
@@ -128,6 +131,12 @@ test('offline sales are listed with their result, filtered, exported and linked'
   await page.getByRole('link', { name: new RegExp(bounced.id) }).click();
   await page.getByRole('heading', { name: 'Offline sale', level: 1 }).waitFor();
   await page.getByText('A bounce is final.').waitFor();
+  let polls = 0;
+  page.on('request', (request) => {
+    if (request.url().includes(`/offline_payments/${bounced.id}`)) polls += 1;
+  });
+  await page.waitForTimeout(7_000);
+  assert.equal(polls, 0, 'a sale that is decided is read once');
   await window.checkAccessibility();
 
   await page.goto(`${sandbox.web_url}/dashboard/payments/${paid.payment}`);

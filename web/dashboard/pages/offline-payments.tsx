@@ -166,7 +166,7 @@ export function OfflinePaymentPage(): ReactNode {
   const query = useRead(
     'GET /accounts/{account}/{mode}/offline_payments/{id}',
     { path: { id } },
-    { everyMs: WATCH_MS },
+    { everyMs: WATCH_MS, isFinal: ({ status }) => status !== 'processing' },
   );
   return (
     <Page title={t('dashboard.offline.sale.page')}>
