@@ -73,6 +73,7 @@ async function makeNextRelease(): Promise<string> {
     'package.json',
     'package-lock.json',
     'examples',
+    'reader',
     'texts',
   ]) {
     await cp(path.join(ROOT, part), path.join(root, part), { recursive: true });
