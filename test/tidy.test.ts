@@ -231,7 +231,7 @@ function functionLengths(name: string, text: string): { line: number; length: nu
  * started at 150 and 13,207.
  */
 const ROW_INTERFACES = 62;
-const QUERY_LINES = 13_820;
+const QUERY_LINES = 13_744;
 
 test('what describes rows by hand becomes less', () => {
   const rows = product.flatMap(({ text }) => text.match(/\binterface \w+Row\b/g) ?? []);

@@ -62,19 +62,15 @@ export async function lockApiKey(
 
 export async function updateApiKey(
   tx: Tx,
-  key: {
-    readonly id: string;
-    readonly name: string;
-    readonly scopes: readonly string[];
-    readonly ipAllowlist: readonly string[];
-    readonly expiresAt: Date | null;
-    readonly revokedAt: Date | null;
+  id: string,
+  set: Pick<ApiKeyRow, 'name' | 'expires_at' | 'revoked_at'> & {
+    readonly scopes: readonly Scope[];
+    readonly ip_allowlist: readonly string[];
   },
 ): Promise<ApiKeyRow[]> {
-  return tx.query(
-    `update api_keys set name = $2, scopes = $3, ip_allowlist = $4, expires_at = $5,
-       revoked_at = $6, version = version + 1
-     where id = $1 returning ${apiKeys.columns}`,
-    [key.id, key.name, key.scopes, key.ipAllowlist, key.expiresAt, key.revokedAt],
-  );
+  return apiKeys.update(tx, set, {
+    where: 'id = $1',
+    values: [id],
+    also: 'version = version + 1',
+  });
 }

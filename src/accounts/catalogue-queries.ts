@@ -26,11 +26,9 @@ const OF_CATALOGUE = 'account_id = $1 and livemode = $2';
 
 /** Returns the items in the order of the till's buttons. */
 export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<CatalogueRow[]> {
-  return sql.query(
-    `select ${catalogueItems.columns} from catalogue_items
-     where ${OF_CATALOGUE} order by position, created, id`,
-    [tenant.accountId, tenant.livemode],
-  );
+  const order = 'order by position, created, id';
+  const values = [tenant.accountId, tenant.livemode];
+  return catalogueItems.list(sql, `where ${OF_CATALOGUE} ${order}`, values);
 }
 
 /**
@@ -47,22 +45,9 @@ export async function moveItemsBack(tx: Tx, tenant: Tenant, position: number): P
 
 /** Updates an item. The account must be locked. */
 export async function updateCatalogueItem(tx: Tx, row: CatalogueRow): Promise<CatalogueRow> {
-  const rows = await tx.query<CatalogueRow>(
-    `update catalogue_items set name = $2, unit_amount = $3, currency = $4, tax_rate = $5,
-       tax_inclusive = $6, color = $7, position = $8, version = version + 1
-     where id = $1 returning ${catalogueItems.columns}`,
-    [
-      row.id,
-      row.name,
-      row.unit_amount,
-      row.currency,
-      row.tax_rate,
-      row.tax_inclusive,
-      row.color,
-      row.position,
-    ],
-  );
-  return only(rows, 'catalog item');
+  const { id, version: _changed, ...set } = row;
+  const which = { where: 'id = $1', values: [id], also: 'version = version + 1' };
+  return only(await catalogueItems.update(tx, set, which), 'catalog item');
 }
 
 /** Deletes an item. The account must be locked. */

@@ -8,6 +8,7 @@ import {
   kybRequired,
   readAllowlist,
 } from '#accounts/create-api-key.ts';
+import type { Scope } from '#accounts/scopes.ts';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
@@ -57,19 +58,18 @@ async function saveKey(
   row: ApiKeyRow,
   change: {
     readonly name?: string;
-    readonly scopes?: readonly string[];
+    readonly scopes?: readonly Scope[];
     readonly ipAllowlist?: readonly string[];
     readonly expiresAt?: Date | null;
     readonly revokedAt?: Date;
   },
 ): Promise<ApiKeyRow> {
-  const rows = await updateApiKey(tx, {
-    id: row.id,
+  const rows = await updateApiKey(tx, row.id, {
     name: change.name ?? row.name,
     scopes: change.scopes ?? row.scopes,
-    ipAllowlist: change.ipAllowlist ?? row.ip_allowlist,
-    expiresAt: change.expiresAt === undefined ? row.expires_at : change.expiresAt,
-    revokedAt: change.revokedAt ?? row.revoked_at,
+    ip_allowlist: change.ipAllowlist ?? row.ip_allowlist,
+    expires_at: change.expiresAt === undefined ? row.expires_at : change.expiresAt,
+    revoked_at: change.revokedAt ?? row.revoked_at,
   });
   return only(rows, 'key');
 }
@@ -81,7 +81,7 @@ export async function editApiKey(
   edit: {
     readonly version: number;
     readonly name?: string;
-    readonly scopes?: readonly string[];
+    readonly scopes?: readonly Scope[];
     readonly ipAllowlist?: readonly string[];
     readonly expiresAt?: Date | null;
   },

@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
+import { type Revoking, revoking } from '#payers/payer-queries.ts';
 
 export const agentTokens = table(
   'agent_tokens',
@@ -70,12 +71,7 @@ export async function updateAgentTokenIntents(
 /** Revokes a token, once. @returns undefined if the payer has no such token. */
 export async function revokeAgentTokenRow(
   tx: Tx,
-  token: { readonly id: string; readonly payerId: string; readonly now: Date },
+  token: Revoking,
 ): Promise<AgentTokenRow | undefined> {
-  const rows = await tx.query<AgentTokenRow>(
-    `update agent_tokens set revoked_at = coalesce(revoked_at, $3)
-     where id = $1 and payer_id = $2 returning ${agentTokens.columns}`,
-    [token.id, token.payerId, token.now],
-  );
-  return rows[0];
+  return (await agentTokens.update(tx, {}, revoking(token)))[0];
 }

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
-import { type PayerRow, payers } from '#payers/payer-queries.ts';
+import { type PayerRow, payers, type Revoking, revoking } from '#payers/payer-queries.ts';
 
 export const cards = table('cards', {
   id: 'text',
@@ -106,16 +106,8 @@ export async function updateCard(
 }
 
 /** Deletes a card, once. @returns undefined if the payer has no such card. */
-export async function revokeCardRow(
-  tx: Tx,
-  card: { readonly id: string; readonly payerId: string; readonly now: Date },
-): Promise<CardRow | undefined> {
-  const rows = await tx.query<CardRow>(
-    `update cards set revoked_at = coalesce(revoked_at, $3)
-     where id = $1 and payer_id = $2 returning ${cards.columns}`,
-    [card.id, card.payerId, card.now],
-  );
-  return rows[0];
+export async function revokeCardRow(tx: Tx, card: Revoking): Promise<CardRow | undefined> {
+  return (await cards.update(tx, {}, revoking(card)))[0];
 }
 
 export async function isTestCard(sql: Sql, id: string): Promise<boolean> {

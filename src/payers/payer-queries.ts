@@ -76,13 +76,10 @@ export async function updatePayerLimits(
     readonly confirmFirstPayment: boolean;
   },
 ): Promise<PayerRow | undefined> {
-  const rows = await tx.query<PayerRow>(
-    `update payers
-     set limit_per_payment = $2, limit_per_day = $3, confirm_first_payment = $4
-     where id = $1 returning ${payers.columns}`,
-    [payer.id, payer.limitPerPayment, payer.limitPerDay, payer.confirmFirstPayment],
-  );
-  return rows[0];
+  const { id, limitPerPayment, limitPerDay, confirmFirstPayment: confirm_first_payment } = payer;
+  const limits = { limit_per_payment: limitPerPayment, limit_per_day: limitPerDay };
+  const set = { ...limits, confirm_first_payment };
+  return (await payers.update(tx, set, { where: 'id = $1', values: [id] }))[0];
 }
 
 /** Blocks a payer, or unblocks it if `at` is `null`. A blocked payer keeps its time. */
@@ -177,15 +174,23 @@ export async function noteStaticTaps(tx: Tx, taps: readonly StaticTap[], now: Da
   );
 }
 
+/** A pass, card or token that its payer revokes. A second time changes nothing. */
+export interface Revoking {
+  readonly id: string;
+  readonly payerId: string;
+  readonly now: Date;
+}
+
+/** Returns the rest of an update that revokes it, once. */
+export function revoking({ id, payerId, now }: Revoking) {
+  return {
+    where: 'id = $1 and payer_id = $2',
+    values: [id, payerId, now],
+    also: 'revoked_at = coalesce(revoked_at, $3)',
+  };
+}
+
 /** Revokes a pass, once. @returns undefined if the payer has no such pass. */
-export async function revokePassRow(
-  tx: Tx,
-  pass: { readonly id: string; readonly payerId: string; readonly now: Date },
-): Promise<PassRow | undefined> {
-  const rows = await tx.query<PassRow>(
-    `update passes set revoked_at = coalesce(revoked_at, $3)
-     where id = $1 and payer_id = $2 returning ${passes.columns}`,
-    [pass.id, pass.payerId, pass.now],
-  );
-  return rows[0];
+export async function revokePassRow(tx: Tx, pass: Revoking): Promise<PassRow | undefined> {
+  return (await passes.update(tx, {}, revoking(pass)))[0];
 }

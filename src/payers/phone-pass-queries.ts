@@ -26,11 +26,7 @@ export async function selectPhonePass(
   sql: Sql,
   wanted: { readonly passId: string; readonly kind: PhoneKind },
 ): Promise<PhonePassRow | undefined> {
-  const rows = await sql.query<PhonePassRow>(
-    'select hash, kind, sealed, doubted_at from phone_passes where pass_id = $1 and kind = $2',
-    [wanted.passId, wanted.kind],
-  );
-  return rows[0];
+  return phonePasses.find(sql, 'where pass_id = $1 and kind = $2', [wanted.passId, wanted.kind]);
 }
 
 /** Stores the value of a pass in a phone wallet, replacing an earlier one. */

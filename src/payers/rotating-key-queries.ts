@@ -14,29 +14,27 @@ export const rotatingKeys = table('rotating_keys', {
 
 export type RotatingKeyRow = Row<typeof rotatingKeys>;
 
+interface NewKey {
+  readonly passId: string;
+  readonly key: Buffer;
+  readonly now: Date;
+}
+
+const STORE = `insert into rotating_keys (pass_id, key, created) values ($1, $2, $3)
+  on conflict (pass_id) do`;
+
 /** Stores a new key with nothing used. A block stays in force, because it belongs to the pass. */
-export async function upsertRotatingKey(
-  tx: Tx,
-  made: { readonly passId: string; readonly key: Buffer; readonly now: Date },
-): Promise<void> {
+export async function upsertRotatingKey(tx: Tx, { passId, key, now }: NewKey): Promise<void> {
   await tx.query(
-    `insert into rotating_keys (pass_id, key, created) values ($1, $2, $3)
-     on conflict (pass_id) do update
+    `${STORE} update
        set key = excluded.key, created = excluded.created, last_step = -1, lost_step = -1`,
-    [made.passId, made.key, made.now],
+    [passId, key, now],
   );
 }
 
 /** Stores the first key of a pass. If two are created concurrently, the first stays. */
-export async function insertFirstRotatingKey(
-  tx: Tx,
-  made: { readonly passId: string; readonly key: Buffer; readonly now: Date },
-): Promise<void> {
-  await tx.query(
-    `insert into rotating_keys (pass_id, key, created) values ($1, $2, $3)
-     on conflict (pass_id) do nothing`,
-    [made.passId, made.key, made.now],
-  );
+export async function insertFirstRotatingKey(tx: Tx, { passId, key, now }: NewKey): Promise<void> {
+  await tx.query(`${STORE} nothing`, [passId, key, now]);
 }
 
 /** Returns the payers of these passes by the pass's id, for passes with such codes. */

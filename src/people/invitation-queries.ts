@@ -133,10 +133,9 @@ export async function revokeInvitation(
   which: { readonly to: InvitedTo; readonly id: string; readonly now: Date },
 ): Promise<InvitationRow | undefined> {
   const { column, id } = columnOf(which.to);
-  const rows = await tx.query<InvitationRow>(
-    `update invitations set revoked_at = $3
-     where ${column} = $1 and id = $2 and ${OPEN} returning ${invitations.columns}`,
-    [id, which.id, which.now],
-  );
-  return rows[0];
+  const open = {
+    where: `${column} = $1 and id = $2 and ${OPEN}`,
+    values: [id, which.id, which.now],
+  };
+  return (await invitations.update(tx, {}, { ...open, also: 'revoked_at = $3' }))[0];
 }

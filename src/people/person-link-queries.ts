@@ -34,12 +34,9 @@ export async function takePersonLink(
   tx: Tx,
   wanted: { readonly hash: Buffer; readonly now: Date },
 ): Promise<PersonLinkRow | undefined> {
-  const rows = await tx.query<PersonLinkRow>(
-    `update person_links set used_at = $2
-     where hash = $1 and expires_at > $2 and used_at is null returning ${personLinks.columns}`,
-    [wanted.hash, wanted.now],
-  );
-  return rows[0];
+  const where = 'hash = $1 and expires_at > $2 and used_at is null';
+  const open = { where, values: [wanted.hash, wanted.now], also: 'used_at = $2' };
+  return (await personLinks.update(tx, {}, open))[0];
 }
 
 /** Deletes up to `limit` links that ended before `before`. @returns how many. */

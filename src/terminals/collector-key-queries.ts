@@ -29,15 +29,15 @@ export function selectCollectorKeys(sql: Sql): Promise<CollectorKeyRow[]> {
   return collectorKeys.list(sql, 'order by version desc', []);
 }
 
+const ofVersion = ({ version }: Pick<CollectorKeyRow, 'version'>) => {
+  return { where: 'version = $1', values: [version] };
+};
+
 export async function useCollectorKey(
   tx: Tx,
   which: { readonly version: number; readonly now: Date },
 ): Promise<CollectorKeyRow> {
-  const rows = await tx.query<CollectorKeyRow>(
-    `update collector_keys set used_from = $2 where version = $1
-     returning ${collectorKeys.columns}`,
-    [which.version, which.now],
-  );
+  const rows = await collectorKeys.update(tx, { used_from: which.now }, ofVersion(which));
   return only(rows, 'collector key');
 }
 
@@ -46,13 +46,8 @@ export async function endCollectorKey(
   tx: Tx,
   which: { readonly version: number; readonly now: Date },
 ): Promise<CollectorKeyRow> {
-  const rows = await tx.query<CollectorKeyRow>(
-    `update collector_keys set ended_at = $2, private_key = null
-     where version = $1
-     returning ${collectorKeys.columns}`,
-    [which.version, which.now],
-  );
-  return only(rows, 'collector key');
+  const ended = { ended_at: which.now, private_key: null };
+  return only(await collectorKeys.update(tx, ended, ofVersion(which)), 'collector key');
 }
 
 export interface UsedCollectorKey {

@@ -69,38 +69,25 @@ export async function updateTerminal(
  */
 export async function updateSoftware(
   tx: Tx,
-  terminal: {
-    readonly id: string;
-    readonly platform: string;
-    readonly software_version: string | null;
-  },
+  terminal: Pick<TerminalRow, 'id' | 'software_version'> & { readonly platform: string },
 ): Promise<TerminalRow> {
-  const rows = await tx.query<TerminalRow>(
-    `update terminals set platform = $2, software_version = $3 where id = $1
-     returning ${terminals.columns}`,
-    [terminal.id, terminal.platform, terminal.software_version],
-  );
-  return only(rows, 'terminal');
+  const { id, platform, software_version } = terminal;
+  const set = { platform, software_version };
+  return only(await terminals.update(tx, set, { where: 'id = $1', values: [id] }), 'terminal');
 }
 
 export async function updateSmartTap(
   tx: Tx,
-  terminal: { readonly id: string; readonly isOn: boolean },
+  { id, isOn }: { readonly id: string; readonly isOn: boolean },
 ): Promise<TerminalRow> {
-  const rows = await tx.query<TerminalRow>(
-    `update terminals set smart_tap = $2 where id = $1 returning ${terminals.columns}`,
-    [terminal.id, terminal.isOn],
-  );
-  return only(rows, 'terminal');
+  const set = { smart_tap: isOn };
+  return only(await terminals.update(tx, set, { where: 'id = $1', values: [id] }), 'terminal');
 }
 
 /** Draws a new number for the terminal's tag. */
 export async function renewTag(tx: Tx, id: string): Promise<TerminalRow> {
-  const rows = await tx.query<TerminalRow>(
-    `update terminals set tag = gen_random_uuid() where id = $1 returning ${terminals.columns}`,
-    [id],
-  );
-  return only(rows, 'terminal');
+  const which = { where: 'id = $1', values: [id], also: 'tag = gen_random_uuid()' };
+  return only(await terminals.update(tx, {}, which), 'terminal');
 }
 
 /** The terminal of a tag, and its merchant. */

@@ -28,10 +28,7 @@ export async function deleteChip(tx: Tx, terminalId: string): Promise<void> {
 }
 
 export async function selectChip(sql: Sql, terminalId: string): Promise<ChipRow | undefined> {
-  const rows = await sql.query<ChipRow>('select chip from tag_chips where terminal_id = $1', [
-    terminalId,
-  ]);
-  return rows[0];
+  return tagChips.find(sql, 'where terminal_id = $1', [terminalId]);
 }
 
 /** Records a tap. @returns true if it is newer than all earlier ones, and from the same chip. */
