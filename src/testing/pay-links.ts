@@ -54,7 +54,10 @@ export async function readLink(pay: Caller, token: string, from?: Hex): Promise<
 }
 
 /** Signs the terms that a wallet is shown. */
-export function sign(account: PrivateKeyAccount, link: LinkBody): Promise<Hex> {
+export function sign(
+  account: Pick<PrivateKeyAccount, 'signTypedData'>,
+  link: LinkBody,
+): Promise<Hex> {
   return account.signTypedData(link.typed_data as unknown as TypedDataDefinition);
 }
 

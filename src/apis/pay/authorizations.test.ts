@@ -4,7 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 import { type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
-import { addContractWallet, type LinkBody, payByLink, readLink, sign } from '#testing/pay-links.ts';
+import {
+  addContractWallet,
+  delegate,
+  type LinkBody,
+  payByLink,
+  readLink,
+  sign,
+} from '#testing/pay-links.ts';
 import { serveStore } from '#testing/store-server.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -71,6 +78,33 @@ describe('a wallet that is a contract', () => {
     const wrapped = `${await sign(account, link)}${'64926492'.repeat(8)}` as Hex;
     const answer = await ground.authorize(token, account.address, wrapped);
     assert.equal(summary(answer), '400 wallet_not_deployed');
+  });
+});
+
+describe('an account that delegates after it has signed (EIP-7702)', () => {
+  const signThenDelegate = async (to: (account: Hex) => { to: Hex } | { key: Hex }) => {
+    const account = await ground.bare();
+    const { intentId, token } = await ground.newLink();
+    const { address } = account;
+    const signature = await sign(account, await readLink(ground.server.pay, token, address));
+    await delegate(ground.world.network, address, to(address));
+    const answer = await ground.authorize(token, address, signature);
+    return { answer, requests: await ground.requestsOf(intentId) };
+  };
+
+  test('pays if its contract confirms what its key has signed', async () => {
+    const { answer } = await signThenDelegate((key) => ({ key }));
+    assert.equal(summary(answer), '200 succeeded');
+  });
+
+  test('hears why USDC refuses it if its contract does not, before any gas is spent', async () => {
+    const { answer, requests } = await signThenDelegate(() => ({
+      to: ground.world.network.config.usdc,
+    }));
+    assert.equal(summary(answer), '400 signature_invalid');
+    const { message } = answer.body.error as unknown as { message: string };
+    assert.match(message, /delegated to a contract \(EIP-7702\).* Remove the delegation/);
+    assert.equal(requests, 0);
   });
 });
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { copyFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { SigningKey } from '#settlement/signer.ts';
@@ -96,6 +97,8 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
     [`${prefix}RELAYER_KEYS`]: textOf(config.relayerKeys),
     [`${prefix}REGISTRAR_KEY`]: textOf([config.registrarKey]),
     [`${prefix}SPONSOR_KEY`]: textOf([config.sponsorKey]),
+    // On every chain of a test; wallets that are not deployed name it as their factory.
+    [`${prefix}WALLET_FACTORIES`]: CREATE2_FACTORY,
   };
 }
 
@@ -112,6 +115,9 @@ export function groundEnv(ground: {
     TAPLINE_PUBLIC_URL: PUBLIC_URL,
     TAPLINE_SECRET: ground.secret.toString('hex'),
     RATE_LIMIT: '1000000/1',
+    // Clients name an address for each payer, because one gets three deployments an hour.
+    TRUSTED_PROXIES: '127.0.0.1/32',
+    WALLET_DEPLOYMENT_GAS_PER_DAY: '100000000000',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     ...Object.assign({}, ...ground.networks.map(chainEnv)),
   };

@@ -1,23 +1,27 @@
 import {
+  concat,
   createPublicClient,
-  encodeDeployData,
   encodeFunctionData,
+  getCreate2Address,
   http,
   keccak256,
   numberToHex,
   type PublicClient,
   parseEther,
+  serializeErc6492Signature,
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { keyWalletCode } from '#testing/pay-links.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
-import { compileContract } from '../../../contracts/compile.ts';
 
 /** Wallets with USDC on a network's chain that the service does not know. */
 export interface OutsideWallets {
   add(kind: 'key' | 'contract', usdc: bigint): Promise<OutsideWallet>;
+  addUndeployed(usdc: bigint): Promise<UndeployedWallet>;
   fund(to: Hex, usdc: bigint): Promise<void>;
   /**
    * Sends again what a reorganization has removed: funds and contract wallets. A real chain would
@@ -28,6 +32,13 @@ export interface OutsideWallets {
   transfer(to: Hex, usdc: bigint): Promise<void>;
 }
 
+/** A contract wallet that is not on the chain yet. Its signatures are wrapped (ERC-6492). */
+export interface UndeployedWallet {
+  readonly from: Hex;
+  /** Wraps its key's signature with the call that deploys it. */
+  readonly account: Pick<PrivateKeyAccount, 'signTypedData'>;
+}
+
 interface OutsideWallet {
   readonly from: Hex;
   /** Its key; for a contract wallet, its owner's key. */
@@ -35,8 +46,7 @@ interface OutsideWallet {
   readonly privateKey: Hex;
 }
 
-/** The wallet contract's mode in which it answers honestly. */
-const HONEST = 0;
+const NO_SALT = numberToHex(0, { size: 32 });
 const GAS = 3_000_000n;
 const FEES = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
 
@@ -48,9 +58,7 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
     await send(usdc, encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args }));
   };
   const deployWallet = async (owner: Hex) => {
-    const { abi, bytecode } = compileContract('test/KeyWallet');
-    const made = { abi, bytecode, args: [owner, HONEST] } as never;
-    const { contractAddress } = await send(null, encodeDeployData(made));
+    const { contractAddress } = await send(null, keyWalletCode(owner));
     return present(contractAddress ?? null, 'contract wallet');
   };
   return {
@@ -61,6 +69,13 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
       const args = [to, amount] as const;
       await send(usdc, encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args }));
     },
+    addUndeployed: async (amount) => {
+      const key = privateKeyToAccount(generatePrivateKey());
+      const bytecode = keyWalletCode(key.address);
+      const from = getCreate2Address({ from: CREATE2_FACTORY, salt: NO_SALT, bytecode });
+      await fund(from, amount);
+      return { from, account: wrapping(key, concat([NO_SALT, bytecode])) };
+    },
     add: async (kind, amount) => {
       const privateKey = generatePrivateKey();
       const account = privateKeyToAccount(privateKey);
@@ -68,6 +83,15 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
       await supply(account.address);
       await fund(from, amount);
       return { from, account, privateKey };
+    },
+  };
+}
+
+function wrapping(key: PrivateKeyAccount, data: Hex): UndeployedWallet['account'] {
+  return {
+    signTypedData: async (typed) => {
+      const signature = await key.signTypedData(typed);
+      return serializeErc6492Signature({ address: CREATE2_FACTORY, data, signature });
     },
   };
 }

@@ -15,16 +15,17 @@ import { caller } from '#testing/api-client.ts';
 import { CardChip, type CardSettings } from '#testing/card-chip.ts';
 import { persist, REST_MS } from '#testing/restore-ground.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
-import type { OutsideWallets } from '#testing/ways/outside-wallets.ts';
+import type { OutsideWallets, UndeployedWallet } from '#testing/ways/outside-wallets.ts';
 import type { Till } from '#testing/ways/shops.ts';
 import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
 
 /**
  * Kinds of payers: one with passes and a policy on the chain; an agent with tokens of such a payer;
- * a wallet that is unknown until it pays; such a wallet that is a contract; or the wallet between
- * machines that buy over x402 and the merchant.
+ * a wallet that is unknown until it pays; such a wallet that is a contract; one with a new contract
+ * for each sale, which is not on the chain yet; or the wallet between machines that buy over x402
+ * and the merchant.
  */
-export type PayerKind = 'enrolled' | 'agent' | 'wallet' | 'contract' | 'bridge';
+export type PayerKind = 'enrolled' | 'agent' | 'wallet' | 'contract' | 'undeployed' | 'bridge';
 
 export interface WayPayer {
   readonly kind: PayerKind;
@@ -53,6 +54,8 @@ export interface WayPayer {
   agentToken(account: string, amount: number): Promise<string>;
   /** Creates a machine's wallet with money that has never bought anything. */
   buyer(): Promise<PrivateKeyAccount>;
+  /** Creates a contract wallet with money that is not on the chain yet. */
+  undeployed(): Promise<UndeployedWallet>;
   facilitator(till: Till): Promise<Facilitator>;
 }
 
@@ -195,6 +198,7 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
       await ground.outside.fund(buyer.address, FUNDS);
       return buyer;
     },
+    undeployed: () => ground.outside.addUndeployed(FUNDS),
     facilitator: openFacilitators(ground, privateKey),
   };
 }

@@ -13,6 +13,7 @@ import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { type LinkBody, readLink, sign } from '#testing/pay-links.ts';
 import { persist } from '#testing/restore-ground.ts';
+import type { UndeployedWallet } from '#testing/ways/outside-wallets.ts';
 import type { PayerKind, WayPayer } from '#testing/ways/payers.ts';
 import type { Till } from '#testing/ways/shops.ts';
 import { DECIDED_MS } from '#testing/ways/world.ts';
@@ -197,7 +198,19 @@ async function linkOf({ terminal }: Door, intent: string): Promise<string> {
 }
 
 /** Begins a sale in which a wallet scans the link on the till, and signs. */
-function signed(shopping: Shopping): Promise<Attempt> {
+const signed = (shopping: Shopping) => signedBy(shopping, shopping.payer);
+
+/** Begins such a sale with a new wallet that is not on the chain yet, so the operator deploys it. */
+async function signedUndeployed(shopping: Shopping): Promise<Attempt> {
+  return signedBy(shopping, await shopping.payer.undeployed());
+}
+
+/** Returns an IP address for each wallet, because an address gets three deployments an hour. */
+function addressOf(from: Hex): string {
+  return `10.${[4, 6, 8].map((at) => Number.parseInt(from.slice(at, at + 2), 16)).join('.')}`;
+}
+
+function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
     // Keeps the terms that the page was opened with, because a till shows no link of a sale that is
@@ -208,7 +221,6 @@ function signed(shopping: Shopping): Promise<Attempt> {
       shown.set(id, token);
       return token;
     };
-    const { account, from } = shopping.payer;
     const tip = shopping.wish.tip === null ? '' : `&tip_amount=${shopping.wish.tip}`;
     const open = async (at: Door, id: string) =>
       readLink(at.pay, await tokenOf(at, id), `${from}${tip}` as typeof from);
@@ -217,7 +229,14 @@ function signed(shopping: Shopping): Promise<Attempt> {
     return async (at, id, key) => {
       // The other sale must have terms for this wallet, so that it can refuse the signature.
       if (id !== intent) await open(at, id);
-      return at.pay.post(`/${await tokenOf(at, id)}/authorization`, body, key);
+      return at.pay.send('POST', `/${await tokenOf(at, id)}/authorization`, {
+        headers: {
+          'Content-Type': 'application/json',
+          'Idempotency-Key': key,
+          'X-Forwarded-For': addressOf(from),
+        },
+        body: JSON.stringify(body),
+      });
     };
   });
 }
@@ -315,6 +334,14 @@ export const WAYS: readonly Way[] = [
     atTill: true,
     again: ['signature_invalid'],
     begin: signed,
+  },
+  {
+    name: 'a contract wallet that is not deployed',
+    method: { type: 'wallet', credential: 'authorization' },
+    payer: 'undeployed',
+    atTill: true,
+    again: ['signature_invalid'],
+    begin: signedUndeployed,
   },
   {
     name: 'a chip at the till',

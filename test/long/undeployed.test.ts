@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { present } from '#core/assert.ts';
+import type { Failpoint } from '#core/failpoints.ts';
+import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { REST_MS } from '#testing/restore-ground.ts';
+import { addPayers, type WayPayer } from '#testing/ways/payers.ts';
+import { type Attempt, WAYS } from '#testing/ways/ways.ts';
+import { openWaysWorld, type WaysWorld } from '#testing/ways/world.ts';
+
+/**
+ * A wallet that is deployed for its payment (ERC-6492), when processes die, the database is put
+ * back, or a reorganization comes between deployment and settlement: it pays once, and the number
+ * of deployments is bounded.
+ */
+
+const WAY = present(
+  WAYS.find(({ payer }) => payer === 'undeployed') ?? null,
+  'way of undeployed wallets',
+);
+/** A payment is asked for once its wallet is deployed; the worker dies before it signs it. */
+const BETWEEN = 'settlement.sender_taken';
+/** What a link may cost in an hour. */
+const MOST_DEPLOYMENTS = 3;
+
+let ways: WaysWorld;
+let payer: WayPayer;
+
+before(async () => {
+  ways = await openWaysWorld(1);
+  const [added] = await addPayers(ways.payers, ['undeployed'], 'undeployed');
+  payer = present(added ?? null, 'payer');
+});
+after(() => ways?.close());
+
+interface Sale {
+  readonly attempt: Attempt;
+  readonly order: string;
+  readonly wallet: Hex;
+}
+
+let orders = 0;
+
+/** Begins a sale to a new wallet, which has signed. */
+async function begin(): Promise<Sale> {
+  const order = `U${++orders}`;
+  const wallet = await payer.undeployed();
+  const attempt = await WAY.begin({
+    url: ways.url,
+    till: ways.till,
+    payer: { ...payer, undeployed: async () => wallet },
+    wish: { amount: 1_000_000 + orders, tip: null, order },
+  });
+  return { attempt, order, wallet: wallet.from };
+}
+
+const hasCode = (wallet: Hex) =>
+  ways.world.onChain(
+    async ({ rpc }) => (await rpc.call('eth_getCode', [wallet, 'latest'])) !== '0x',
+  );
+
+/** Counts the transactions in the chain's blocks that called the factory for this wallet. */
+function deploymentsOf(wallet: Hex): Promise<number> {
+  return ways.world.onChain(async ({ rpc }) => {
+    const head = Number(await rpc.call('eth_blockNumber', []));
+    let count = 0;
+    for (let number = 0; number <= head; number++) {
+      const block = await rpc.call('eth_getBlockByNumber', [`0x${number.toString(16)}`, true]);
+      const { transactions } = block as { transactions: { hash: Hex; to: Hex | null }[] };
+      for (const { hash, to } of transactions) {
+        if (to?.toLowerCase() !== CREATE2_FACTORY.toLowerCase()) continue;
+        const trace = await rpc.call('debug_traceTransaction', [hash, { tracer: 'callTracer' }]);
+        if (JSON.stringify(trace).toLowerCase().includes(wallet.slice(2).toLowerCase())) count++;
+      }
+    }
+    return count;
+  });
+}
+
+/** Counts the transactions that the service has signed for it, in its rows that are left. */
+async function signedFor(wallet: Hex): Promise<number> {
+  const rows = await ways.world.db.query(
+    `select from chain_transactions t join chain_requests r on r.transaction_id = t.id
+     where t.kind = 'wallet_deployment' and lower(r.payload ->> 'wallet') = lower($1)`,
+    [wallet],
+  );
+  return rows.length;
+}
+
+/** Checks that the sale is paid once, by a wallet that was deployed at most as often as allowed. */
+async function checkPaid({ attempt, order, wallet }: Sale, said: string): Promise<void> {
+  assert.equal(said, 'succeeded');
+  assert.equal((await attempt.pay(1)).said, 'succeeded', 'the same request again');
+  assert.equal(await ways.world.settledOnChain(order), 1);
+  assert.equal(await deploymentsOf(wallet), 1, 'a deployment on the chain');
+  assert.ok((await signedFor(wallet)) <= MOST_DEPLOYMENTS);
+  assert.deepEqual(await ways.judge(), []);
+}
+
+/** Ends the workers, and starts one that dies at this point; it stays away. */
+async function workUntil(point: Failpoint, meanwhile: () => Promise<void>): Promise<void> {
+  await stopWorkers();
+  const firstEnv = { TAPLINE_FAILPOINT: point };
+  // Until it is closed, its supervisor starts it again.
+  const env = { ...ways.env, TAPLINE_FAILPOINT: BETWEEN };
+  const name = `dies at ${point} ${orders}`;
+  const worker = await startChaosProcess(ways.world.ground, {
+    ...{ name, role: 'worker', firstEnv, env },
+  });
+  await meanwhile();
+  assert.ok(await waitUntil(() => worker.starts() > 1, REST_MS), 'nothing died');
+  await worker.close();
+}
+
+async function stopWorkers(): Promise<void> {
+  for (const one of ways.world.nodes.splice(2)) await one.close();
+}
+
+async function startWorker(): Promise<void> {
+  const name = `worker after ${orders}`;
+  ways.world.nodes.push(
+    await startChaosProcess(ways.world.ground, { name, role: 'worker', env: ways.env }),
+  );
+}
+
+describe('a wallet that is deployed for its payment pays once', () => {
+  const POINTS = [
+    'settlement.signed_committed',
+    'settlement.broadcast_sent',
+    'settlement.receipt_seen',
+    'settlement.outcome_committed',
+  ] as const;
+  for (const point of POINTS) {
+    test(`when the worker that deploys it dies at ${point}`, async () => {
+      const sale = await begin();
+      let paying: ReturnType<Attempt['pay']> | undefined;
+      await workUntil(point, async () => {
+        paying = sale.attempt.pay(0);
+      });
+      await startWorker();
+      await checkPaid(sale, (await paying)?.said ?? '');
+    });
+  }
+
+  test('when the node that was asked dies after the deployment', async () => {
+    const sale = await begin();
+    const [api] = ways.world.nodes;
+    const paying = sale.attempt.pay(0);
+    assert.ok(await waitUntil(() => hasCode(sale.wallet), REST_MS), 'nothing was deployed');
+    api?.kill();
+    await checkPaid(sale, (await paying).said);
+  });
+
+  test('when a reorganization undoes the deployment before the settlement', async () => {
+    const sale = await begin();
+    let paying: ReturnType<Attempt['pay']> | undefined;
+    await workUntil(BETWEEN, async () => {
+      paying = sale.attempt.pay(0);
+    });
+    assert.equal(await hasCode(sale.wallet), true);
+    assert.equal(await ways.world.settledOnChain(sale.order), 0);
+    for (let blocks = 1; await hasCode(sale.wallet); blocks++) {
+      await ways.world.ground.testnet.reorganize(blocks);
+    }
+    await startWorker();
+    await checkPaid(sale, (await paying)?.said ?? '');
+  });
+
+  test('when the database is put back to before the deployment', async () => {
+    const sale = await begin();
+    const { request_count: requestCount } = await ways.world.recovery();
+    await ways.world.ground.database.copy('deployment');
+    let paying: ReturnType<Attempt['pay']> | undefined;
+    await workUntil(BETWEEN, async () => {
+      paying = sale.attempt.pay(0);
+    });
+    assert.equal(await hasCode(sale.wallet), true);
+    assert.equal(await ways.world.settledOnChain(sale.order), 0);
+    await ways.world.ground.database.putBack('deployment');
+    await startWorker();
+    await ways.world.recovered(requestCount);
+    await paying;
+    await checkPaid(sale, (await sale.attempt.pay(1)).said);
+  });
+});
