@@ -51,8 +51,8 @@ import { digestOf, unwrap } from '../../x402/src/authorization.ts';
 import { openToken } from '../../x402/src/token.ts';
 
 /**
- * Kinds of wallets × what they sign, with the contracts that wallets' makers publish: Safe 1.4.1, and
- * the accounts of ERC-4337 and EIP-7702 from @account-abstraction/contracts 0.8.
+ * Kinds of wallets × what they sign, with the contracts that wallets' makers publish: Safe 1.4.1,
+ * and the accounts of ERC-4337 and EIP-7702 from @account-abstraction/contracts 0.8.
  */
 
 const FAR_FUTURE = 4_000_000_000n;

@@ -200,7 +200,7 @@ async function linkOf({ terminal }: Door, intent: string): Promise<string> {
 /** Begins a sale in which a wallet scans the link on the till, and signs. */
 const signed = (shopping: Shopping) => signedBy(shopping, shopping.payer);
 
-/** Begins such a sale with a new wallet that is not on the chain yet, so the operator deploys it. */
+/** Begins such a sale with a new wallet that is not on the chain yet. */
 async function signedUndeployed(shopping: Shopping): Promise<Attempt> {
   return signedBy(shopping, await shopping.payer.undeployed());
 }
