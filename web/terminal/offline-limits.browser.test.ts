@@ -5,7 +5,7 @@ import { setLimits } from '#testing/offline-sales.ts';
 import { answerTo, offlineMessage, readRequest, writeAnswer } from '../data/offline-request.ts';
 import { NARROW } from '../testing/browser.ts';
 import { addHeldChip } from '../testing/halo.ts';
-import { type OfflineWindow, openOfflineTill, signRequest } from '../testing/offline.ts';
+import { heldSales, type OfflineWindow, openOfflineTill, signRequest } from '../testing/offline.ts';
 import { fundedAccount } from '../testing/payer.ts';
 import { fits } from '../testing/priced.ts';
 import { ownStage } from '../testing/stage.ts';
@@ -157,6 +157,12 @@ test('a till whose limits were removed does not sell offline', async () => {
   await (await told).finished();
   await till.cut();
   await page.getByText('The amount is kept; nothing is charged').waitFor();
+  await till.amount.fill('1.00');
+  await till.charge.click();
+  await till.result('Not sent').waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'Request' }).count(), 0);
+  assert.equal(await page.getByRole('textbox', { name: 'Answer' }).count(), 0);
+  assert.deepEqual(await heldSales(page), []);
   await till.close();
 });
 

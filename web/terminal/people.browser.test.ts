@@ -102,6 +102,38 @@ test('two people work at one till, and only a PIN opens settings and ends the sh
   await till.close();
 });
 
+test('five wrong PINs stop a person for a while, and nobody else', async () => {
+  const { sandbox, browser } = stage();
+  await addPerson('Eve', '7777');
+  await addPerson('Finn', '8888');
+  const terminal = await addTestTerminal(sandbox);
+  const window = await browser.open();
+  const { page } = window;
+  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
+  const pin = page.getByRole('textbox', { name: 'PIN' });
+  const amount = page.getByRole('textbox', { name: 'Amount' });
+  const enter = async (name: string, text: string) => {
+    await page.getByRole('combobox', { name: 'Person' }).selectOption({ label: name });
+    await pin.fill(text);
+    const answer = page.waitForResponse((response) => response.url().endsWith('/v1/shift'));
+    await page.keyboard.press('Enter');
+    return (await answer).status();
+  };
+  // The PIN of another person is wrong, too.
+  for (const text of ['0000', '8888', '77777', '1111', '2222']) {
+    assert.equal(await enter('Eve', text), 403, text);
+    await page.getByText('Wrong PIN.').waitFor();
+    assert.equal(await pin.inputValue(), '');
+    assert.equal(await amount.count(), 0, 'no shift has begun');
+  }
+  assert.equal(await enter('Eve', '7777'), 429, 'the right one comes too late');
+  await page.getByText('Too many wrong PINs.').waitFor();
+  assert.equal(await amount.count(), 0);
+  assert.equal(await enter('Finn', '8888'), 201);
+  await page.getByText('Finn', { exact: true }).waitFor();
+  await window.close();
+});
+
 test('a discount beyond a person’s rights requires a manager’s code', async () => {
   const { sandbox, browser } = stage();
   await addCatalogueItem(sandbox, { name: 'Flat white', unit_amount: 3_000_000, tax_rate: 0 });

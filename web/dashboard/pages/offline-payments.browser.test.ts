@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { systemClock } from '#core/clock.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import { addMember, PASSWORD } from '#testing/people.ts';
+import { PersonClient } from '#testing/person-client.ts';
 import { eventually } from '#testing/webhooks.ts';
 import { DESKTOP, NARROW, PHONE, type TestWindow } from '../../testing/browser.ts';
 import { signInAt, textOf } from '../../testing/desk.ts';
@@ -182,7 +183,7 @@ test('the file of a deactivated till is handed in, and each sale is paid once', 
   for (let time = 0; time < 2; time++) {
     await handIn(file);
     await dialog.getByText('2 sales were accepted.').waitFor();
-    await dialog.getByText('1 record has a wrong signature').waitFor();
+    await dialog.getByText('1 record was not taken').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
   }
   await page.getByLabel('Terminal').selectOption('Lost till');
@@ -203,7 +204,8 @@ test('a member who is not an admin reads limits and sales, and cannot change the
   const email = 'member@offline.test';
   const accountId = sandbox.account;
   await addMember({ db, clock: systemClock }, { email, accountId, role: 'member' });
-  const { id } = await addTestTerminal(sandbox, 'Not mine');
+  const terminal = await addTestTerminal(sandbox, 'Not mine');
+  const { id } = terminal;
   const person = { ...sandbox.dashboard, email, password: PASSWORD };
   const window = await browser.open(DESKTOP);
   const { page } = window;
@@ -215,6 +217,13 @@ test('a member who is not an admin reads limits and sales, and cannot change the
   await page.goto(`${sandbox.web_url}/dashboard/offline-payments`);
   await page.getByRole('button', { name: 'Export' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Hand in a file' }).count(), 0);
+  // The button is not all that keeps a member out.
+  const sale = await signSale(terminal, { amount: 1_000_000 });
+  const member = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  await member.post('/session', { email, password: PASSWORD });
+  const path = `/accounts/${accountId}/test/terminals/${id}/offline_payments`;
+  const { status, body } = await member.post(path, { payments: [sale] });
+  assert.deepEqual([status, body.error?.code], [403, 'role_missing']);
   window.checkClean();
   await window.close();
 });

@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
-import { useTerminalOptions } from './terminal-names.tsx';
+import { useEveryTerminal } from './terminal-names.tsx';
 
 type Records = HandInOfflinePaymentsBody['payments'];
 
@@ -78,7 +78,7 @@ function useHandIn() {
 
 /** Takes a file that a till has saved because it can no longer forward its sales. */
 export function HandInDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
-  const terminals = useTerminalOptions();
+  const terminals = useEveryTerminal();
   const { terminal, setTerminal, setFile, result, sending, handIn } = useHandIn();
   if (result !== null) return <Result counts={result} onClose={onClose} />;
   return (

@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { named } from '#core/isolates.ts';
-import { useRead } from '../merchant.ts';
+import { valueIn } from '../../data/api.ts';
+import type { DashboardTerminal } from '../../data/types/dashboard.ts';
+import { useMerchant, useRead } from '../merchant.ts';
 
 /** The service's page limit. For terminals beyond it, the id is shown instead of the label. */
 const MOST = 100;
@@ -15,6 +18,31 @@ function useTerminalNames(): ReadonlyMap<string, string> {
 /** Returns the terminals as options for a select, by id. */
 export function useTerminalOptions(): (readonly [id: string, words: string])[] {
   return [...useTerminalNames()].map(([id, label]) => [id, named(label)]);
+}
+
+/** Maximum number of requests for a complete list: no shop has more than 10,000 tills. */
+const MOST_PAGES = 100;
+
+/** Returns all terminals as options for a select, in as many requests as that takes. */
+export function useEveryTerminal(): (readonly [id: string, words: string])[] {
+  const { call, scope } = useMerchant();
+  const { data = [] } = useQuery({
+    queryKey: [...scope, 'every terminal'],
+    queryFn: async ({ signal }) => {
+      const all: DashboardTerminal[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < MOST_PAGES; page++) {
+        const query = { limit: MOST, ...(cursor === undefined ? {} : { cursor }) };
+        const name = 'GET /accounts/{account}/{mode}/terminals';
+        const { data: some, next_cursor } = valueIn(await call(name, { query, signal }));
+        all.push(...some);
+        if (next_cursor === null) break;
+        cursor = next_cursor;
+      }
+      return all;
+    },
+  });
+  return data.map(({ id, label }) => [id, named(label)]);
 }
 
 /** Shows a terminal's name without a link, for rows that link elsewhere. */
