@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { DESKTOP, looksToRun, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 import { measureFirstLoad } from '../testing/payload.ts';
 
@@ -21,11 +21,11 @@ after(async () => {
 });
 
 const LOOKS = [
-  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
   { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
+  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
 ];
 
-for (const { name, options } of LOOKS) {
+for (const { name, options } of looksToRun(LOOKS)) {
   test(`a person signs in, changes the mode, and signs out: ${name}`, async () => {
     const { sandbox } = shared;
     const window = await browser.open(options);

@@ -5,6 +5,7 @@ import { PersonClient } from '#testing/person-client.ts';
 import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import {
   DESKTOP,
+  looksToRun,
   NARROW,
   openBrowser,
   PHONE,
@@ -28,8 +29,8 @@ const PAGES = [
 ];
 
 const LOOKS = [
-  { name: 'desktop, dark', viewport: DESKTOP.viewport, colorScheme: 'dark' },
   { name: 'phone, light', viewport: PHONE.viewport, colorScheme: 'light' },
+  { name: 'desktop, dark', viewport: DESKTOP.viewport, colorScheme: 'dark' },
 ] as const;
 
 /** Here only the width is checked: colors and structure are those of a phone. */
@@ -202,7 +203,7 @@ async function checkWidth(what: string): Promise<void> {
   assert.equal(wide, 0, `${what} scrolls sideways`);
 }
 
-for (const { name, viewport, colorScheme } of LOOKS) {
+for (const { name, viewport, colorScheme } of looksToRun(LOOKS)) {
   test(`every page is accessible and fits: ${name}`, async () => {
     const { page } = window;
     await page.setViewportSize(viewport);

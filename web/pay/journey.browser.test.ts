@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import {
   DESKTOP,
+  looksToRun,
   openBrowser,
   PHONE,
   type TestBrowser,
@@ -45,11 +46,11 @@ function result({ page }: TestWindow, word: string) {
 }
 
 const LOOKS = [
-  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
   { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
+  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
 ];
 
-for (const { name, options } of LOOKS) {
+for (const { name, options } of looksToRun(LOOKS)) {
   test(`a stranger with a wallet pays the amount on the till: ${name}`, async () => {
     const { sandbox } = shared;
     const terminal = await addTestTerminal(sandbox);

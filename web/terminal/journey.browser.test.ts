@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { eventually } from '#testing/webhooks.ts';
-import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { DESKTOP, looksToRun, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import {
   addTestTerminal,
@@ -34,7 +34,7 @@ const LOOKS = [
   { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
 ];
 
-for (const { name, options } of LOOKS) {
+for (const { name, options } of looksToRun(LOOKS)) {
   test(`a new cashier pairs a till, takes a payment, and refunds it: ${name}`, async () => {
     const { sandbox } = shared;
     const terminal = await addTestTerminal(sandbox);

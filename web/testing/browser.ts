@@ -42,6 +42,14 @@ export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 /** The narrowest screen that WCAG 2.2 requires (1.4.10). */
 export const NARROW = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
 
+/**
+ * Returns the looks in which a journey runs: the first in `npm test`, each of them in the long run
+ * (test/long/looks.test.ts).
+ */
+export function looksToRun<Look>(looks: readonly Look[]): readonly Look[] {
+  return process.env.ALL_LOOKS === '1' ? looks : looks.slice(0, 1);
+}
+
 const axeSource = readFileSync(new URL(import.meta.resolve('axe-core')), 'utf8');
 
 interface AxeFinding {

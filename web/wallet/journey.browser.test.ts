@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { DESKTOP, looksToRun, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import {
@@ -35,7 +35,7 @@ const LOOKS = [
   { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
 ];
 
-for (const { name, options } of LOOKS) {
+for (const { name, options } of looksToRun(LOOKS)) {
   test(`a stranger makes a wallet, allows payments, and pays with a tap: ${name}`, async () => {
     const { sandbox } = shared;
     const terminal = await addTestTerminal(sandbox);

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Route } from 'playwright-core';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
+import {
+  DESKTOP,
+  looksToRun,
+  NARROW,
+  openBrowser,
+  PHONE,
+  type TestBrowser,
+} from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 import { addTestTerminal, postAsMerchant, type TestTerminal } from '../../testing/till.ts';
 
@@ -28,7 +35,7 @@ const LOOKS = [
   { name: '320 px, without the font', options: NARROW, hasFont: false },
 ];
 
-for (const { name, options, hasFont } of LOOKS) {
+for (const { name, options, hasFont } of looksToRun(LOOKS)) {
   test(`a payment is found, read, and partly refunded: ${name}`, async () => {
     const { sandbox } = shared;
     const paid = await payAt(sandbox, { terminal: terminal.id, amount: 4_350_000 });

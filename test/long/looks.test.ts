@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+/** Journeys in every screen size and color scheme; `npm test` runs each in the first of them. */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+/** Fewer would mean that they are not found. */
+const FEWEST_FILES = 6;
+
+test('every journey in each of its looks', async () => {
+  const files = globSync('web/**/*.browser.test.ts', { cwd: ROOT }).filter((file) =>
+    readFileSync(path.join(ROOT, file), 'utf8').includes('looksToRun('),
+  );
+  assert.ok(files.length >= FEWEST_FILES, files.join());
+  // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
+  const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
+  const child = spawn(process.execPath, ['test/run.ts', ...files], {
+    cwd: ROOT,
+    env: { ...env, ALL_LOOKS: '1' },
+    stdio: 'inherit',
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  assert.equal(code, 0);
+});
