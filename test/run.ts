@@ -140,11 +140,11 @@ async function withGround<T>(
   files: readonly string[],
   run: (settings: NodeJS.ProcessEnv) => Promise<T>,
 ): Promise<T> {
-  const [postgres, ground] = await Promise.all([
-    startThrowawayPostgres(),
-    startBrowserGround(files),
-  ]);
-  const result = await run({ ...ground.env, TAPLINE_TEST_DATABASE_URL: postgres.url });
+  const postgres = await startThrowawayPostgres();
+  // The sandbox that this process starts has its database there, too.
+  process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
+  const ground = await startBrowserGround(files);
+  const result = await run(ground.env);
   await ground.stop();
   await postgres.stop();
   return result;

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import { openDataFolder } from './data-folder.ts';
@@ -54,6 +56,23 @@ async function startHere(path: string) {
   return { url: server.url, lost: server.lost, lines, stop };
 }
 
+let stopped: Promise<string> | null = null;
+
+async function makeStopped(): Promise<string> {
+  const path = await emptyPlace();
+  await (await startHere(path)).stop();
+  return path;
+}
+
+/** Returns a folder with the cluster of a stopped server. Only the first one is made by initdb. */
+async function usedPlace(): Promise<string> {
+  stopped ??= makeStopped();
+  const path = await emptyPlace();
+  // Unlike `fs.cp` it keeps the owner of the files, who is another account if we are root.
+  await promisify(execFile)('cp', ['-a', await stopped, path]);
+  return path;
+}
+
 test('the data and the address survive a stop, and durability is never turned off', async () => {
   const path = await emptyPlace();
   const first = await startHere(path);
@@ -76,7 +95,7 @@ test('the data and the address survive a stop, and durability is never turned of
 });
 
 test('the server that a killed instance left is adopted, connections included', async () => {
-  const path = await emptyPlace();
+  const path = await usedPlace();
   const instance = await startInstance(path, ['postgres']);
   const url = instance.report.url ?? '';
   const client = new pg.Client({ connectionString: url });
@@ -94,7 +113,7 @@ test('the server that a killed instance left is adopted, connections included', 
 });
 
 test('after kill -9 of instance and server every committed row is there', async () => {
-  const path = await emptyPlace();
+  const path = await usedPlace();
   const instance = await startInstance(path, ['postgres']);
   await ask(instance.report.url ?? '', 'create table kept as select 42 as n');
   await instance.kill('SIGKILL');
@@ -105,7 +124,7 @@ test('after kill -9 of instance and server every committed row is there', async 
 });
 
 test('a foreign process with the id of the old server is left alone', async () => {
-  const path = await emptyPlace();
+  const path = await usedPlace();
   const instance = await startInstance(path, ['postgres']);
   const pidFile = join(path, 'postgres', 'postmaster.pid');
   const content = await fs.readFile(pidFile, 'utf8');
@@ -120,7 +139,7 @@ test('a foreign process with the id of the old server is left alone', async () =
 });
 
 test('a server ends when its instance exits without stopping it', async () => {
-  const path = await emptyPlace();
+  const path = await usedPlace();
   const instance = await startInstance(path, ['postgres']);
   const pid = await serverPid(path);
   await instance.kill('SIGTERM');
@@ -128,7 +147,7 @@ test('a server ends when its instance exits without stopping it', async () => {
 });
 
 test('a lost server is reported, a stopped one is not', async () => {
-  const path = await emptyPlace();
+  const path = await usedPlace();
   const server = await startHere(path);
   process.kill(await serverPid(path), 'SIGKILL');
   assert.match(await server.lost, /PostgreSQL ended \(SIGKILL\)/);
@@ -140,7 +159,7 @@ test('a lost server is reported, a stopped one is not', async () => {
 });
 
 test('a port taken by another program is replaced', async () => {
-  const path = await emptyPlace();
+  const path = await usedPlace();
   const first = await startHere(path);
   await first.stop();
   const port = Number(new URL(first.url).port);
@@ -153,7 +172,7 @@ test('a port taken by another program is replaced', async () => {
 });
 
 test('a wrong password is refused', async () => {
-  const server = await startThrowawayPostgres();
+  const server = await startHere(await usedPlace());
   const url = new URL(server.url);
   url.password = 'x';
   await assert.rejects(ask(url.href, 'select 1'), { code: '28P01' });
@@ -161,8 +180,7 @@ test('a wrong password is refused', async () => {
 });
 
 test('files of another PostgreSQL version are refused in one line with a way out', async () => {
-  const path = await emptyPlace();
-  await (await startHere(path)).stop();
+  const path = await usedPlace();
   await fs.writeFile(join(path, 'postgres', 'PG_VERSION'), '17\n');
   const folder = await openDataFolder(path);
   await assert.rejects(startPostgres({ folder, log: () => undefined }), (error) => {
@@ -207,7 +225,7 @@ test('throwaway servers and their folders are deleted when their process is kill
 const rootOnly = { skip: IS_ROOT ? false : 'only root needs another account' };
 
 test('root without user namespaces keeps its closed folder and its data', rootOnly, async (t) => {
-  const path = await emptyPlace();
+  const path = await usedPlace();
   const programs = join(path, '..', 'programs');
   await fs.mkdir(programs);
   // The output in a container that forbids namespaces.

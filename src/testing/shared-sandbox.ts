@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { testDatabase } from '#testing/database.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**
@@ -19,19 +20,25 @@ export interface SharedSandbox {
   close(): Promise<void>;
 }
 
-/** Starts a real network as `npm start` runs it. Tests that share it create their own terminals. */
+/**
+ * Starts a real network as `npm start` runs it, on a database of the run's cluster: creating and
+ * migrating a cluster takes half of a start. Tests that share it create their own terminals.
+ */
 export async function startSharedSandbox(
   env: Readonly<Record<string, string>> = {},
 ): Promise<SharedSandbox> {
   const folder = await temporaryDataDir();
+  const database = env.DATABASE_URL === undefined ? await testDatabase() : null;
+  const ownUrl = database === null ? {} : { DATABASE_URL: database.url };
   const network = await spawnNetwork({
     dataDir: folder.path,
-    env: { RATE_LIMIT: '1000/1', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', ...env },
+    env: { RATE_LIMIT: '1000/1', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', ...ownUrl, ...env },
   });
   return {
     sandbox: network.sandbox,
     close: async () => {
       await network.stop();
+      await database?.close();
       await folder.remove();
     },
   };

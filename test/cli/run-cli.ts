@@ -29,10 +29,14 @@ export interface Running {
 
 type Env = Readonly<Record<string, string>>;
 
+const { NODE_COMPILE_CACHE: cache } = process.env;
+const compiled: Env = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
+
 function start(args: readonly string[], env: Env, input?: string): ChildProcess {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
-    // The test runner's own environment must not reach the command.
-    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
+    // The test runner's own environment must not reach the command. What Node has compiled only
+    // makes its start cheaper.
+    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...compiled, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin?.end(input ?? '');
