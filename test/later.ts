@@ -40,6 +40,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/terminal/offline-records.browser.test.ts',
     'web/terminal/pairing.browser.test.ts',
     'web/terminal/panes.browser.test.ts',
+    'web/terminal/people.browser.test.ts',
     'web/terminal/price-details.browser.test.ts',
     'web/terminal/printer.browser.test.ts',
     'web/terminal/readers.browser.test.ts',
@@ -58,6 +59,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/wallet/limits.browser.test.ts',
     'web/wallet/no-permit.browser.test.ts',
     'web/wallet/pins.browser.test.ts',
+    'web/wallet/pay-offline.browser.test.ts',
     'web/wallet/ring.browser.test.ts',
     'web/wallet/rings.browser.test.ts',
     'web/wallet/send.browser.test.ts',
@@ -114,6 +116,18 @@ export const LATER: Readonly<Record<string, string>> = {
   ),
   ...because('half a minute of an outage; `test/long/outage.test.ts` has one of minutes', [
     'web/terminal/outage.browser.test.ts',
+  ]),
+  ...because('screens in the pseudo-language; `texts.test.ts` finds hard-coded and missing texts', [
+    'web/dashboard/languages.browser.test.ts',
+    'web/pay/languages.browser.test.ts',
+    'web/terminal/languages.browser.test.ts',
+  ]),
+  ...because(
+    'a day on the real USDC; `relayer-blocked`, `token` and `gas.json` have its rules and costs',
+    ['test/journeys/real-usdc.test.ts'],
+  ),
+  ...because('four journeys on translated pages; `translated.test.ts` of the long run has all', [
+    'web/ui/text/translated.browser.test.ts',
   ]),
   ...because('the docs site in a browser; `test/docs/site.test.ts` reads its pages', [
     'web/testing/docs-site.browser.test.ts',

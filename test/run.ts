@@ -42,10 +42,10 @@ const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
 /** Entry files that import the tests of one process. */
 const GROUPS = path.join(ROOT, 'node_modules/.cache/test-groups');
 /**
- * For two cores: many files mostly wait for a chain. A fourth process slows all of them more than
- * it saves. `--concurrency` overrides it.
+ * For two cores: on average a file uses less than half of one, because it waits for a chain or a
+ * browser. `--concurrency` overrides it.
  */
-const CONCURRENCY = 3;
+const CONCURRENCY = 4;
 /** A hanging test must not block the run; the longest takes well under a minute. */
 const TIMEOUT_MS = 300_000;
 /**
