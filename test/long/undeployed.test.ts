@@ -12,14 +12,16 @@ import { type Attempt, WAYS } from '#testing/ways/ways.ts';
 import { openWaysWorld, type WaysWorld } from '#testing/ways/world.ts';
 
 /**
- * A wallet that is deployed for its payment (ERC-6492), when processes die between deployment and
- * settlement: it pays once, and the number of deployments is bounded.
+ * A wallet that is deployed for its payment (ERC-6492), when processes die or a reorganization
+ * comes between deployment and settlement: it pays once, and the number of deployments is bounded.
  */
 
 const WAY = present(
   WAYS.find(({ payer }) => payer === 'undeployed') ?? null,
   'way of undeployed wallets',
 );
+/** A payment is asked for once its wallet is deployed; the worker dies before it signs it. */
+const BETWEEN = 'settlement.sender_taken';
 /** What a link may cost in an hour. */
 const MOST_DEPLOYMENTS = 3;
 
@@ -101,8 +103,8 @@ async function checkPaid({ attempt, order, wallet }: Sale, said: string): Promis
 async function workUntil(point: Failpoint, meanwhile: () => Promise<void>): Promise<void> {
   await stopWorkers();
   const firstEnv = { TAPLINE_FAILPOINT: point };
-  // Until it is closed, its supervisor starts it again. Then it dies before it signs a payment.
-  const env = { ...ways.env, TAPLINE_FAILPOINT: 'settlement.sender_taken' };
+  // Until it is closed, its supervisor starts it again.
+  const env = { ...ways.env, TAPLINE_FAILPOINT: BETWEEN };
   const name = `dies at ${point} ${orders}`;
   const worker = await startChaosProcess(ways.world.ground, {
     ...{ name, role: 'worker', firstEnv, env },
@@ -149,5 +151,20 @@ describe('a wallet that is deployed for its payment pays once', () => {
     assert.ok(await waitUntil(() => hasCode(sale.wallet), REST_MS), 'nothing was deployed');
     api?.kill();
     await checkPaid(sale, (await paying).said);
+  });
+
+  test('when a reorganization undoes the deployment before the settlement', async () => {
+    const sale = await begin();
+    let paying: ReturnType<Attempt['pay']> | undefined;
+    await workUntil(BETWEEN, async () => {
+      paying = sale.attempt.pay(0);
+    });
+    assert.equal(await hasCode(sale.wallet), true);
+    assert.equal(await ways.world.settledOnChain(sale.order), 0);
+    for (let blocks = 1; await hasCode(sale.wallet); blocks++) {
+      await ways.world.ground.testnet.reorganize(blocks);
+    }
+    await startWorker();
+    await checkPaid(sale, (await paying)?.said ?? '');
   });
 });
