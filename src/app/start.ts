@@ -19,7 +19,7 @@ import { webUrlOf } from '#core/web-url.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
-import { DatabaseUnavailable } from '#db/faults.ts';
+import { CommitUnknown, DatabaseUnavailable } from '#db/faults.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { migrate, requireMigrated } from '#db/migrate.ts';
 import { reportDifferingZones } from '#db/time-zones.ts';
@@ -551,7 +551,8 @@ export async function start(config: Config, log: Log, ends?: AbortSignal): Promi
   } catch (error) {
     await undo(stops);
     // The database ended during the start; the supervisor starts the process again.
-    if (error instanceof DatabaseUnavailable) throw databaseAway(config, error);
+    const isAway = error instanceof DatabaseUnavailable || error instanceof CommitUnknown;
+    if (isAway) throw databaseAway(config, error);
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import {
   RunAgain,
   type Sql,
 } from '#db/database.ts';
+import { toFault } from '#db/faults.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 
@@ -251,9 +252,12 @@ test('a statement that takes too long is unavailable: nothing was done', async (
   assert.equal(await readNote(id), 'first');
 });
 
-test('unreachable means unavailable, for statements and for transactions', async () => {
+test('unreachable means unavailable, for statements, transactions and connections', async () => {
+  // What the driver says of a server that accepts a connection and never answers.
+  assert.ok(toFault(new Error('timeout expired')) instanceof DatabaseUnavailable);
   const db = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
   await assert.rejects(db.query('select 1'), DatabaseUnavailable);
+  await assert.rejects(db.connect(), DatabaseUnavailable);
   await assert.rejects(
     db.transaction(async () => assert.fail('never runs')),
     DatabaseUnavailable,

@@ -310,7 +310,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     connect: async () => {
       const client = new pg.Client({ ...settings, connectionString: directUrl });
       client.on('error', () => {});
-      await client.connect();
+      await client.connect().catch((error: unknown) => {
+        throw toFault(error);
+      });
       return client;
     },
     close: async () => {
