@@ -188,14 +188,15 @@ async function killService({ db, kill }: Service): Promise<readonly bigint[]> {
   const taken: bigint[] = [];
   for (let time = 0; time < 2; time++) {
     let count = 0n;
-    await waitUntil(async () => {
+    const isTaken = await waitUntil(async () => {
       const [row] = await db.query<{ all: bigint; open: bigint }>(
         `select count(*) "all", count(*) filter (where status = 'processing') open
          from offline_payments`,
       );
       count = row?.all ?? 0n;
       return (row?.open ?? 0n) > 0n && count > (taken.at(-1) ?? 0n);
-    }, BAD_LINE_MS);
+    }, DECIDED_MS);
+    assert.ok(isTaken, `${count} sales had arrived, none of them is on its way`);
     await kill();
     taken.push(count);
   }
