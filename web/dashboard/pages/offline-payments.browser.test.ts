@@ -10,7 +10,7 @@ import { eventually } from '#testing/webhooks.ts';
 import { DESKTOP, NARROW, PHONE, type TestWindow } from '../../testing/browser.ts';
 import { signInAt, textOf } from '../../testing/desk.ts';
 import { ownStage } from '../../testing/stage.ts';
-import { addTestTerminal, type TestTerminal } from '../../testing/till.ts';
+import { addTestTerminal, paymentsOf, type TestTerminal } from '../../testing/till.ts';
 
 /** Offline sales: their limits on a terminal's page, their list, and a file of a lost till. */
 
@@ -188,13 +188,29 @@ test('the file of a deactivated till is handed in, and each sale is paid once', 
   }
   await page.getByLabel('Terminal').selectOption('Lost till');
   await page.getByRole('row', { name: /1\.30.*Succeeded/ }).waitFor();
+  await page.getByRole('row', { name: /1\.40.*Succeeded/ }).waitFor();
   const rows = page.getByRole('row', { name: /ofp_/ });
   await eventually('the list is filtered', async () => (await rows.count()) === 2);
+  for (const row of await rows.all())
+    assert.match(String(await row.textContent()), /pay_.*Lost till/s);
+  const paid = await paymentsOf(sandbox, terminal);
+  const sums = paid.map(({ amount, status }) => `${amount} ${status}`).toSorted();
+  assert.deepEqual(sums, ['1300000 succeeded', '1400000 succeeded']);
   await page.goto(`${sandbox.web_url}/dashboard/audit-log`);
   await page
     .getByText(/offline_payments_handed_in/)
     .first()
     .waitFor();
+  // More tills than one page of the service's list has, all newer than the lost one.
+  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  await owner.post('/session', sandbox.dashboard);
+  for (let made = 0; made < 101; made++) {
+    const path = `/accounts/${sandbox.account}/test/terminals`;
+    assert.equal((await owner.post(path, { label: `Newer ${made}` })).status, 201);
+  }
+  await page.goto(`${sandbox.web_url}/dashboard/offline-payments`);
+  await page.getByRole('button', { name: 'Hand in a file' }).click();
+  await dialog.getByLabel('Terminal').selectOption('Lost till');
   window.checkClean();
   await window.close();
 });
