@@ -91,6 +91,7 @@ const LOOK_MS = 10;
 const CHAIN_TABLES = [
   'chain_alarms',
   'chain_payments',
+  'chain_batches',
   'chain_requests',
   'chain_attempts',
   'chain_unsigned',

@@ -27,7 +27,7 @@ const MOST_PAGES = 100;
 export function useEveryTerminal(): (readonly [id: string, words: string])[] {
   const { call, scope } = useMerchant();
   const { data = [] } = useQuery({
-    queryKey: [...scope, 'every terminal'],
+    queryKey: [...scope, 'all_terminals'],
     queryFn: async ({ signal }) => {
       const all: DashboardTerminal[] = [];
       let cursor: string | undefined;
