@@ -38,7 +38,9 @@ function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (UNAVAILABLE.test(code) || UNAVAILABLE_NODE.has(code)) return true;
   const message = error instanceof Error ? error.message : '';
-  return /connection (terminated|timeout)|timeout (exceeded|expired)|Client has encountered/i.test(message);
+  return /connection (terminated|timeout)|timeout (exceeded|expired)|Client has encountered/i.test(
+    message,
+  );
 }
 
 /**
