@@ -170,9 +170,9 @@ class BadInput(unittest.TestCase):
             (lambda: Tapline("tlsk_live_x"), "needs the base_url"),
             (lambda: Tapline("tlsk_live_x", "https://x/api").request("POST", "/test_helpers/x"),
              "use a tlsk_test_"),
-            (lambda: Tapline("tlsk_live_x", "http://x/api"), "by https only"),
-            (lambda: Tapline("tlsk_live_x", "http://127.0.0.1:80@x/api"), "by https only"),
-            (lambda: Tapline("tlsk_live_x", "http://localhost.x/api"), "by https only"),
+            (lambda: Tapline("tlsk_live_x", "http://x/api"), "over https only"),
+            (lambda: Tapline("tlsk_live_x", "http://127.0.0.1:80@x/api"), "over https only"),
+            (lambda: Tapline("tlsk_live_x", "http://localhost.x/api"), "over https only"),
         ]
         for act, words in cases:
             with self.assertRaisesRegex(UsageError, words):
