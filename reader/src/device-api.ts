@@ -16,7 +16,7 @@ export interface Intent {
   readonly last_payment_error: { readonly customer_message: string } | null;
 }
 
-/** The fields of a settled payment that a cash register is told of. */
+/** The fields of a settled payment that a cash register receives. */
 export interface DevicePayment {
   readonly id: string;
   readonly payment_intent: string;

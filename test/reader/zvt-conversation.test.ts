@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { frameBytes } from '../../reader/src/zvt/apdu.ts';
-import { isUnknownSale, type Kept } from '../../reader/src/zvt/kept.ts';
 import type { Effect } from '../../reader/src/zvt/state.ts';
+import { isUnknownSale, type Stored } from '../../reader/src/zvt/stored.ts';
 import { ASK, authorization, frameOf, PAID, RETURNED, Talk } from './zvt-talk.ts';
 
 const ACK = '800000';
@@ -15,8 +15,8 @@ const BUSY = '849c00';
 const PAID_RESULT = /^040f..270004000000001250/;
 const ABORTED_RESULT = /^040f..276c/;
 
-function registered(kept?: Kept, ask: string = ASK.registerPlain): Talk {
-  const talk = new Talk(kept).connect();
+function registered(stored?: Stored, ask: string = ASK.registerPlain): Talk {
+  const talk = new Talk(stored).connect();
   assert.deepEqual(talk.says(ask)[0], ACK);
   assert.deepEqual(talk.acknowledges(), []);
   return talk;
@@ -39,7 +39,7 @@ test('a registration is answered with status, terminal number and currency', () 
   assert.deepEqual(talk.says('060006000000000999'), [ACK, '061e046f490978']);
 });
 
-test('a sale: kept, acknowledged, started; then its result, then the completion', () => {
+test('a sale: stored, acknowledged, started; then its result, then the completion', () => {
   const talk = registered();
   talk.says(authorization(1250));
   assert.deepEqual(
@@ -58,7 +58,7 @@ test('a sale: kept, acknowledged, started; then its result, then the completion'
   assert.deepEqual(talk.acknowledges(), []);
   assert.equal(talk.state.phase.status, 'idle');
   assert.equal(
-    talk.state.kept.sale?.status === 'paid' && talk.state.kept.sale.told,
+    talk.state.stored.sale?.status === 'paid' && talk.state.stored.sale.delivery,
     'acknowledged',
   );
 });
@@ -106,7 +106,7 @@ test('while a result is unknown, only intermediate status is sent, then the syst
     const last = sent.pop();
     assert.equal(last, SYSTEM_ERROR);
     assert.ok(sent.length > 30 && sent.every((frame) => frame.startsWith('04ff01')));
-    assert.ok(isUnknownSale(talk.state.kept.sale));
+    assert.ok(isUnknownSale(talk.state.stored.sale));
     assert.equal(talk.did('cancel'), 1, 'an unpaid sale must not be paid later');
   }
 });
@@ -306,9 +306,9 @@ test('the end of day is closed only when the register has acknowledged its total
   const totals = { at: '2026-11-28T20:00:00.000Z', money, ...numbers, lines: ['TOTAL'] };
   talk.observe({ type: 'totals', totals });
   assert.match(talk.sent()[0] ?? '', /60f0f5f300160017(00000000000000){6}02000000002500/);
-  assert.equal(talk.state.kept.closed_at, null);
+  assert.equal(talk.state.stored.closed_at, null);
   assert.deepEqual(talk.acknowledges(), ['06d10681544f54414c']);
-  assert.notEqual(talk.state.kept.closed_at, null);
+  assert.notEqual(talk.state.stored.closed_at, null);
   assert.deepEqual(talk.acknowledges(), [COMPLETED]);
 });
 
@@ -325,7 +325,7 @@ test('diagnosis, status enquiry, initialisation and log-off are answered', () =>
     talk.acknowledges();
   }
   assert.deepEqual(talk.says(ASK.logOff), [ACK]);
-  assert.equal(talk.state.kept.register.wantsStatus, false);
+  assert.equal(talk.state.stored.register.wantsStatus, false);
   assert.deepEqual(talk.says('06c000'), ['848300'], 'a command that this terminal does not have');
 });
 
@@ -334,19 +334,22 @@ test('a register that does not acknowledge is disconnected', () => {
   talk.news(PAID);
   talk.after(11_000);
   assert.equal(talk.did('hang_up'), 1);
-  assert.equal(talk.state.kept.sale?.status === 'paid' && talk.state.kept.sale.told, 'sent');
+  assert.equal(
+    talk.state.stored.sale?.status === 'paid' && talk.state.stored.sale.delivery,
+    'sent',
+  );
 });
 
-test('after a restart an unknown sale is looked up and canceled, a known one is kept', () => {
+test('after a restart an unknown sale is looked up and canceled, a known one is stored', () => {
   const before = selling();
-  const restarted = new Talk(before.state.kept);
+  const restarted = new Talk(before.state.stored);
   assert.deepEqual(
     restarted.effects.map(({ type }) => type),
     ['sell', 'cancel'],
   );
   assert.equal(restarted.sold[0], before.sold[0]);
   before.news(PAID);
-  const known = new Talk(before.state.kept).connect();
+  const known = new Talk(before.state.stored).connect();
   assert.equal(known.effects.length, 0);
   assert.match(known.says(authorization(1250))[1] ?? '', PAID_RESULT);
 });
@@ -361,43 +364,50 @@ const EVENTS = [
   (talk: Talk) => talk.observe({ type: 'cut' }),
   (talk: Talk) => talk.after(1_000),
   (talk: Talk) => talk.after(60_000),
-  (talk: Talk) => void (talk.state.kept.sale && talk.news({ status: 'open', intent: 'pi_1' })),
-  (talk: Talk) => void (talk.state.kept.sale && talk.news({ status: 'processing' })),
-  (talk: Talk) => void (talk.state.kept.sale && talk.news(PAID)),
-  (talk: Talk) => void (talk.state.kept.sale && talk.news({ status: 'not_paid', code: 0x6c })),
-  (talk: Talk) => void (talk.state.kept.refund && talk.returned(RETURNED)),
+  (talk: Talk) => void (talk.state.stored.sale && talk.news({ status: 'open', intent: 'pi_1' })),
+  (talk: Talk) => void (talk.state.stored.sale && talk.news({ status: 'processing' })),
+  (talk: Talk) => void (talk.state.stored.sale && talk.news(PAID)),
+  (talk: Talk) => void (talk.state.stored.sale && talk.news({ status: 'not_paid', code: 0x6c })),
+  (talk: Talk) => void (talk.state.stored.refund && talk.returned(RETURNED)),
 ] as const;
 
 /** Checks the rules of money for the effects of one step. @returns what is on the disk after it. */
-function checkStep(effects: readonly Effect[], disk: Kept | null): Kept | null {
-  let kept = disk;
+function checkStep(effects: readonly Effect[], disk: Stored | null): Stored | null {
+  let stored = disk;
   for (const effect of effects) {
     if (effect.type === 'save') {
-      const wasUnknown = isUnknownSale(kept?.sale ?? null);
-      assert.ok(!wasUnknown || effect.kept.sale?.key === kept?.sale?.key, 'a sale was forgotten');
-      kept = effect.kept;
+      const wasUnknown = isUnknownSale(stored?.sale ?? null);
+      assert.ok(
+        !wasUnknown || effect.stored.sale?.key === stored?.sale?.key,
+        'a sale was forgotten',
+      );
+      stored = effect.stored;
     }
-    if (effect.type === 'sell') assert.deepEqual(kept?.sale, effect.sale, 'sold before it is kept');
-    if (effect.type === 'refund') assert.deepEqual(kept?.refund, effect.refund);
+    if (effect.type === 'sell')
+      assert.deepEqual(stored?.sale, effect.sale, 'sold before it is stored');
+    if (effect.type === 'refund') assert.deepEqual(stored?.refund, effect.refund);
     if (effect.type !== 'send' || effect.frame.control !== 0x040f) continue;
-    assert.ok(!isUnknownSale(kept?.sale ?? null), 'a result was told while one is unknown');
+    assert.ok(!isUnknownSale(stored?.sale ?? null), 'a result was reported while one is unknown');
     if (effect.frame.data[1] !== 0) continue;
-    const known = [kept?.sale, kept?.refund];
-    const isKept = known.some((one) => one?.status === 'paid' || one?.status === 'done');
-    assert.ok(isKept, `told, not kept: ${Buffer.from(frameBytes(effect.frame)).toString('hex')}`);
+    const known = [stored?.sale, stored?.refund];
+    const isStored = known.some((one) => one?.status === 'paid' || one?.status === 'done');
+    assert.ok(
+      isStored,
+      `reported, not stored: ${Buffer.from(frameBytes(effect.frame)).toString('hex')}`,
+    );
   }
-  return kept;
+  return stored;
 }
 
-test('in any order of events: kept before sold or told, and one unknown sale at a time', () => {
+test('in any order of events: stored before it is sold or reported, and one unknown sale at a time', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(EVENTS.length - 1), { maxLength: 60 }), (order) => {
       const talk = new Talk().connect();
-      let disk: Kept | null = null;
+      let disk: Stored | null = null;
       for (const one of order) {
         EVENTS[one]?.(talk);
         disk = checkStep(talk.last, disk);
-        assert.deepEqual(disk?.sale ?? null, talk.state.kept.sale);
+        assert.deepEqual(disk?.sale ?? null, talk.state.stored.sale);
       }
     }),
     { numRuns: 3_000 },
@@ -419,10 +429,10 @@ test('no bytes are more than one sale: 100,000 mutated frames charge and crash n
     const control = (cut[0] ?? 0) * 256 + (cut[1] ?? 0);
     if (control === 0x0601) authorized += 1;
     talk.observe({ type: 'frame', frame: { control, data: cut.subarray(2) } });
-    if (isUnknownSale(talk.state.kept.sale)) talk.news({ status: 'not_paid', code: 0x6c });
+    if (isUnknownSale(talk.state.stored.sale)) talk.news({ status: 'not_paid', code: 0x6c });
     if (index % 500 !== 499) continue;
     sold += talk.sold.length;
-    talk = new Talk(talk.state.kept).connect();
+    talk = new Talk(talk.state.stored).connect();
   }
   assert.ok(sold > 0 && sold <= authorized, `${sold} of ${authorized}`);
 });

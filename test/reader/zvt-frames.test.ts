@@ -162,10 +162,10 @@ test('amounts become atoms for dollars, and a local price for other currencies',
   assert.deepEqual(shown, ['0.05 EUR', '500 JPY']);
 });
 
-test('a paid sale is told with amount, trace, receipt and time, and no card data', () => {
+test('a paid sale is reported with amount, trace, receipt and time, and no card data', () => {
   const sale = {
     ...{ key: 'zvt-1', number: null, amount: 1250, currency: 978, trace: 7 },
-    ...({ status: 'paid', told: 'no', known_at: 0 } as const),
+    ...({ status: 'paid', delivery: 'unsent', known_at: 0 } as const),
     paid: {
       ...{ payment: 'pay_1', receipt: 1042, receipt_url: null, text: '13.50 USDC' },
       at: new Date(2026, 10, 28, 15, 4, 5).toISOString(),

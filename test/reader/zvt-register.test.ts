@@ -174,8 +174,8 @@ test('a restart of the reader forgets neither the result nor the last sale', asy
   await served.till.until('waiting');
   await served.till.tap(pass('ok_2'));
   await register.until(PAID);
-  const kept = JSON.parse(await readFile(served.file, 'utf8'));
-  assert.deepEqual([kept.sale.status, kept.sale.told], ['paid', 'sent']);
+  const stored = JSON.parse(await readFile(served.file, 'utf8'));
+  assert.deepEqual([stored.sale.status, stored.sale.delivery], ['paid', 'sent']);
   assert.equal((await stat(served.file)).mode & 0o077, 0);
   await served.restart();
   const after = await served.connect();

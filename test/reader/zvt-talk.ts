@@ -3,13 +3,13 @@ import { present } from '#core/assert.ts';
 import { type Frame, frameBytes, readFrame } from '../../reader/src/zvt/apdu.ts';
 import { UNREGISTERED } from '../../reader/src/zvt/commands.ts';
 import { newConversation, step } from '../../reader/src/zvt/conversation.ts';
+import type { Conversation, Effect, Observation } from '../../reader/src/zvt/state.ts';
 import {
-  type Kept,
-  NOTHING_KEPT,
+  NOTHING_STORED,
   type RefundNews,
   type SaleNews,
-} from '../../reader/src/zvt/kept.ts';
-import type { Conversation, Effect, Observation } from '../../reader/src/zvt/state.ts';
+  type Stored,
+} from '../../reader/src/zvt/stored.ts';
 
 /** Frames that a register sends. */
 export const ASK = {
@@ -72,8 +72,8 @@ export class Talk {
   last: readonly Effect[] = [];
   #ids = 0;
 
-  constructor(kept: Kept = NOTHING_KEPT(UNREGISTERED), timeoutMs = 180_000) {
-    const begun = newConversation(kept, { terminal: 12_345_678, timeoutMs });
+  constructor(stored: Stored = NOTHING_STORED(UNREGISTERED), timeoutMs = 180_000) {
+    const begun = newConversation(stored, { terminal: 12_345_678, timeoutMs });
     this.state = begun.next;
     this.#took(begun.effects);
   }
@@ -107,14 +107,14 @@ export class Talk {
   }
 
   news(news: SaleNews): string[] {
-    const { sale } = this.state.kept;
+    const { sale } = this.state.stored;
     assert.ok(sale !== null);
     this.observe({ type: 'sale', key: sale.key, news });
     return this.sent();
   }
 
   returned(news: RefundNews): string[] {
-    const { refund } = this.state.kept;
+    const { refund } = this.state.stored;
     assert.ok(refund !== null);
     this.observe({ type: 'refund', key: refund.key, news });
     return this.sent();

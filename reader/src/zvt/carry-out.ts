@@ -1,8 +1,6 @@
 import type { Command } from './commands.ts';
 import { isCurrency, priceOf } from './currencies.ts';
 import * as frames from './frames.ts';
-import * as kept from './kept.ts';
-import { RESULT } from './kept.ts';
 import {
   type Conversation,
   type Effect,
@@ -12,6 +10,8 @@ import {
   quiet,
   type Stepped,
 } from './state.ts';
+import * as stored from './stored.ts';
+import { RESULT } from './stored.ts';
 
 /** Carries out a command whose acknowledgment is sent. Nothing earlier is unknown. */
 export function carryOut(state: Conversation, command: Command, given: Given): Stepped {
@@ -26,7 +26,7 @@ export function carryOut(state: Conversation, command: Command, given: Given): S
       return quiet(repeatLast(state));
     case 'end_of_day': {
       const phase = { status: 'asking', since: given.now, about: { type: 'totals' } } as const;
-      const { closed_at: since, register } = state.kept;
+      const { closed_at: since, register } = state.stored;
       const effect: Effect = { type: 'totals', since, currency: register.currency };
       return { next: { ...state, phase }, effects: [effect] };
     }
@@ -40,22 +40,22 @@ function authorize(
   { ask }: Command & { type: 'authorization' },
   { now, id }: Given,
 ): Stepped {
-  const { register, sale } = state.kept;
-  const money = kept.moneyOf({ ask, register });
+  const { register, sale } = state.stored;
+  const money = stored.moneyOf({ ask, register });
   if (!isCurrency(money.currency)) return quiet(ending(state, frames.wrongCurrency(register)));
   if (priceOf(money) === null) return quiet(ending(state, frames.abort(RESULT.notPossible)));
   if (sale !== null) {
     const isSameNumber = ask.number !== null && ask.number === sale.number;
-    if (isSameNumber && !kept.isSameMoney(sale, money)) {
+    if (isSameNumber && !stored.isSameMoney(sale, money)) {
       return quiet(ending(state, frames.abort(RESULT.protocolError)));
     }
-    if (isSameNumber && kept.isReversed(state.kept)) {
+    if (isSameNumber && stored.isReversed(state.stored)) {
       return quiet(ending(state, frames.abort(RESULT.aborted)));
     }
-    const isAgain = isSameNumber || (ask.number === null && kept.mustRepeat(sale, money, now));
+    const isAgain = isSameNumber || (ask.number === null && stored.mustRepeat(sale, money, now));
     if (isAgain) return quiet(reportSale(state, { ofAuthorization: true }));
   }
-  const known = kept.withSale(state.kept, ask, id);
+  const known = stored.withSale(state.stored, ask, id);
   const phase: Phase = {
     status: 'selling',
     since: now,
@@ -63,10 +63,10 @@ function authorize(
     shows: frames.SHOWN.pleaseWait,
   };
   const effects: Effect[] = [
-    { type: 'save', kept: known },
+    { type: 'save', stored: known },
     { type: 'sell', sale: known.sale },
   ];
-  return { next: { ...state, kept: known, phase, shown: null }, effects };
+  return { next: { ...state, stored: known, phase, shown: null }, effects };
 }
 
 function reverse(
@@ -74,10 +74,10 @@ function reverse(
   { receipt, amount }: Command & { type: 'reversal' },
   given: Given,
 ): Stepped {
-  const { sale } = state.kept;
+  const { sale } = state.stored;
   const isLast = sale?.status === 'paid' && (receipt === null || receipt === sale.paid.receipt);
   if (!isLast && receipt === null) return quiet(ending(state, frames.abort(RESULT.notPossible)));
-  // A reversal is of the whole sale. Another amount means another sale.
+  // A reversal returns the whole sale. Another amount means another sale.
   if (isLast && amount !== null && amount !== sale.amount) {
     return quiet(ending(state, frames.abort(RESULT.notPossible)));
   }
@@ -92,27 +92,27 @@ function refundSale(
   { receipt, money }: Command & { type: 'refund' },
   given: Given,
 ): Stepped {
-  // Without the number of the receipt it would be a guess who gets the money.
+  // Without a receipt number the recipient of the money would be a guess.
   if (receipt === null || money === null) {
     return quiet(ending(state, frames.abort(RESULT.notPossible)));
   }
   const asked = { of: { receipt }, money, original_trace: null };
-  const { refund } = state.kept;
+  const { refund } = state.stored;
   const isKnown = refund?.status === 'done' || refund?.status === 'refused';
   const isAgain =
     isKnown &&
-    refund.told !== 'acknowledged' &&
-    given.now - refund.known_at <= kept.REPEAT_MS &&
+    refund.delivery !== 'acknowledged' &&
+    given.now - refund.known_at <= stored.REPEAT_MS &&
     'receipt' in refund.of &&
     refund.of.receipt === receipt &&
     refund.money !== null &&
-    kept.isSameMoney(refund.money, money);
+    stored.isSameMoney(refund.money, money);
   if (isAgain) return quiet(reportRefund(state, { ofRepeat: false }));
   return startRefund(state, { asked, isRejection: false }, given);
 }
 
 interface Starting {
-  readonly asked: Pick<kept.Refund, 'of' | 'money' | 'original_trace'>;
+  readonly asked: Pick<stored.Refund, 'of' | 'money' | 'original_trace'>;
   readonly isRejection: boolean;
 }
 
@@ -121,28 +121,28 @@ export function startRefund(
   { asked, isRejection }: Starting,
   { now, id }: Given,
 ): Stepped {
-  const known = kept.withRefund(kept.withRefundedSale(state.kept, asked.of), asked, id);
+  const known = stored.withRefund(stored.withRefundedSale(state.stored, asked.of), asked, id);
   const phase = { status: 'refunding', since: now, isRejection } as const;
   const effects: Effect[] = [
-    { type: 'save', kept: known },
+    { type: 'save', stored: known },
     { type: 'refund', refund: known.refund },
   ];
-  return { next: { ...state, kept: known, phase, shown: null }, effects };
+  return { next: { ...state, stored: known, phase, shown: null }, effects };
 }
 
 function repeatLast(state: Conversation): Conversation {
-  const { last } = state.kept;
+  const { last } = state.stored;
   if (last === 'sale') return reportSale(state, { ofAuthorization: false });
   if (last === 'refund') return reportRefund(state, { ofRepeat: true });
   return ending(state, frames.abort(RESULT.notPossible));
 }
 
-/** Reports the kept sale, whose result is known. */
+/** Reports the stored sale, whose result is known. */
 export function reportSale(
   state: Conversation,
   { ofAuthorization }: { readonly ofAuthorization: boolean },
 ): Conversation {
-  const { sale, register } = state.kept;
+  const { sale, register } = state.stored;
   if (sale?.status !== 'paid' && sale?.status !== 'not_paid') return state;
   const isPaid = sale.status === 'paid';
   const frame = frames.saleResult(sale, state.terminal);
@@ -163,7 +163,7 @@ export function reportRefund(
   state: Conversation,
   { ofRepeat }: { readonly ofRepeat: boolean },
 ): Conversation {
-  const { refund, register } = state.kept;
+  const { refund, register } = state.stored;
   if (refund?.status !== 'done' && refund?.status !== 'refused') return state;
   const isDone = refund.status === 'done';
   const frame = frames.refundResult(refund, state.terminal);

@@ -14,7 +14,7 @@ export type Command =
   | { readonly type: 'unknown' }
   | { readonly type: 'malformed'; readonly reason: string };
 
-/** How the register wants to be served. It says so when it registers. */
+/** The register's preferences, which it sends when it registers. */
 export interface Register {
   /** The number of its currency. */
   readonly currency: number;
@@ -33,7 +33,7 @@ export interface Register {
 /** A payment that the register asks for. */
 export interface Ask {
   readonly amount: number;
-  /** `null`: the register's own currency. */
+  /** `null` for the register's own currency. */
   readonly currency: number | null;
   /** The register's own number of the sale in hex, if it sends one. */
   readonly number: string | null;

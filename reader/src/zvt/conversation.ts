@@ -1,8 +1,6 @@
 import { carryOut, reportRefund, reportSale, startRefund } from './carry-out.ts';
 import { type Command, readCommand, UNREGISTERED } from './commands.ts';
 import * as frames from './frames.ts';
-import * as kept from './kept.ts';
-import { type Kept, RESULT } from './kept.ts';
 import {
   type Conversation,
   cancelUnknown,
@@ -14,6 +12,8 @@ import {
   quiet,
   type Stepped,
 } from './state.ts';
+import * as stored from './stored.ts';
+import { RESULT, type Stored } from './stored.ts';
 
 /** The time-out of a register for a command without intermediate status (T4 of PA00P016). */
 export const REGISTER_TIMEOUT_MS = 180_000;
@@ -26,16 +26,16 @@ const AGAIN_MS = 2_000;
 const MOST_REPEATS = 30;
 
 export function newConversation(
-  state: Kept,
+  state: Stored,
   { terminal, timeoutMs }: { readonly terminal: number; readonly timeoutMs: number },
 ): Stepped {
   const phase = { status: 'away' } as const;
-  const next = { kept: state, terminal, timeoutMs, phase, sent: null, queue: [], shown: null };
-  // What was running when the reader stopped is looked up. Its register is gone, so an unpaid sale
-  // is canceled.
+  const next = { stored: state, terminal, timeoutMs, phase, sent: null, queue: [], shown: null };
+  // A sale or refund that was open when the reader stopped is looked up. Its register has
+  // disconnected, so an unpaid sale is canceled.
   const { sale, refund } = state;
   const selling: Effect[] =
-    sale !== null && kept.isUnknownSale(sale)
+    sale !== null && stored.isUnknownSale(sale)
       ? [
           { type: 'sell', sale },
           { type: 'cancel', key: sale.key },
@@ -53,7 +53,7 @@ export function step(state: Conversation, observation: Observation, given: Given
 function observed(state: Conversation, observation: Observation, given: Given): Stepped {
   switch (observation.type) {
     case 'connected': {
-      // A new connection ends the one before, which may not have closed yet.
+      // A new connection ends the previous one, which may not have closed yet.
       const { next, effects } = onCut(state);
       return { next: { ...next, phase: { status: 'idle' }, shown: null }, effects };
     }
@@ -76,7 +76,7 @@ function observed(state: Conversation, observation: Observation, given: Given): 
   }
 }
 
-/** Sends the next frame, if the register has acknowledged the one before. */
+/** Sends the next frame, if the register has acknowledged the previous one. */
 function flushed({ next, effects }: Stepped, now: number): Stepped {
   const [frame, ...queue] = next.queue;
   if (frame === undefined || next.sent !== null || next.phase.status === 'away') {
@@ -84,18 +84,20 @@ function flushed({ next, effects }: Stepped, now: number): Stepped {
   }
   const { phase } = next;
   const isResult = phase.status === 'result' && phase.frame === frame;
-  const told =
-    isResult && phase.of !== 'report' ? kept.withTold(next.kept, phase.of, 'sent') : next.kept;
-  const saved: Effect[] = told === next.kept ? [] : [{ type: 'save', kept: told }];
+  const updated =
+    isResult && phase.of !== 'report'
+      ? stored.withDelivery(next.stored, phase.of, 'sent')
+      : next.stored;
+  const saved: Effect[] = updated === next.stored ? [] : [{ type: 'save', stored: updated }];
   return {
-    next: { ...next, kept: told, queue, sent: { frame, at: now } },
+    next: { ...next, stored: updated, queue, sent: { frame, at: now } },
     effects: [...effects, ...saved, { type: 'send', frame }],
   };
 }
 
 function onCut(state: Conversation): Stepped {
   const next: Conversation = { ...state, phase: { status: 'away' }, sent: null, queue: [] };
-  return { next, effects: cancelUnknown(state.kept) };
+  return { next, effects: cancelUnknown(state.stored) };
 }
 
 function onCommand(state: Conversation, command: Command, given: Given): Stepped {
@@ -112,7 +114,7 @@ function onCommand(state: Conversation, command: Command, given: Given): Stepped
 const BUSY = frames.notAcknowledged(RESULT.pleaseWait);
 const NOT_POSSIBLE = frames.notAcknowledged(RESULT.notPossible);
 
-/** A command instead of an acknowledgment also ends the one before, unacknowledged. */
+/** A command in place of an acknowledgment also ends the previous one, unacknowledged. */
 function mayBegin({ phase, queue }: Conversation): boolean {
   if (phase.status === 'idle' || phase.status === 'result') return true;
   return phase.status === 'ending' && queue.length === 0;
@@ -124,18 +126,18 @@ function begin(state: Conversation, command: Command, given: Given): Stepped {
   switch (command.type) {
     case 'registration': {
       const { register } = command;
-      const known = { ...state.kept, register };
+      const known = { ...state.stored, register };
       const end = command.known
         ? frames.registered(register, state.terminal)
         : frames.wrongCurrency(register);
-      const effects: Effect[] = [{ type: 'save', kept: known }, acknowledge];
-      return { next: ending({ ...state, kept: known }, end), effects };
+      const effects: Effect[] = [{ type: 'save', stored: known }, acknowledge];
+      return { next: ending({ ...state, stored: known }, end), effects };
     }
     case 'log_off': {
-      const known = { ...state.kept, register: UNREGISTERED };
+      const known = { ...state.stored, register: UNREGISTERED };
       return {
-        next: { ...state, kept: known },
-        effects: [{ type: 'save', kept: known }, acknowledge],
+        next: { ...state, stored: known },
+        effects: [{ type: 'save', stored: known }, acknowledge],
       };
     }
     case 'status_enquiry':
@@ -159,15 +161,15 @@ function begin(state: Conversation, command: Command, given: Given): Stepped {
 
 /** Begins a command about money. It waits until an earlier sale or refund is known. */
 function beginMoney(state: Conversation, command: Command, given: Given): Stepped {
-  const { sale, refund } = state.kept;
+  const { sale, refund } = state.stored;
   const waitsForRefund = ['reversal', 'refund', 'repeat_receipt'].includes(command.type);
   const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
-  if (kept.isUnknownSale(sale) || (waitsForRefund && refund?.status === 'asked')) {
+  if (stored.isUnknownSale(sale) || (waitsForRefund && refund?.status === 'asked')) {
     const phase = { status: 'earlier', since: given.now, command } as const;
     return { next: { ...state, phase }, effects: [acknowledge] };
   }
   const { next, effects } = carryOut(state, command, given);
-  // What is kept is written before the register learns that its command was accepted.
+  // The state is written to disk before the register learns that its command was accepted.
   const isSave = ({ type }: Effect) => type === 'save';
   const saves = effects.filter(isSave);
   const others = effects.filter((effect) => !isSave(effect));
@@ -194,10 +196,10 @@ function onResultAcknowledged(
 ): Stepped {
   const known =
     phase.of === 'report'
-      ? { ...state.kept, closed_at: new Date(now).toISOString() }
-      : kept.withTold(state.kept, phase.of, 'acknowledged');
-  const effects: Effect[] = known === state.kept ? [] : [{ type: 'save', kept: known }];
-  const next = { ...state, kept: known };
+      ? { ...state.stored, closed_at: new Date(now).toISOString() }
+      : stored.withDelivery(state.stored, phase.of, 'acknowledged');
+  const effects: Effect[] = known === state.stored ? [] : [{ type: 'save', stored: known }];
+  const next = { ...state, stored: known };
   const { register } = known;
   if (phase.lines === 'receipt') {
     const url = receiptUrlOf(known, phase.of);
@@ -213,7 +215,7 @@ function onResultAcknowledged(
   return { next: ending(next, ...printed, phase.end), effects };
 }
 
-function receiptUrlOf({ sale, refund }: Kept, kind: Kind): string | null {
+function receiptUrlOf({ sale, refund }: Stored, kind: Kind): string | null {
   if (kind === 'sale') return sale?.status === 'paid' ? sale.paid.receipt_url : null;
   return refund?.status === 'done' ? refund.done.receipt_url : null;
 }
@@ -230,25 +232,25 @@ function onRefused(state: Conversation, code: number, given: Given): Stepped {
     const again = { ...phase, repeats: phase.repeats + 1, againAt: given.now + AGAIN_MS };
     return quiet({ ...state, sent: null, phase: again });
   }
-  const { sale } = state.kept;
+  const { sale } = state.stored;
   if (code !== RESULT.goodsNotIssued || !phase.mayReject || sale?.status !== 'paid') {
     // Not acknowledged: an equal amount gets this result first.
     return { next: state, effects: [{ type: 'hang_up' }] };
   }
-  const known = kept.withTold(state.kept, 'sale', 'acknowledged');
+  const known = stored.withDelivery(state.stored, 'sale', 'acknowledged');
   const of = { payment: sale.paid.payment };
   const asked = { of, money: null, original_trace: sale.trace };
-  const next = { ...state, kept: known, sent: null };
+  const next = { ...state, stored: known, sent: null };
   return startRefund(next, { asked, isRejection: true }, given);
 }
 
-/** The register aborts what runs. A payment that is already on its way is still reported. */
+/** The register aborts the current command. A payment already on its way is still reported. */
 function onAbort(state: Conversation): Stepped {
   const { phase } = state;
   const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
   switch (phase.status) {
     case 'selling':
-      return { next: state, effects: [acknowledge, ...cancelUnknown(state.kept)] };
+      return { next: state, effects: [acknowledge, ...cancelUnknown(state.stored)] };
     case 'earlier': {
       const next = ending(state, frames.abort(RESULT.aborted));
       return { next, effects: [acknowledge] };
@@ -265,11 +267,11 @@ function onSale(
   { key, news }: Observation & { type: 'sale' },
   given: Given,
 ): Stepped {
-  if (state.kept.sale?.key !== key) return quiet(state);
-  const known = kept.withSaleNews(state.kept, news, given.now);
-  const saved: Effect[] = known === state.kept ? [] : [{ type: 'save', kept: known }];
-  const next = { ...state, kept: known };
-  if (kept.isUnknownSale(known.sale)) {
+  if (state.stored.sale?.key !== key) return quiet(state);
+  const known = stored.withSaleNews(state.stored, news, given.now);
+  const saved: Effect[] = known === state.stored ? [] : [{ type: 'save', stored: known }];
+  const next = { ...state, stored: known };
+  if (stored.isUnknownSale(known.sale)) {
     return { next: withStatus(next, news, given), effects: saved };
   }
   if (state.phase.status === 'selling') {
@@ -278,8 +280,12 @@ function onSale(
   return afterEarlier(next, saved, given);
 }
 
-/** What the register is shown while the sale runs. */
-function withStatus(state: Conversation, { status }: kept.SaleNews, { now }: Given): Conversation {
+/** The status that the register shows while the sale runs. */
+function withStatus(
+  state: Conversation,
+  { status }: stored.SaleNews,
+  { now }: Given,
+): Conversation {
   const { phase } = state;
   if (phase.status !== 'selling' || status === 'open') return state;
   if (status === 'waiting') {
@@ -290,12 +296,12 @@ function withStatus(state: Conversation, { status }: kept.SaleNews, { now }: Giv
   return { ...state, phase: { ...phase, unknownSince: phase.unknownSince ?? now, shows } };
 }
 
-/** Goes on with the command that waited for an earlier result. */
+/** Continues the command that waited for an earlier result. */
 function afterEarlier(state: Conversation, effects: readonly Effect[], given: Given): Stepped {
   const { phase } = state;
   if (phase.status !== 'earlier') return { next: state, effects };
-  const { sale, refund } = state.kept;
-  if (kept.isUnknownSale(sale) || refund?.status === 'asked') return { next: state, effects };
+  const { sale, refund } = state.stored;
+  if (stored.isUnknownSale(sale) || refund?.status === 'asked') return { next: state, effects };
   const carried = carryOut({ ...state, phase: { status: 'idle' } }, phase.command, given);
   return { next: carried.next, effects: [...effects, ...carried.effects] };
 }
@@ -305,18 +311,18 @@ function onRefund(
   { key, news }: Observation & { type: 'refund' },
   given: Given,
 ): Stepped {
-  const { refund } = state.kept;
+  const { refund } = state.stored;
   if (refund?.key !== key || refund.status !== 'asked') return quiet(state);
-  const known = kept.withRefundNews(state.kept, news, given.now);
-  if (known === state.kept) return quiet(state);
-  const saved: Effect[] = [{ type: 'save', kept: known }];
-  const next = { ...state, kept: known };
+  const known = stored.withRefundNews(state.stored, news, given.now);
+  if (known === state.stored) return quiet(state);
+  const saved: Effect[] = [{ type: 'save', stored: known }];
+  const next = { ...state, stored: known };
   const { phase } = state;
   if (phase.status !== 'refunding') return afterEarlier(next, saved, given);
   if (!phase.isRejection) {
     return { next: reportRefund(next, { ofRepeat: false }), effects: saved };
   }
-  // The goods were not issued and the money is back, or it is not: then nobody may rely on it.
+  // The register rejected the sale, which was refunded: aborted, or uncertain if the refund failed.
   const code = known.refund?.status === 'done' ? RESULT.aborted : RESULT.systemError;
   return { next: ending(next, frames.abort(code)), effects: saved };
 }
@@ -325,13 +331,13 @@ function onTotals(state: Conversation, totals: frames.Totals | null): Stepped {
   const { phase } = state;
   if (phase.status !== 'asking' || phase.about.type !== 'totals') return quiet(state);
   if (totals === null) return quiet(ending(state, frames.abort(RESULT.noLine)));
-  const frame = frames.totalsResult(totals, state.kept.trace, state.terminal);
+  const frame = frames.totalsResult(totals, state.stored.trace, state.terminal);
   const result: Phase = {
     status: 'result',
     of: 'report',
     frame,
     end: frames.COMPLETED,
-    lines: state.kept.register.printsReports ? totals.lines : null,
+    lines: state.stored.register.printsReports ? totals.lines : null,
     mayReject: false,
     repeats: 0,
     againAt: null,
@@ -348,7 +354,7 @@ function onLine(state: Conversation, isReached: boolean): Stepped {
 function onReceipt(state: Conversation, lines: readonly string[] | null): Stepped {
   const { phase } = state;
   if (phase.status !== 'asking' || phase.about.type !== 'receipt') return quiet(state);
-  const { register } = state.kept;
+  const { register } = state.stored;
   const printed =
     lines === null || lines.length === 0
       ? []
@@ -368,16 +374,16 @@ function onTick(state: Conversation, given: Given): Stepped {
     return quiet({ ...state, phase: again, queue: [...state.queue, phase.frame] });
   }
   if (isLate(state, now)) {
-    // The result is unknown: nothing but a system error may be said. An unpaid sale is canceled,
+    // The result is unknown, so the only answer is a system error. An unpaid sale is canceled,
     // because the register will not wait for it.
     const next = ending({ ...state, queue: [] }, frames.abort(RESULT.systemError));
-    return { next, effects: cancelUnknown(state.kept) };
+    return { next, effects: cancelUnknown(state.stored) };
   }
   return quiet(withIntermediateStatus(state, now));
 }
 
-/** True once the register's time-out ends what runs. */
-function isLate({ phase, timeoutMs, kept: { register } }: Conversation, now: number): boolean {
+/** True once the register's time-out ends the current command. */
+function isLate({ phase, timeoutMs, stored: { register } }: Conversation, now: number): boolean {
   switch (phase.status) {
     case 'selling': {
       // Each intermediate status starts the register's time-out again, so it counts from the time
@@ -396,7 +402,7 @@ function isLate({ phase, timeoutMs, kept: { register } }: Conversation, now: num
 
 function withIntermediateStatus(state: Conversation, now: number): Conversation {
   const code = shownIn(state.phase);
-  if (code === null || !state.kept.register.wantsStatus) return state;
+  if (code === null || !state.stored.register.wantsStatus) return state;
   if (state.sent !== null || state.queue.length > 0) return state;
   const { shown } = state;
   if (shown !== null && shown.code === code && now - shown.at < SHOW_AGAIN_MS) return state;

@@ -1,7 +1,7 @@
 import { type Frame, fieldBytes, type Tlv, tlvBytes, toBcd } from './apdu.ts';
 import { CONTROL, FIELD, type Register, TAG } from './commands.ts';
 import { type Money, moneyText } from './currencies.ts';
-import { RESULT, type Refund, type Sale } from './kept.ts';
+import { RESULT, type Refund, type Sale } from './stored.ts';
 import { type Charset, encodeText, UTF8_TAG_VALUE } from './text.ts';
 
 /** What this terminal sends to a register. */

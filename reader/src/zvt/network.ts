@@ -11,6 +11,8 @@ import { pause } from '../pause.ts';
 import { receiptText } from '../printing/printer.ts';
 import { within } from '../within.ts';
 import { centsOf, codeOf, type Money, numberOf, priceOf, USD } from './currencies.ts';
+import { paymentsFrom, readTotals, shortNumber } from './report.ts';
+import type { Observation } from './state.ts';
 import {
   type Paid,
   RESULT,
@@ -19,9 +21,7 @@ import {
   type Returned,
   type Sale,
   type SaleNews,
-} from './kept.ts';
-import { paymentsFrom, readTotals, shortNumber } from './report.ts';
-import type { Observation } from './state.ts';
+} from './stored.ts';
 
 /**
  * Carries out a conversation's requests at the network, with the reader's own client, until their
@@ -47,7 +47,7 @@ const RECEIPT_NUMBERS = 10_000;
 
 export class Sales {
   readonly #network: Network;
-  /** Sales that must not be paid any more, by key. */
+  /** Sales that must no longer be paid, by key. */
   readonly #canceled = new Set<string>();
   /** What had been returned of a sale before a refund, by the key of the refund. */
   readonly #returnedBefore = new Map<string, number>();
@@ -259,7 +259,7 @@ function refusalOf(error: unknown): number | null {
   if (!(error instanceof DeviceApiError)) return null;
   // The response says that no earlier request with this key has created the sale either.
   if (error.code === 'rates_unavailable') return RESULT.noLine;
-  // A key that has ended says nothing about what was done with it.
+  // An expired key does not show whether its request was carried out.
   if (mayComeAgain(error) || error.status === 401) return null;
   if (error.code === 'idempotency_key_reused') return RESULT.protocolError;
   return error.param === 'presentment.currency' ? RESULT.wrongCurrency : RESULT.notPossible;

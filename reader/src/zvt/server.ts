@@ -6,9 +6,9 @@ import { readRegister, saveRegister } from '../settings.ts';
 import { frameBytes, readFrame } from './apdu.ts';
 import { UNREGISTERED } from './commands.ts';
 import { newConversation, step } from './conversation.ts';
-import { type Kept, NOTHING_KEPT } from './kept.ts';
 import { Sales } from './network.ts';
 import type { Conversation, Effect, Observation } from './state.ts';
+import { NOTHING_STORED, type Stored } from './stored.ts';
 
 /** The port that registers expect of a terminal. */
 export const ZVT_PORT = 20007;
@@ -25,7 +25,7 @@ export interface RegisterOptions {
   readonly terminal: string;
   readonly host: string;
   readonly port: number;
-  /** Where the state is kept. */
+  /** Where the state is stored. */
   readonly file: string;
   /** The register's own time-out. */
   readonly timeoutMs: number;
@@ -40,13 +40,13 @@ export interface RegisterServer {
   close(): Promise<void>;
 }
 
-/** Serves one cash register over TCP. A new connection replaces the one before. */
+/** Serves one cash register over TCP. A new connection replaces the previous one. */
 export async function serveRegister(options: RegisterOptions): Promise<RegisterServer> {
   const saved = await readRegister<Saved>(options.file);
-  // A reader that was paired anew must not go on with the sale of another terminal.
+  // A reader that was paired again must not continue the sale of its former terminal.
   const isOwn = saved !== null && saved.terminal === options.terminal;
-  const kept = isOwn ? saved : NOTHING_KEPT(UNREGISTERED);
-  const desk = new Desk(options, kept);
+  const stored = isOwn ? saved : NOTHING_STORED(UNREGISTERED);
+  const desk = new Desk(options, stored);
   const server = createServer({ noDelay: true }, (socket) => desk.take(socket));
   server.listen(options.port, options.host);
   await once(server, 'listening');
@@ -60,7 +60,7 @@ export async function serveRegister(options: RegisterOptions): Promise<RegisterS
   };
 }
 
-type Saved = Kept & { readonly terminal: string };
+type Saved = Stored & { readonly terminal: string };
 
 /** An observation, and the connection that it is about. */
 interface Waiting {
@@ -81,14 +81,14 @@ class Desk {
   #waiting: Waiting[] = [];
   #running: Promise<void>;
 
-  constructor(options: RegisterOptions, kept: Kept) {
+  constructor(options: RegisterOptions, stored: Stored) {
     this.#options = options;
     const { api, terminal, timeoutMs, signal } = options;
     signal.addEventListener('abort', () => this.#end.abort());
     if (signal.aborted) this.#end.abort();
     const report = (observation: Observation) => this.#observe(observation);
     this.#sales = new Sales({ api, signal: this.#end.signal, report });
-    const begun = newConversation(kept, { terminal: digitsOf(terminal), timeoutMs });
+    const begun = newConversation(stored, { terminal: digitsOf(terminal), timeoutMs });
     this.#conversation = begun.next;
     this.#running = this.#run(begun.effects);
     this.#ticks = setInterval(() => this.#observe({ type: 'tick' }), TICK_MS);
@@ -149,7 +149,7 @@ class Desk {
         this.#waiting.shift();
       }
     } catch (error) {
-      // What is not on the disk must not be said, and nothing may be sold.
+      // Without stored state no result may be reported, and nothing may be sold.
       this.#end.abort();
       this.#socket?.destroy();
       this.#options.onFault(error);
@@ -171,7 +171,7 @@ class Desk {
   async #carryOut(effect: Effect): Promise<void> {
     switch (effect.type) {
       case 'save':
-        return saveRegister(this.#options.file, this.#saved(effect.kept));
+        return saveRegister(this.#options.file, this.#saved(effect.stored));
       case 'send':
         this.#speaking?.write(frameBytes(effect.frame));
         return;
@@ -185,8 +185,8 @@ class Desk {
     }
   }
 
-  #saved(kept: Kept): Saved {
-    return { ...kept, terminal: this.#options.terminal };
+  #saved(stored: Stored): Saved {
+    return { ...stored, terminal: this.#options.terminal };
   }
 
   #ask(effect: Effect): Promise<void> {

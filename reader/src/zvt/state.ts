@@ -3,12 +3,12 @@ import type { Command } from './commands.ts';
 import type { Totals } from './frames.ts';
 import {
   isUnknownSale,
-  type Kept,
   type Refund,
   type RefundNews,
   type Sale,
   type SaleNews,
-} from './kept.ts';
+  type Stored,
+} from './stored.ts';
 
 /**
  * The conversation with one register: a pure state machine. `step` maps an observation to the next
@@ -22,11 +22,11 @@ import {
  * | `selling` | the sale runs; intermediate status is sent | its result, time-out |
  * | `refunding` | a reversal or refund runs | its result, time-out |
  * | `asking` | the network is asked for totals, a receipt, the line | its answer, time-out |
- * | `result` | a result that was kept before it was sent | an acknowledgment |
+ * | `result` | a result that was stored before it was sent | an acknowledgment |
  * | `ending` | the last frames, each after the acknowledgment of the last | the last one's |
  *
- * Rules of money: a sale is kept before it is asked for; the network learns of a sale only by the
- * effect `sell`, which a kept sale alone causes; a result is kept before it is told; while a result
+ * Money rules: a sale is stored before it is requested; the network learns of a sale only by the
+ * effect `sell`, which a stored sale alone causes; a result is stored before it is reported; while a result
  * is unknown, neither a status information nor a completion is sent; a register that goes away
  * takes its unpaid sale with it.
  */
@@ -60,7 +60,7 @@ export type About =
   | { readonly type: 'receipt'; readonly end: Frame };
 
 export interface Conversation {
-  readonly kept: Kept;
+  readonly stored: Stored;
   readonly terminal: number;
   readonly timeoutMs: number;
   readonly phase: Phase;
@@ -82,7 +82,7 @@ export type Observation =
 
 export type Effect =
   | { readonly type: 'send'; readonly frame: Frame }
-  | { readonly type: 'save'; readonly kept: Kept }
+  | { readonly type: 'save'; readonly stored: Stored }
   | { readonly type: 'sell'; readonly sale: Sale }
   /** Cancels the sale if it is not paid. */
   | { readonly type: 'cancel'; readonly key: string }
@@ -96,7 +96,7 @@ export interface Stepped {
   readonly effects: readonly Effect[];
 }
 
-/** What a step gets from outside: the time, and an id that was never used. */
+/** Inputs of a step: the time, and an unused id. */
 export interface Given {
   readonly now: number;
   readonly id: string;
@@ -106,8 +106,8 @@ export function quiet(next: Conversation): Stepped {
   return { next, effects: [] };
 }
 
-/** Cancels the kept sale if it is not known to be paid. */
-export function cancelUnknown({ sale }: Kept): readonly Effect[] {
+/** Cancels the stored sale if it is not known to be paid. */
+export function cancelUnknown({ sale }: Stored): readonly Effect[] {
   return sale !== null && isUnknownSale(sale) ? [{ type: 'cancel', key: sale.key }] : [];
 }
 

@@ -7,8 +7,8 @@ import type { Money } from './currencies.ts';
  * whether the register acknowledged their results. Written to a file before a frame that depends on
  * it is sent (`state-file.ts`).
  */
-export interface Kept {
-  /** The last trace number that was given. */
+export interface Stored {
+  /** The last trace number that the reader assigned. */
   readonly trace: number;
   readonly register: Register;
   readonly sale: Sale | null;
@@ -19,8 +19,8 @@ export interface Kept {
   readonly closed_at: string | null;
 }
 
-/** What is known to have reached the register of a result. */
-export type Told = 'no' | 'sent' | 'acknowledged';
+/** How far a result has reached the register. */
+export type Delivery = 'unsent' | 'sent' | 'acknowledged';
 
 interface Asked {
   /** The Idempotency-Key. */
@@ -41,7 +41,7 @@ export type Sale = Asked &
   );
 
 interface Known {
-  readonly told: Told;
+  readonly delivery: Delivery;
   readonly known_at: number;
 }
 
@@ -51,7 +51,7 @@ export interface Paid {
   readonly receipt: number;
   readonly receipt_url: string | null;
   readonly at: string;
-  /** The network's own words for the sum: USDC. */
+  /** The amount in USDC, as text. */
   readonly text: string;
 }
 
@@ -60,7 +60,7 @@ export type Refund = {
   readonly key: string;
   /** The payment, or the receipt by which it is looked up. */
   readonly of: { readonly payment: string } | { readonly receipt: number };
-  /** `null`: all that is left of the sale. A currency of 0 is that of the sale. */
+  /** `null` for all that is left of the sale. Currency 0 means the currency of the sale. */
   readonly money: Money | null;
   readonly trace: number;
   readonly original_trace: number | null;
@@ -103,7 +103,7 @@ export const RESULT = {
   systemError: 0xff,
 } as const;
 
-export const NOTHING_KEPT = (register: Register): Kept => ({
+export const NOTHING_STORED = (register: Register): Stored => ({
   trace: 0,
   register,
   sale: null,
@@ -116,7 +116,7 @@ export const NOTHING_KEPT = (register: Register): Kept => ({
 export const REPEAT_MS = 120_000;
 const MOST_TRACES = 1_000_000;
 
-function nextTrace({ trace }: Kept): number {
+function nextTrace({ trace }: Stored): number {
   return ((trace + 1) % MOST_TRACES) + (trace + 1 === MOST_TRACES ? 1 : 0);
 }
 
@@ -125,13 +125,13 @@ export function moneyOf({ ask, register }: { ask: Ask; register: Register }): Mo
 }
 
 /** Adds a new sale. @param id A key for a sale that the register did not number. */
-export function withSale(kept: Kept, ask: Ask, id: string): Kept & { readonly sale: Sale } {
-  const trace = nextTrace(kept);
+export function withSale(stored: Stored, ask: Ask, id: string): Stored & { readonly sale: Sale } {
+  const trace = nextTrace(stored);
   const { number } = ask;
   const key = number === null ? `zvt-${id}` : `zvt-number-${hashOf(number)}`;
-  const money = moneyOf({ ask, register: kept.register });
+  const money = moneyOf({ ask, register: stored.register });
   const sale: Sale = { status: 'asked', key, number, ...money, trace };
-  return { ...kept, trace, sale, last: 'sale' };
+  return { ...stored, trace, sale, last: 'sale' };
 }
 
 function hashOf(text: string): string {
@@ -142,15 +142,15 @@ type NewRefund = Pick<Refund, 'of' | 'money' | 'original_trace'>;
 
 /** Adds a new refund. A whole sale has one key, so that asking twice returns it once. */
 export function withRefund(
-  kept: Kept,
+  stored: Stored,
   asked: NewRefund,
   id: string,
-): Kept & { readonly refund: Refund } {
-  const trace = nextTrace(kept);
+): Stored & { readonly refund: Refund } {
+  const trace = nextTrace(stored);
   const isWhole = asked.money === null && 'payment' in asked.of;
   const key = isWhole && 'payment' in asked.of ? `zvt-reversal-${asked.of.payment}` : `zvt-${id}`;
   const refund: Refund = { ...asked, status: 'asked', key, trace };
-  return { ...kept, trace, refund, last: 'refund' };
+  return { ...stored, trace, refund, last: 'refund' };
 }
 
 export function isUnknownSale(sale: Sale | null): boolean {
@@ -160,9 +160,9 @@ export function isUnknownSale(sale: Sale | null): boolean {
 /** True if the sale must be reported again instead of charging the same amount once more. */
 export function mustRepeat(sale: Sale, money: Money, now: number): boolean {
   if (sale.status !== 'paid' && sale.status !== 'not_paid') return false;
-  if (!isSameMoney(sale, money) || sale.told === 'acknowledged') return false;
+  if (!isSameMoney(sale, money) || sale.delivery === 'acknowledged') return false;
   // A payment that never happened and was never reported is no result.
-  if (sale.status === 'not_paid' && sale.told === 'no') return false;
+  if (sale.status === 'not_paid' && sale.delivery === 'unsent') return false;
   return now - sale.known_at <= REPEAT_MS;
 }
 
@@ -170,49 +170,51 @@ export function isSameMoney(one: Money, other: Money): boolean {
   return one.amount === other.amount && one.currency === other.currency;
 }
 
-/** Applies news. @returns `kept` itself if nothing must be written. */
-export function withSaleNews(kept: Kept, news: SaleNews, now: number): Kept {
-  const { sale } = kept;
-  if (sale === null || !isUnknownSale(sale)) return kept;
+/** Applies news. @returns `stored` itself if nothing must be written. */
+export function withSaleNews(stored: Stored, news: SaleNews, now: number): Stored {
+  const { sale } = stored;
+  if (sale === null || !isUnknownSale(sale)) return stored;
   const { key, number, amount, currency, trace } = sale;
   const asked: Asked = { key, number, amount, currency, trace };
-  const known: Known = { told: 'no', known_at: now };
+  const known: Known = { delivery: 'unsent', known_at: now };
   switch (news.status) {
     case 'open':
-      return { ...kept, sale: { ...asked, status: 'open', intent: news.intent } };
+      return { ...stored, sale: { ...asked, status: 'open', intent: news.intent } };
     case 'paid':
-      return { ...kept, sale: { ...asked, ...known, status: 'paid', paid: news.paid } };
+      return { ...stored, sale: { ...asked, ...known, status: 'paid', paid: news.paid } };
     case 'not_paid':
-      return { ...kept, sale: { ...asked, ...known, status: 'not_paid', code: news.code } };
+      return { ...stored, sale: { ...asked, ...known, status: 'not_paid', code: news.code } };
     default:
-      return kept;
+      return stored;
   }
 }
 
-export function withRefundNews(kept: Kept, news: RefundNews, now: number): Kept {
-  const { refund } = kept;
-  if (refund?.status !== 'asked') return kept;
-  const known: Known = { told: 'no', known_at: now };
-  if (news.status === 'done') return { ...kept, refund: { ...refund, ...known, ...news } };
-  if (news.status === 'refused') return { ...kept, refund: { ...refund, ...known, ...news } };
-  return kept;
+export function withRefundNews(stored: Stored, news: RefundNews, now: number): Stored {
+  const { refund } = stored;
+  if (refund?.status !== 'asked') return stored;
+  const known: Known = { delivery: 'unsent', known_at: now };
+  if (news.status === 'done') return { ...stored, refund: { ...refund, ...known, ...news } };
+  if (news.status === 'refused') return { ...stored, refund: { ...refund, ...known, ...news } };
+  return stored;
 }
 
 /** Records how far a result has reached the register. */
-export function withTold(kept: Kept, kind: 'sale' | 'refund', told: Told): Kept {
-  const { sale, refund } = kept;
+export function withDelivery(stored: Stored, kind: 'sale' | 'refund', delivery: Delivery): Stored {
+  const { sale, refund } = stored;
   if (kind === 'sale') {
     const isKnown = sale?.status === 'paid' || sale?.status === 'not_paid';
-    return isKnown && sale.told !== 'acknowledged' ? { ...kept, sale: { ...sale, told } } : kept;
+    return isKnown && sale.delivery !== 'acknowledged'
+      ? { ...stored, sale: { ...sale, delivery } }
+      : stored;
   }
   const isKnown = refund?.status === 'done' || refund?.status === 'refused';
-  return isKnown && refund.told !== 'acknowledged'
-    ? { ...kept, refund: { ...refund, told } }
-    : kept;
+  return isKnown && refund.delivery !== 'acknowledged'
+    ? { ...stored, refund: { ...refund, delivery } }
+    : stored;
 }
 
-/** True if all of the last sale was returned, so that it counts as paid no more. */
-export function isReversed({ sale, refund }: Kept): boolean {
+/** True if all of the last sale was returned, so that it no longer counts as paid. */
+export function isReversed({ sale, refund }: Stored): boolean {
   if (sale?.status !== 'paid' || refund?.status !== 'done' || refund.money !== null) return false;
   return 'payment' in refund.of && refund.of.payment === sale.paid.payment;
 }
@@ -221,12 +223,12 @@ export function isReversed({ sale, refund }: Kept): boolean {
  * A register that returns the last sale knows its result: an equal amount is a new sale then, and
  * never the sale whose money is on its way back.
  */
-export function withRefundedSale(kept: Kept, target: Refund['of']): Kept {
-  const { sale } = kept;
-  if (sale?.status !== 'paid') return kept;
+export function withRefundedSale(stored: Stored, target: Refund['of']): Stored {
+  const { sale } = stored;
+  if (sale?.status !== 'paid') return stored;
   const isOfSale =
     'payment' in target
       ? target.payment === sale.paid.payment
       : target.receipt === sale.paid.receipt;
-  return isOfSale ? withTold(kept, 'sale', 'acknowledged') : kept;
+  return isOfSale ? withDelivery(stored, 'sale', 'acknowledged') : stored;
 }
