@@ -399,7 +399,7 @@ function checkStep(effects: readonly Effect[], disk: Stored | null): Stored | nu
   return stored;
 }
 
-test('in any order of events: stored before it is sold or reported, and one unknown sale at a time', () => {
+test('in any order of events: stored before sold or reported, one unknown sale at a time', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(EVENTS.length - 1), { maxLength: 60 }), (order) => {
       const talk = new Talk().connect();

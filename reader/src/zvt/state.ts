@@ -26,9 +26,9 @@ import {
  * | `ending` | the last frames, each after the acknowledgment of the last | the last one's |
  *
  * Money rules: a sale is stored before it is requested; the network learns of a sale only by the
- * effect `sell`, which a stored sale alone causes; a result is stored before it is reported; while a result
- * is unknown, neither a status information nor a completion is sent; a register that goes away
- * takes its unpaid sale with it.
+ * effect `sell`, which a stored sale alone causes; a result is stored before it is reported; while
+ * a result is unknown, neither a status information nor a completion is sent; when a register
+ * disconnects, its unpaid sale is canceled.
  */
 export type Phase =
   | { readonly status: 'away' | 'idle' | 'ending' }
@@ -36,7 +36,7 @@ export type Phase =
   | {
       readonly status: 'selling';
       readonly since: number;
-      /** Since when the network has known more than this terminal; `null` while it may be paid. */
+      /** When the result became unknown; `null` while the customer can still pay. */
       readonly unknownSince: number | null;
       readonly shows: number;
     }

@@ -5,7 +5,7 @@ import type { Money } from './currencies.ts';
 /**
  * What the reader must know after a restart: the last sale and the last refund of the register, and
  * whether the register acknowledged their results. Written to a file before a frame that depends on
- * it is sent (`state-file.ts`).
+ * it is sent (`settings.ts`).
  */
 export interface Stored {
   /** The last trace number that the reader assigned. */
