@@ -15,8 +15,7 @@ create table period_ends (
 create index period_ends_due on period_ends (task, due);
 
 -- The trigger binds every statement that changes a setting or a time zone, also those of the
--- previous release: a period end that is forgotten would delay payouts without anyone noticing. A
--- period that ended while the account was disabled is due when it is enabled again.
+-- previous release: a period end that is forgotten would delay payouts without anyone noticing.
 create function mark_period_ends() returns trigger language plpgsql as $$
 begin
   delete from period_ends where account_id = new.id
@@ -33,11 +32,10 @@ begin
 end $$;
 
 create trigger accounts_mark_period_ends
-  after update of automatic_payout, export_schedule, time_zone, status on accounts for each row
+  after update of automatic_payout, export_schedule, time_zone on accounts for each row
   when (old.automatic_payout is distinct from new.automatic_payout
     or old.export_schedule is distinct from new.export_schedule
-    or old.time_zone is distinct from new.time_zone
-    or old.status is distinct from new.status)
+    or old.time_zone is distinct from new.time_zone)
   execute function mark_period_ends();
 
 insert into period_ends (account_id, livemode, task, due)
