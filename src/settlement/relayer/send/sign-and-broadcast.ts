@@ -210,7 +210,9 @@ async function noteNoSignature(asked: Asked, error: unknown) {
   // The key was moved behind the signer, which knows no factories. Its nonce must not block others.
   const isForeign = transaction.requests.some(({ kind }) => KINDS[kind].triedOnce);
   if (isRefused && isForeign && !offer.cancels) {
-    return offerAgain(asked, { cancels: true, fees: fees ?? offer.fees }, jobsOf(transaction));
+    // Bytes that were broadcast may still be mined, so its jobs stay until one of the two is.
+    const jobs = transaction.attempts.length === 0 ? jobsOf(transaction) : [];
+    return offerAgain(asked, { cancels: true, fees: fees ?? offer.fees }, jobs);
   }
   const subject = `sender ${sender.sender}`;
   const alarm = { kind: 'signer_refused', subject, details: { error: why } };
