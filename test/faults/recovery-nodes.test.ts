@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { caller } from '#testing/api-client.ts';
 import { PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
+import { comeToRest } from '#testing/invariants/invariants.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { BEHAVIORS } from '#testing/provider-behaviors.ts';
-import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
+import {
+  openRestoreGround,
+  persist,
+  REST_MS,
+  type RestoreGround,
+} from '#testing/restore-ground.ts';
 import { signTransfer } from '#testing/sign-transfer.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
@@ -40,7 +46,9 @@ describe('the only node returns no logs while the database is restored', () => {
     for (const order of ['BARE-1', 'BARE-2', 'BARE-3']) {
       assert.equal(await world.settledOnChain(order), 1, order);
     }
-    // The invariants read the token's logs.
+    const { db } = world;
+    assert.deepEqual(await comeToRest({ db }, { limitMs: REST_MS }), []);
+    // The other invariants read the token's logs.
     provider.behavior = null;
     await world.comeToRest();
   });

@@ -64,7 +64,7 @@ describe('the table', () => {
   });
 });
 
-/** Notes what nobody can book once the accounts of the youngest merchants are lost. */
+/** Records the settlement numbers of the youngest merchants, whose accounts will be lost. */
 async function noteUnbookable(plays: readonly Play[]): Promise<void> {
   const young = plays.filter(({ cell }) => cell.young === 'merchant');
   const rows = await ways.world.db.query<{ number: bigint }>(

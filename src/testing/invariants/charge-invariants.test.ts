@@ -155,7 +155,7 @@ describe('the check of charges', () => {
     assert.ok(broken.includes(found), broken.join('\n'));
   });
 
-  it('accounts to the atom for settlements that nobody can book', async () => {
+  it('accounts to the atom for settlements that cannot be booked', async () => {
     const unbookable = new Set([await numberOf(intents[1])]);
     const lose = `delete from payments where payment_intent_id = '${intents[1]}'`;
     const found = await world.database.db.transaction(async (tx) => {

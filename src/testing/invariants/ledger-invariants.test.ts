@@ -470,7 +470,7 @@ describe('the database', () => {
   }
 });
 
-describe('an alarm about a settlement that nobody can book', () => {
+describe('an alarm about a settlement that cannot be booked', () => {
   it('is expected, and every other one is not', async () => {
     const alarms = await store.db.transaction(async (tx) => {
       await tx.query(

@@ -239,7 +239,7 @@ const EVENTS: readonly Rule[] = [
         from events where object_id like 'pi\\_%' group by object_id
       ), asked as (
         select subject_id, count(*) as requests from chain_requests
-        -- Recovery gives what it books a request that is applied at once: nobody asked then.
+        -- Recovery inserts a job that is already applied, so there is no processing event.
         where kind = 'payment' and created is distinct from applied_at group by subject_id
       )
       select i.id || ' ' || i.status || ': ' || coalesce(t.types, 'no events')

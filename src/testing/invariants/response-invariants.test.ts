@@ -62,7 +62,7 @@ function checkAfter(...damage: readonly string[]): Promise<string> {
 const CANCELED = `update payment_intents set status = 'canceled', payment_id = null, tx_hash = null,
   canceled_at = now(), cancellation_reason = 'requested_by_customer' where status = 'succeeded'`;
 
-describe('the check of what clients were told', () => {
+describe('the check against the responses that clients got', () => {
   it('passes if it is true', async () => {
     assert.equal(await check(store.db, honest()), '');
   });

@@ -138,10 +138,10 @@ async function checkTransfers(
 
 export const RESPONSE_INVARIANTS: readonly Invariant<Responses>[] = [
   { promise: 'no response contradicts another', check: ({ journal }) => journal.complaints },
-  { promise: 'an intent is what clients were told', check: checkIntents },
+  { promise: 'an intent matches the responses about it', check: checkIntents },
   { promise: 'a payer who was told "declined" is not charged for it', check: checkDeclines },
   {
-    promise: 'a refund is what clients were told',
+    promise: 'a refund matches the responses about it',
     check: ({ db, journal }) =>
       checkTransfers(db, {
         sql: 'select id, status, amount, payment_id as place from refunds where id = any($1)',
@@ -151,7 +151,7 @@ export const RESPONSE_INVARIANTS: readonly Invariant<Responses>[] = [
       }),
   },
   {
-    promise: 'a withdrawal is what its owner was told',
+    promise: 'a withdrawal matches the responses about it',
     check: ({ db, journal }) =>
       checkTransfers(db, {
         sql: 'select id, status, amount, wallet as place from withdrawals where id = any($1)',
