@@ -64,7 +64,7 @@ export async function updatePeriodDue(
   );
 }
 
-/** Lets a period that could not be ended wait, also if it was moved to the end of the next one. */
+/** Schedules another try, even if the row was already moved to the end of the next period. */
 export async function postponePeriod(
   sql: Sql,
   { tenant, task, now }: DuePeriod,

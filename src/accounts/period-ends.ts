@@ -47,13 +47,13 @@ export async function endPeriods(
       ctx.log.error(failure, { account: tenant.accountId, error: describeError(error) });
       return false;
     });
-    // Again, because a period may also be left without a transaction that commits.
+    // `end` may have failed or rolled back, so the retry is stored here as well.
     if (!isEnded) await postponePeriod(ctx.db, due, addMs(now, RETRY_MS));
   }
   return tenants.length === BATCH;
 }
 
-/** Leaves a period for another try. In the transaction that says so, so that a crash loses none. */
+/** Runs in the transaction that records the wait, so that a crash cannot lose the retry. */
 export function retryPeriod(tx: Tx, due: DuePeriod): Promise<void> {
   return postponePeriod(tx, due, addMs(due.now, RETRY_MS));
 }

@@ -38,9 +38,9 @@ const ACTOR = { type: 'system', name: 'automatic payouts' } as const;
 export const SKIPPED = {
   enabled_later: 'Automatic payouts were enabled after this period had ended.',
   below_minimum: 'The balance was less than 20 USDC.',
-  payouts_on_hold: 'An owner has held payouts by a link in a mail.',
+  payouts_on_hold: 'An owner put payouts on hold by a link in an email.',
   wallet_announced: 'Another settlement wallet was announced.',
-  held_by_contract: 'The settlement contract did not pay out a new merchant yet.',
+  held_by_contract: 'The settlement contract was still holding the new merchant’s payouts.',
   payouts_held: 'A part of the balance is held until the network’s operators decide.',
   account_not_live: 'The account was not registered on the settlement contract.',
   chain_unavailable:
@@ -50,7 +50,7 @@ export const SKIPPED = {
   disabled: 'Automatic payouts were turned off while this one was waiting.',
 } as const;
 export const WAITING = {
-  chain_unavailable: 'The chain cannot be reached. The service tries again.',
+  chain_unavailable: 'The chain cannot be reached. The service will try again.',
   refused: 'The payout was refused because the balance changed. The service will try again.',
 } as const;
 
