@@ -94,6 +94,7 @@ const PHONE_MS = 1500;
 const CLEAR_MS = 500;
 /** The most connections that this program uses at once: three long polls and one action. */
 const KEPT_CONNECTIONS = 4;
+const BAD_GATEWAY = 502;
 /** Error codes that mean that Smart Tap is off, which the merchant or operator can change. */
 const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 
@@ -115,7 +116,7 @@ export class DeviceApi {
 
   /** Fails pending requests after the machine has slept; their callers then retry. */
   woke(): void {
-    this.#awake.abort(new Error('this machine has slept'));
+    this.#awake.abort(new DOMException('this machine has slept', 'AbortError'));
     this.#awake = new AbortController();
     this.#cleared = this.#clearConnections();
   }
@@ -267,10 +268,25 @@ function baseOf(server: string): string {
 
 async function bodyOf<T>(response: Response): Promise<T> {
   if (response.status === 204) return null as T;
-  const body = (await response.json()) as T & { error?: ErrorBody };
-  if (response.ok) return body;
-  const { code = 'unknown', message = `HTTP ${response.status}`, param = null } = body.error ?? {};
+  const body = parsed(await response.text()) as (T & { error?: ErrorBody }) | undefined;
+  if (response.ok && body !== undefined) return body;
+  if (body?.error === undefined) throw notOurs(response.status);
+  const { code, message, param = null } = body.error;
   throw new DeviceApiError(response.status, code, message, param);
+}
+
+/** An answer of a proxy says nothing about the request, so its status is that of a dead gateway. */
+function notOurs(status: number): DeviceApiError {
+  const known = status >= 500 || status === 429 ? status : BAD_GATEWAY;
+  return new DeviceApiError(known, 'unknown', `HTTP ${status}, and not from the network`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 interface ErrorBody {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readFrame } from '../../reader/src/zvt/apdu.ts';
 import { REGISTER_TIMEOUT_MS } from '../../reader/src/zvt/conversation.ts';
-import { serveRegister } from '../../reader/src/zvt/server.ts';
+import { type RegisterServer, serveRegister } from '../../reader/src/zvt/server.ts';
 import { type Make, startedTill, type Till } from './started-till.ts';
 
 /** Long enough for a sale on a busy machine. */
@@ -87,8 +87,12 @@ export interface ServedRegister {
   readonly port: () => number;
   readonly file: string;
   connect(): Promise<TestRegister>;
+  /** Starts another reader at the same port, with the same file. */
+  second(): Promise<RegisterServer>;
   /** Stops and starts the register's part again, from its file. */
   restart(): Promise<void>;
+  /** Starts it again without its file. */
+  forget(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -99,9 +103,9 @@ export async function serveTestRegister(
   const till = await startedTill(sandbox, make);
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-zvt-'));
   const file = path.join(folder, 'reader.zvt.json');
-  const open = () =>
+  const open = (port = 0) =>
     serveRegister({
-      ...{ api: till.api, terminal: till.terminal.id, host: '127.0.0.1', port: 0 },
+      ...{ api: till.api, terminal: till.terminal.id, host: '127.0.0.1', port },
       ...{ file, timeoutMs, signal: new AbortController().signal },
       onRegister: () => {},
       onFault: (error) => {
@@ -114,8 +118,14 @@ export async function serveTestRegister(
     port: () => server.port,
     file,
     connect: () => TestRegister.connect(server.port),
+    second: () => open(server.port),
     restart: async () => {
       await server.close();
+      server = await open();
+    },
+    forget: async () => {
+      await server.close();
+      await rm(file);
       server = await open();
     },
     end: async () => {

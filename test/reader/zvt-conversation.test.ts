@@ -3,14 +3,26 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { frameBytes } from '../../reader/src/zvt/apdu.ts';
 import type { Effect } from '../../reader/src/zvt/state.ts';
-import { isUnknownSale, type Stored } from '../../reader/src/zvt/stored.ts';
-import { ASK, authorization, frameOf, PAID, RETURNED, Talk } from './zvt-talk.ts';
+import { isUnknownRefund, isUnknownSale, type Stored } from '../../reader/src/zvt/stored.ts';
+import {
+  ACCEPTED,
+  ASK,
+  authorization,
+  frameOf,
+  PAID,
+  REQUESTED,
+  RETURNED,
+  Talk,
+} from './zvt-talk.ts';
 
 const ACK = '800000';
 const COMPLETED = '060f00';
 const SYSTEM_ERROR = '061e01ff';
 const ABORTED = '061e016c';
+const NOT_POSSIBLE = '061e0183';
 const BUSY = '849c00';
+/** Returns 5.00 of the sale with receipt 1042. */
+const REFUND = '06310d0000000400000000050087' + '1042';
 /** The beginning of a result: paid, or aborted. */
 const PAID_RESULT = /^040f..270004000000001250/;
 const ABORTED_RESULT = /^040f..276c/;
@@ -111,9 +123,9 @@ test('while a result is unknown, only intermediate status is sent, then the syst
   }
 });
 
-test('without intermediate status the time-out counts from the command', () => {
+test('the system error comes 5 s before the time-out, which counts from the command', () => {
   const talk = selling();
-  talk.after(179_000);
+  talk.after(174_000);
   assert.equal(talk.state.phase.status, 'selling');
   assert.deepEqual(talk.after(1_000), [SYSTEM_ERROR]);
 });
@@ -272,14 +284,132 @@ test('a reversal returns the last sale once, also if the register asks again', (
   talk.says(ASK.reverseLast);
   talk.observe({ type: 'cut' }).connect();
   talk.returned(RETURNED);
-  talk.says(ASK.reverseLast);
-  const keys = talk.effects.flatMap((one) => (one.type === 'refund' ? [one.refund.key] : []));
-  assert.deepEqual(keys, ['zvt-reversal-pay_1', 'zvt-reversal-pay_1']);
-  assert.match(talk.returned(RETURNED)[0] ?? '', /^040f..270004000000001250/);
+  assert.match(talk.says(ASK.reverseLast)[1] ?? '', PAID_RESULT, 'it did not get the result');
   talk.acknowledges();
   talk.acknowledges();
+  assert.deepEqual(talk.says(ASK.reverseLast), [ACK, NOT_POSSIBLE], 'it is reversed');
+  talk.acknowledges();
+  assert.equal(talk.did('refund'), 1);
   talk.says(authorization(1250));
   assert.equal(talk.sold.length, 2, 'a returned sale is never repeated as paid');
+});
+
+test('a reversal that failed may be asked for again, with a key of its own', () => {
+  const talk = selling();
+  talk.news(PAID);
+  talk.says(ASK.reverseLast);
+  talk.returned({ status: 'refused', code: 0x83 });
+  talk.acknowledges();
+  talk.acknowledges();
+  talk.says(ASK.reverseLast);
+  assert.equal(new Set(talk.refunds.map(({ key }) => key)).size, 2);
+  assert.match(talk.returned(RETURNED)[0] ?? '', PAID_RESULT);
+});
+
+test('a refund is stored before each of its steps, and a restart continues with the step', () => {
+  const talk = selling();
+  talk.news(PAID);
+  talk.says(REFUND);
+  talk.returned(REQUESTED);
+  assert.deepEqual(
+    talk.last.map(({ type }) => type),
+    ['save', 'refund'],
+  );
+  const requested = new Talk(talk.state.stored);
+  assert.deepEqual(requested.refunds, talk.refunds.slice(-1));
+  assert.equal(requested.refunds[0]?.status, 'requested');
+  talk.returned(ACCEPTED);
+  assert.equal(talk.refunds.at(-1)?.status, 'accepted');
+  const accepted = new Talk(talk.state.stored).connect();
+  accepted.returned(REQUESTED);
+  assert.equal(accepted.state.stored.refund?.status, 'accepted', 'it is never requested again');
+  accepted.says(ASK.repeatReceipt);
+  assert.equal(accepted.state.phase.status, 'earlier', 'no result before the money is back');
+  assert.match(accepted.returned(RETURNED)[0] ?? '', PAID_RESULT);
+});
+
+test('goods that were not issued never replace a refund whose result is unknown', () => {
+  const talk = selling();
+  talk.news(PAID);
+  talk.says(REFUND);
+  talk.observe({ type: 'cut' }).connect();
+  talk.says(authorization(1300));
+  talk.news(PAID);
+  assert.deepEqual(talk.says(ASK.goodsNotIssued), [SYSTEM_ERROR]);
+  assert.equal(talk.did('refund'), 1);
+  assert.equal(talk.state.stored.refund?.status, 'asked');
+});
+
+test('a reversal by receipt number keeps the amount, which must be that of the sale', () => {
+  const talk = registered();
+  talk.says('06300d000000870017' + '04000000000500');
+  const [refund] = talk.refunds;
+  assert.deepEqual(refund?.of, { receipt: 17, price: 500 });
+  assert.equal(refund?.money, null);
+});
+
+test('a numbered sale that was not paid can be paid with the same number', () => {
+  const talk = registered();
+  talk.says(authorization(1250, '0117'));
+  talk.news({ status: 'not_paid', code: 0x6c });
+  talk.acknowledges();
+  talk.acknowledges();
+  assert.deepEqual(talk.says(authorization(1250, '0117')), [ACK]);
+  assert.match(talk.news(PAID)[0] ?? '', PAID_RESULT);
+  assert.equal(new Set(talk.sold).size, 2);
+  talk.acknowledges();
+  talk.acknowledges();
+  assert.match(talk.says(authorization(1250, '0117'))[1] ?? '', PAID_RESULT);
+  assert.equal(talk.sold.length, 2);
+});
+
+test('a number whose earlier sales the reader forgot finds the one that is paid', () => {
+  const talk = registered();
+  talk.says(authorization(1250, '0117'));
+  const before = talk.sold[0];
+  talk.news({ status: 'canceled_before' });
+  assert.deepEqual(
+    talk.last.map(({ type }) => type),
+    ['save', 'sell'],
+  );
+  assert.notEqual(talk.sold[1], before);
+  talk.observe({ type: 'cut' });
+  talk.news({ status: 'canceled_before' });
+  assert.deepEqual(
+    talk.last.map(({ type }) => type),
+    ['save', 'sell', 'cancel'],
+    'its register has gone',
+  );
+  talk.connect();
+  talk.says(authorization(1250, '0117'));
+  assert.match(talk.news(PAID)[0] ?? '', PAID_RESULT);
+});
+
+test('a numbered sale that was reversed is never reported as paid', () => {
+  const talk = registered();
+  talk.says(authorization(1250, '0117'));
+  talk.news(PAID);
+  talk.says(ASK.reverseLast);
+  talk.returned(RETURNED);
+  talk.acknowledges();
+  talk.acknowledges();
+  talk.says(REFUND);
+  talk.returned({ status: 'refused', code: 0x83 });
+  talk.acknowledges();
+  talk.acknowledges();
+  assert.deepEqual(talk.says(authorization(1250, '0117')), [ACK, ABORTED]);
+  assert.equal(talk.sold.length, 1);
+});
+
+test('a refused registration and a log-off change no currency', () => {
+  const talk = registered(undefined, '060006000000080756');
+  const francs = '061e046f490756';
+  assert.deepEqual(talk.says('060006000000000999'), [ACK, francs]);
+  talk.acknowledges();
+  assert.equal(talk.state.stored.register.currency, 756);
+  assert.equal(talk.state.stored.register.wantsStatus, true);
+  talk.says(ASK.logOff);
+  assert.equal(talk.state.stored.register.currency, 756);
 });
 
 test('a reversal of another amount and a refund without a receipt move nothing', () => {
@@ -294,7 +424,7 @@ test('a reversal of another amount and a refund without a receipt move nothing',
   ];
   for (const ask of wrong) talk.says(ask);
   assert.equal(talk.did('refund'), 0);
-  talk.says('06310d0000000400000000050087' + '1042');
+  talk.says(REFUND);
   assert.equal(talk.did('refund'), 1);
 });
 
@@ -368,6 +498,9 @@ const EVENTS = [
   (talk: Talk) => void (talk.state.stored.sale && talk.news({ status: 'processing' })),
   (talk: Talk) => void (talk.state.stored.sale && talk.news(PAID)),
   (talk: Talk) => void (talk.state.stored.sale && talk.news({ status: 'not_paid', code: 0x6c })),
+  (talk: Talk) => void (talk.state.stored.sale && talk.news({ status: 'canceled_before' })),
+  (talk: Talk) => void (talk.state.stored.refund && talk.returned(REQUESTED)),
+  (talk: Talk) => void (talk.state.stored.refund && talk.returned(ACCEPTED)),
   (talk: Talk) => void (talk.state.stored.refund && talk.returned(RETURNED)),
 ] as const;
 
@@ -378,8 +511,13 @@ function checkStep(effects: readonly Effect[], disk: Stored | null): Stored | nu
     if (effect.type === 'save') {
       const wasUnknown = isUnknownSale(stored?.sale ?? null);
       assert.ok(
-        !wasUnknown || effect.stored.sale?.key === stored?.sale?.key,
+        !wasUnknown || effect.stored.sale?.trace === stored?.sale?.trace,
         'a sale was forgotten',
+      );
+      const isRefunding = isUnknownRefund(stored?.refund ?? null);
+      assert.ok(
+        !isRefunding || effect.stored.refund?.key === stored?.refund?.key,
+        'a refund was forgotten',
       );
       stored = effect.stored;
     }

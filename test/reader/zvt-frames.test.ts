@@ -136,11 +136,12 @@ test('a registration says currency, receipts, status, blocks, width and letters'
   assert.ok(none.type === 'registration' && none.known && none.register.currency === 978);
 });
 
-test('a reversal and a refund name a receipt; FFFF, 0000 and 9999 mean the last one', () => {
+test('a reversal and a refund name a receipt; only FFFF means the last one', () => {
   const last = { type: 'reversal', receipt: null, amount: null };
-  for (const number of ['ff ff', '00 00', '99 99']) {
-    assert.deepEqual(commandIn(`06 30 06 00 00 00 87 ${number}`), last);
-  }
+  assert.deepEqual(commandIn('06 30 06 00 00 00 87 ff ff'), last);
+  assert.deepEqual(commandIn('06 30 03 00 00 00'), last);
+  assert.deepEqual(commandIn('06 30 06 00 00 00 87 00 00'), { ...last, receipt: 0 });
+  assert.deepEqual(commandIn('06 30 06 00 00 00 87 99 99'), { ...last, receipt: 9999 });
   assert.deepEqual(commandIn('06 30 06 00 00 00 87 10 42'), { ...last, receipt: 1042 });
   assert.deepEqual(commandIn('06 31 0d 00 00 00 04 00 00 00 00 05 00 87 10 42'), {
     type: 'refund',
@@ -164,10 +165,16 @@ test('amounts become atoms for dollars, and a local price for other currencies',
 
 test('a paid sale is reported with amount, trace, receipt and time, and no card data', () => {
   const sale = {
-    ...{ key: 'zvt-1', number: null, amount: 1250, currency: 978, trace: 7 },
+    ...{ key: 'zvt-1', number: null, attempt: 0, amount: 1250, currency: 978, trace: 7 },
     ...({ status: 'paid', delivery: 'unsent', known_at: 0 } as const),
     paid: {
-      ...{ payment: 'pay_1', receipt: 1042, receipt_url: null, text: '13.50 USDC' },
+      ...{
+        payment: 'pay_1',
+        receipt: 1042,
+        receipt_url: null,
+        text: '13.50 USDC',
+        reversed: false,
+      },
       at: new Date(2026, 10, 28, 15, 4, 5).toISOString(),
     },
   };

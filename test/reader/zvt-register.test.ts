@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DeviceApi } from '../../reader/src/index.ts';
+import { DeviceApi, DeviceApiError } from '../../reader/src/device-api.ts';
+import { mayComeAgain } from '../../reader/src/headless.ts';
 import { readFields, readFrame } from '../../reader/src/zvt/apdu.ts';
+import { UNREGISTERED } from '../../reader/src/zvt/commands.ts';
+import { Sales } from '../../reader/src/zvt/network.ts';
+import { NOTHING_STORED, withSale } from '../../reader/src/zvt/stored.ts';
 import { decodeText } from '../../reader/src/zvt/text.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
 import { haloChip } from './emulated-chips.ts';
@@ -28,9 +36,15 @@ const PAID = /^040f(..|ff....)2700/;
 const ABORTED = /^040f..276c/;
 const COMPLETED = /^060f00/;
 const WAITING = /^04ff010a/;
+const NOT_POSSIBLE = /^061e0183/;
 
-function pass(name: 'ok' | 'ok_2') {
+function pass(name: 'ok' | 'ok_2' | 'confirm') {
   return tag({ text: present(shared.sandbox.test.passes[name], name) });
+}
+
+/** What `fetch` throws for a broken connection. */
+function connectionLost(): TypeError {
+  return new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
 }
 
 async function paymentsOf({ till }: ServedRegister): Promise<Record<string, unknown>[]> {
@@ -115,6 +129,11 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   };
   const first = await sell(600);
   await sell(400);
+  // The amount is that of another sale than the receipt's.
+  register.send(`06300d00000087${first}04000000000500`);
+  await register.until(NOT_POSSIBLE);
+  const untouched = (await paymentsOf(served)).map((one) => one.amount_refunded);
+  assert.deepEqual(untouched, [0, 0]);
   register.send(ASK.reverseLast);
   assert.match(await register.until(PAID), /04000000000400/);
   await register.until(COMPLETED);
@@ -148,6 +167,174 @@ test('abort at the register cancels the sale, and so does a canceled intent', as
   assert.deepEqual(await paymentsOf(served), []);
   await served.end();
 });
+
+test('abort at the register also cancels a sale that its customer has yet to confirm', async () => {
+  const served = await serveTestRegister(shared.sandbox);
+  const register = await registered(served);
+  register.send(authorization(700));
+  await register.until(WAITING);
+  await served.till.until('waiting');
+  const tapped = served.till.tap(pass('confirm'));
+  await served.till.until('confirm');
+  register.send(ASK.abort);
+  await register.until(ABORTED);
+  await register.until(/^061e016c/);
+  await tapped;
+  assert.deepEqual(await paymentsOf(served), []);
+  await served.end();
+});
+
+test('a number whose sale was canceled is a new sale, and then the paid one', async () => {
+  const served = await serveTestRegister(shared.sandbox);
+  let register = await registered(served);
+  register.send(authorization(720, '0117'));
+  await register.until(WAITING);
+  register.send(ASK.abort);
+  await register.until(/^061e016c/);
+  // The reader forgets the number, but the network does not.
+  await served.forget();
+  register = await registered(served);
+  register.send(authorization(720, '0117'));
+  await register.until(WAITING);
+  await served.till.until('waiting');
+  await served.till.until('waiting');
+  await served.till.tap(pass('ok'));
+  await register.until(PAID);
+  await register.until(COMPLETED);
+  await served.forget();
+  register = await registered(served);
+  register.send(authorization(720, '0117'));
+  await register.until(PAID);
+  await register.until(COMPLETED);
+  assert.equal((await paymentsOf(served)).length, 1);
+  await served.end();
+});
+
+test('a reader whose port is taken stops, and leaves the sale of the first one alone', async () => {
+  const served = await serveTestRegister(shared.sandbox);
+  const register = await registered(served);
+  register.send(authorization(730));
+  await register.until(WAITING);
+  await served.till.until('waiting');
+  await assert.rejects(served.second(), /EADDRINUSE/);
+  await setTimeout(500);
+  await served.till.tap(pass('ok'));
+  await register.until(PAID);
+  await register.until(COMPLETED);
+  await served.end();
+});
+
+test('a paid sale is found behind the newest page of payments', async () => {
+  let isCut = false;
+  class SmallPages extends DeviceApi {
+    override payments(query: string, signal: AbortSignal) {
+      return super.payments(query.replace(/limit=\d+/, 'limit=1'), signal);
+    }
+    override async changed(...asked: Parameters<DeviceApi['changed']>) {
+      if (isCut) throw connectionLost();
+      return super.changed(...asked);
+    }
+    override async intent(...asked: Parameters<DeviceApi['intent']>) {
+      if (isCut) throw connectionLost();
+      return super.intent(...asked);
+    }
+  }
+  const make = (server: string, key: string) => new SmallPages(server, key);
+  const served = await serveTestRegister(shared.sandbox, { make });
+  const register = await registered(served);
+  register.send(authorization(740));
+  await served.till.until('waiting');
+  isCut = true;
+  await served.till.tap(pass('ok'));
+  while ((await paymentsOf(served)).length < 1) await setTimeout(50);
+  const other = await served.till.api.createIntent(
+    { amount: 1_000_000 },
+    'another-sale',
+    new AbortController().signal,
+  );
+  const value = present(shared.sandbox.test.passes.ok_2, 'ok_2');
+  await served.till.api.tap(other.id, { type: 'nfc_id', value }, 'another-tap');
+  while ((await paymentsOf(served)).length < 2) await setTimeout(50);
+  isCut = false;
+  assert.match(await register.until(PAID), /04000000000740/);
+  await served.end();
+});
+
+test('a refund whose answer was lost, and which then is pending, is made once', async () => {
+  let isLost = true;
+  const keys: string[] = [];
+  class Slow extends DeviceApi {
+    override async refund(...asked: Parameters<DeviceApi['refund']>) {
+      keys.push(asked[1]);
+      const made = await super.refund(...asked);
+      if (isLost) throw connectionLost();
+      // The network's answer to a refund that it does not see confirmed within 60 s.
+      return { ...made, status: 'pending' as const };
+    }
+  }
+  const make = (server: string, key: string) => new Slow(server, key);
+  const served = await serveTestRegister(shared.sandbox, { make });
+  const register = await registered(served);
+  register.send(authorization(600));
+  await served.till.until('waiting');
+  await served.till.tap(pass('ok'));
+  const receipt = present(/49097887(....)/.exec(await register.until(PAID))?.[1], 'a receipt');
+  await register.until(COMPLETED);
+  register.send(`06310d0000000400000000025087${receipt}`);
+  while (keys.length === 0) await setTimeout(20);
+  while ((await paymentsOf(served))[0]?.amount_refunded === 0) await setTimeout(50);
+  await served.restart();
+  isLost = false;
+  const after = await served.connect();
+  after.send(ASK.repeatReceipt);
+  assert.match(await after.until(PAID), /04000000000250/);
+  await after.until(COMPLETED);
+  const requests = keys.length;
+  assert.equal(new Set(keys).size, 1);
+  await setTimeout(2_500);
+  assert.equal(keys.length, requests, 'nothing is requested after the answer');
+  const { body } = await merchant.get('/refunds?limit=100');
+  const [payment] = await paymentsOf(served);
+  const refunds = (body.data as { payment: string }[]).filter((one) => one.payment === payment?.id);
+  assert.equal(refunds.length, 1);
+  await served.end();
+});
+
+test('an answer of a proxy refuses nothing, and a bug is not retried', async () => {
+  const pages = { '/bad': 502, '/fine': 200, '/wall': 403 } as const;
+  const proxy = createServer((request, response) => {
+    const [, status] = Object.entries(pages).find(([at]) => request.url?.startsWith(at)) ?? [];
+    response.writeHead(present(status, String(request.url)), { 'content-type': 'text/html' });
+    response.end('<h1>Please wait</h1>');
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  for (const at of Object.keys(pages)) {
+    const api = new DeviceApi(`http://127.0.0.1:${port}${at}`, 'key');
+    await assert.rejects(
+      api.refund({ payment: 'pay_1' }, 'key', new AbortController().signal),
+      (error) => error instanceof DeviceApiError && mayComeAgain(error),
+      at,
+    );
+  }
+  proxy.close();
+  class Broken extends DeviceApi {
+    override createIntent(): Promise<never> {
+      throw new TypeError('price is not a function');
+    }
+  }
+  const news: unknown[] = [];
+  const sales = new Sales({
+    api: new Broken(`http://127.0.0.1:${port}`, 'key'),
+    signal: new AbortController().signal,
+    report: (observation) => news.push(observation),
+  });
+  const stored = withSale(NOTHING_STORED(UNREGISTERED), ASKED, 'id');
+  await assert.rejects(sales.sell(stored.sale), /price is not a function/);
+  assert.equal(news.length, 1);
+});
+
+const ASKED = { amount: 1250, currency: null, number: null };
 
 test('a register that is cut off gets the result of the same amount when it is back', async () => {
   const served = await serveTestRegister(shared.sandbox);
@@ -190,11 +377,11 @@ test('an unknown result is never "declined": system error, and then the truth', 
   let isCut = false;
   class Unreachable extends DeviceApi {
     override async changed(...asked: Parameters<DeviceApi['changed']>) {
-      if (isCut) throw new TypeError('fetch failed');
+      if (isCut) throw connectionLost();
       return super.changed(...asked);
     }
     override async intent(...asked: Parameters<DeviceApi['intent']>) {
-      if (isCut) throw new TypeError('fetch failed');
+      if (isCut) throw connectionLost();
       return super.intent(...asked);
     }
   }

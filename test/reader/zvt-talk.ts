@@ -6,6 +6,7 @@ import { newConversation, step } from '../../reader/src/zvt/conversation.ts';
 import type { Conversation, Effect, Observation } from '../../reader/src/zvt/state.ts';
 import {
   NOTHING_STORED,
+  type Refund,
   type RefundNews,
   type SaleNews,
   type Stored,
@@ -52,6 +53,7 @@ export const PAID: SaleNews = {
   paid: {
     ...{ payment: 'pay_1', receipt: 17, receipt_url: 'https://pay.example.com/receipts/x' },
     ...{ at: '2026-11-28T12:00:00.000Z', text: '12.50 USDC' },
+    reversed: false,
   },
 };
 
@@ -59,7 +61,23 @@ export const RETURNED: RefundNews = {
   status: 'done',
   done: {
     ...{ money: { amount: 1250, currency: 978 }, receipt: 3, receipt_url: null },
-    at: '2026-11-28T12:01:00.000Z',
+    ...{ at: '2026-11-28T12:01:00.000Z', whole: true },
+  },
+};
+
+export const REQUESTED: RefundNews = {
+  status: 'requested',
+  request: {
+    ...{ body: { payment: 'pay_1' }, receipt_number: 'RX7QM-17' },
+    ...{ paid: 13_500_000, before: 0, at: 1_000_000 },
+  },
+};
+
+export const ACCEPTED: RefundNews = {
+  status: 'accepted',
+  made: {
+    ...{ status: 'pending', amount: 5_400_000, presentment: { currency: 'eur', amount: 500 } },
+    ...{ receipt_number: null, receipt_url: null, updated: '2026-11-28T12:01:00.000Z' },
   },
 };
 
@@ -135,6 +153,11 @@ export class Talk {
   /** The keys of the sales that were started. */
   get sold(): readonly string[] {
     return this.effects.flatMap((effect) => (effect.type === 'sell' ? [effect.sale.key] : []));
+  }
+
+  /** The refunds that were started or continued. */
+  get refunds(): readonly Refund[] {
+    return this.effects.flatMap((effect) => (effect.type === 'refund' ? [effect.refund] : []));
   }
 
   did(type: Effect['type']): number {

@@ -49,10 +49,8 @@ function authorize(
     if (isSameNumber && !stored.isSameMoney(sale, money)) {
       return quiet(ending(state, frames.abort(RESULT.protocolError)));
     }
-    if (isSameNumber && stored.isReversed(state.stored)) {
-      return quiet(ending(state, frames.abort(RESULT.aborted)));
-    }
-    const isAgain = isSameNumber || (ask.number === null && stored.mustRepeat(sale, money, now));
+    const isPaid = isSameNumber && sale.status === 'paid';
+    const isAgain = isPaid || (ask.number === null && stored.mustRepeat(sale, money, now));
     if (isAgain) return quiet(reportSale(state, { ofAuthorization: true }));
   }
   const known = stored.withSale(state.stored, ask, id);
@@ -75,15 +73,27 @@ function reverse(
   given: Given,
 ): Stepped {
   const { sale } = state.stored;
+  const notPossible = () => quiet(ending(state, frames.abort(RESULT.notPossible)));
   const isLast = sale?.status === 'paid' && (receipt === null || receipt === sale.paid.receipt);
-  if (!isLast && receipt === null) return quiet(ending(state, frames.abort(RESULT.notPossible)));
-  // A reversal returns the whole sale. Another amount means another sale.
-  if (isLast && amount !== null && amount !== sale.amount) {
-    return quiet(ending(state, frames.abort(RESULT.notPossible)));
+  if (!isLast) {
+    if (receipt === null) return notPossible();
+    const asked = { of: { receipt, price: amount }, money: null, original_trace: null };
+    return refundOnce(state, asked, given);
   }
-  const asked = isLast
-    ? { of: { payment: sale.paid.payment }, money: null, original_trace: sale.trace }
-    : { of: { receipt: receipt ?? 0 }, money: null, original_trace: null };
+  // A reversal returns the whole sale. Another amount means another sale.
+  if (amount !== null && amount !== sale.amount) return notPossible();
+  const of = { payment: sale.paid.payment };
+  const asked = { of, money: null, original_trace: sale.trace };
+  const isAgain = stored.mustRepeatRefund(state.stored, asked, given.now);
+  if (sale.paid.reversed && !isAgain) return notPossible();
+  return refundOnce(state, asked, given);
+}
+
+/** Starts a refund, or reports it again if the register does not know its result. */
+function refundOnce(state: Conversation, asked: Starting['asked'], given: Given): Stepped {
+  if (stored.mustRepeatRefund(state.stored, asked, given.now)) {
+    return quiet(reportRefund(state, { ofRepeat: false }));
+  }
   return startRefund(state, { asked, isRejection: false }, given);
 }
 
@@ -96,19 +106,8 @@ function refundSale(
   if (receipt === null || money === null) {
     return quiet(ending(state, frames.abort(RESULT.notPossible)));
   }
-  const asked = { of: { receipt }, money, original_trace: null };
-  const { refund } = state.stored;
-  const isKnown = refund?.status === 'done' || refund?.status === 'refused';
-  const isAgain =
-    isKnown &&
-    refund.delivery !== 'acknowledged' &&
-    given.now - refund.known_at <= stored.REPEAT_MS &&
-    'receipt' in refund.of &&
-    refund.of.receipt === receipt &&
-    refund.money !== null &&
-    stored.isSameMoney(refund.money, money);
-  if (isAgain) return quiet(reportRefund(state, { ofRepeat: false }));
-  return startRefund(state, { asked, isRejection: false }, given);
+  const asked = { of: { receipt, price: null }, money, original_trace: null };
+  return refundOnce(state, asked, given);
 }
 
 interface Starting {
@@ -145,6 +144,9 @@ export function reportSale(
   const { sale, register } = state.stored;
   if (sale?.status !== 'paid' && sale?.status !== 'not_paid') return state;
   const isPaid = sale.status === 'paid';
+  if (isPaid && ofAuthorization && sale.paid.reversed) {
+    return ending(state, frames.abort(RESULT.aborted));
+  }
   const frame = frames.saleResult(sale, state.terminal);
   const phase: Phase = {
     status: 'result',

@@ -94,8 +94,6 @@ const CURRENCY_BYTES = 2;
 const WIDE_PAPER = 48;
 /** Bits of the configuration byte. */
 const CONFIG = { receipts: 0x02, reports: 0x04, status: 0x08, printLines: 0x80 } as const;
-/** A receipt number that means the last one. */
-const LAST_RECEIPT = [0, 9999];
 
 /** Reads a frame of the register. Total: anything else is `unknown` or `malformed`. */
 export function readCommand({ control, data }: Frame): Command {
@@ -200,10 +198,9 @@ function numberIn({ values }: Fields, field: number): number | null | 'malformed
 
 function receiptIn(fields: Fields): number | null | 'malformed' {
   const value = fields.values.get(FIELD.receipt);
-  // FFFF is no number in packed digits; some registers send it for the last receipt.
+  // FFFF means the last receipt. 0000 and 9999 are numbers: receipts 10000 and 9999 end so.
   if (value?.every((byte) => byte === 0xff)) return null;
-  const receipt = numberIn(fields, FIELD.receipt);
-  return typeof receipt === 'number' && LAST_RECEIPT.includes(receipt) ? null : receipt;
+  return numberIn(fields, FIELD.receipt);
 }
 
 function readReversal(data: Uint8Array): Command {

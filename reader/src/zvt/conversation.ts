@@ -17,6 +17,8 @@ import { RESULT, type Stored } from './stored.ts';
 
 /** The time-out of a register for a command without intermediate status (T4 of PA00P016). */
 export const REGISTER_TIMEOUT_MS = 180_000;
+/** The system error is sent this long before the register's time-out, at most half of it. */
+const EARLIER_MS = 5_000;
 /** A register acknowledges within 5 s (T3); twice that, because it may be showing a dialog. */
 export const ACKNOWLEDGE_MS = 10_000;
 /** Intermediate status is repeated, so that the register's time-out starts again. */
@@ -41,8 +43,13 @@ export function newConversation(
           { type: 'cancel', key: sale.key },
         ]
       : [];
-  const refunding: Effect[] = refund?.status === 'asked' ? [{ type: 'refund', refund }] : [];
+  const refunding: Effect[] = refundEffects(refund);
   return { next, effects: [...selling, ...refunding] };
+}
+
+/** Follows a refund whose result is unknown. */
+function refundEffects(refund: stored.Refund | null): Effect[] {
+  return refund !== null && stored.isUnknownRefund(refund) ? [{ type: 'refund', refund }] : [];
 }
 
 export function step(state: Conversation, observation: Observation, given: Given): Stepped {
@@ -126,15 +133,18 @@ function begin(state: Conversation, command: Command, given: Given): Stepped {
   switch (command.type) {
     case 'registration': {
       const { register } = command;
+      if (!command.known) {
+        const end = frames.wrongCurrency(state.stored.register);
+        return { next: ending(state, end), effects: [acknowledge] };
+      }
       const known = { ...state.stored, register };
-      const end = command.known
-        ? frames.registered(register, state.terminal)
-        : frames.wrongCurrency(register);
+      const end = frames.registered(register, state.terminal);
       const effects: Effect[] = [{ type: 'save', stored: known }, acknowledge];
       return { next: ending({ ...state, stored: known }, end), effects };
     }
     case 'log_off': {
-      const known = { ...state.stored, register: UNREGISTERED };
+      const { currency } = state.stored.register;
+      const known = { ...state.stored, register: { ...UNREGISTERED, currency } };
       return {
         next: { ...state, stored: known },
         effects: [{ type: 'save', stored: known }, acknowledge],
@@ -159,12 +169,18 @@ function begin(state: Conversation, command: Command, given: Given): Stepped {
   }
 }
 
+/** True if a command depends on an earlier result that is still unknown. */
+function mustWait({ sale, refund, last }: Stored, { type }: Command): boolean {
+  if (stored.isUnknownSale(sale)) return true;
+  const isOfRefund =
+    type === 'reversal' || type === 'refund' || (type === 'repeat_receipt' && last === 'refund');
+  return isOfRefund && stored.isUnknownRefund(refund);
+}
+
 /** Begins a command about money. It waits until an earlier sale or refund is known. */
 function beginMoney(state: Conversation, command: Command, given: Given): Stepped {
-  const { sale, refund } = state.stored;
-  const waitsForRefund = ['reversal', 'refund', 'repeat_receipt'].includes(command.type);
   const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
-  if (stored.isUnknownSale(sale) || (waitsForRefund && refund?.status === 'asked')) {
+  if (mustWait(state.stored, command)) {
     const phase = { status: 'earlier', since: given.now, command } as const;
     return { next: { ...state, phase }, effects: [acknowledge] };
   }
@@ -232,10 +248,14 @@ function onRefused(state: Conversation, code: number, given: Given): Stepped {
     const again = { ...phase, repeats: phase.repeats + 1, againAt: given.now + AGAIN_MS };
     return quiet({ ...state, sent: null, phase: again });
   }
-  const { sale } = state.stored;
+  const { sale, refund } = state.stored;
   if (code !== RESULT.goodsNotIssued || !phase.mayReject || sale?.status !== 'paid') {
     // Not acknowledged: an equal amount gets this result first.
     return { next: state, effects: [{ type: 'hang_up' }] };
+  }
+  if (stored.isUnknownRefund(refund)) {
+    // A new refund would replace it. The sale stays unacknowledged, so it is reported again.
+    return quiet(ending({ ...state, sent: null }, frames.abort(RESULT.systemError)));
   }
   const known = stored.withDelivery(state.stored, 'sale', 'acknowledged');
   const of = { payment: sale.paid.payment };
@@ -271,6 +291,10 @@ function onSale(
   const known = stored.withSaleNews(state.stored, news, given.now);
   const saved: Effect[] = known === state.stored ? [] : [{ type: 'save', stored: known }];
   const next = { ...state, stored: known };
+  if (news.status === 'canceled_before' && known.sale !== null) {
+    const wanted = state.phase.status === 'selling' ? [] : cancelUnknown(known);
+    return { next, effects: [...saved, { type: 'sell', sale: known.sale }, ...wanted] };
+  }
   if (stored.isUnknownSale(known.sale)) {
     return { next: withStatus(next, news, given), effects: saved };
   }
@@ -287,7 +311,7 @@ function withStatus(
   { now }: Given,
 ): Conversation {
   const { phase } = state;
-  if (phase.status !== 'selling' || status === 'open') return state;
+  if (phase.status !== 'selling' || status === 'open' || status === 'canceled_before') return state;
   if (status === 'waiting') {
     return { ...state, phase: { ...phase, unknownSince: null, shows: frames.SHOWN.waiting } };
   }
@@ -300,8 +324,7 @@ function withStatus(
 function afterEarlier(state: Conversation, effects: readonly Effect[], given: Given): Stepped {
   const { phase } = state;
   if (phase.status !== 'earlier') return { next: state, effects };
-  const { sale, refund } = state.stored;
-  if (stored.isUnknownSale(sale) || refund?.status === 'asked') return { next: state, effects };
+  if (mustWait(state.stored, phase.command)) return { next: state, effects };
   const carried = carryOut({ ...state, phase: { status: 'idle' } }, phase.command, given);
   return { next: carried.next, effects: [...effects, ...carried.effects] };
 }
@@ -312,11 +335,15 @@ function onRefund(
   given: Given,
 ): Stepped {
   const { refund } = state.stored;
-  if (refund?.key !== key || refund.status !== 'asked') return quiet(state);
+  if (refund?.key !== key) return quiet(state);
   const known = stored.withRefundNews(state.stored, news, given.now);
   if (known === state.stored) return quiet(state);
   const saved: Effect[] = [{ type: 'save', stored: known }];
   const next = { ...state, stored: known };
+  // Each step is stored before the next one is requested.
+  if (stored.isUnknownRefund(known.refund)) {
+    return { next, effects: [...saved, ...refundEffects(known.refund)] };
+  }
   const { phase } = state;
   if (phase.status !== 'refunding') return afterEarlier(next, saved, given);
   if (!phase.isRejection) {
@@ -382,19 +409,20 @@ function onTick(state: Conversation, given: Given): Stepped {
   return quiet(withIntermediateStatus(state, now));
 }
 
-/** True once the register's time-out ends the current command. */
+/** True shortly before the register's time-out ends the current command. */
 function isLate({ phase, timeoutMs, stored: { register } }: Conversation, now: number): boolean {
+  const limit = timeoutMs - Math.min(EARLIER_MS, timeoutMs / 2);
   switch (phase.status) {
     case 'selling': {
       // Each intermediate status starts the register's time-out again, so it counts from the time
       // at which the result became unknown. Without one it counts from the command.
       const from = register.wantsStatus ? phase.unknownSince : phase.since;
-      return from !== null && now - from >= timeoutMs;
+      return from !== null && now - from >= limit;
     }
     case 'earlier':
     case 'refunding':
     case 'asking':
-      return now - phase.since >= timeoutMs;
+      return now - phase.since >= limit;
     default:
       return false;
   }

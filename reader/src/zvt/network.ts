@@ -18,6 +18,7 @@ import {
   RESULT,
   type Refund,
   type RefundNews,
+  type RefundRequest,
   type Returned,
   type Sale,
   type SaleNews,
@@ -34,6 +35,8 @@ export interface Network {
 }
 
 const OPEN = 'requires_payment_method';
+/** Statuses in which the network accepts a cancellation. */
+const CANCELABLE = [OPEN, 'requires_action'];
 /** Pause before a request is sent again, with the same key. */
 const AGAIN_MS = 1_000;
 /** Longer than the server holds a long poll (25 s). */
@@ -42,6 +45,11 @@ const CHANGED_MS = 30_000;
 const RECEIPT_MS = 3_000;
 /** Time limit of a request that shows that the network answers. */
 const LINE_MS = 5_000;
+/** A pending refund is read less often after some minutes. */
+const SLOW_AFTER_MS = 300_000;
+const SLOW_MS = 30_000;
+/** Shorter than the network keeps the response for a key (48 h). */
+const KEY_MS = 47 * 3_600_000;
 /** Receipt numbers of registers have four digits. */
 const RECEIPT_NUMBERS = 10_000;
 
@@ -49,8 +57,6 @@ export class Sales {
   readonly #network: Network;
   /** Sales that must no longer be paid, by key. */
   readonly #canceled = new Set<string>();
-  /** What had been returned of a sale before a refund, by the key of the refund. */
-  readonly #returnedBefore = new Map<string, number>();
   /** Ends the wait for news of the sale that runs. */
   #hurry = new AbortController();
 
@@ -70,9 +76,10 @@ export class Sales {
     let intent: Intent | null = null;
     while (!signal.aborted) {
       try {
-        if (intent === null) intent = await this.#open(sale, tell);
-        else intent = await this.#next(intent, sale.key);
+        const isFirst = intent === null;
+        intent = await (intent === null ? this.#open(sale, tell) : this.#next(intent, sale.key));
         if (intent === null) return;
+        if (isFirst && this.#isOld(sale, intent)) return tell({ status: 'canceled_before' });
         const news = await this.#newsOf(intent);
         tell(news);
         if (news.status === 'paid' || news.status === 'not_paid') {
@@ -88,6 +95,12 @@ export class Sales {
     }
   }
 
+  /** True if a number's key gave an intent that was canceled before this sale. */
+  #isOld({ key, number, status }: Sale, intent: Intent): boolean {
+    const isNew = status === 'asked' && number !== null;
+    return isNew && intent.status === 'canceled' && !this.#canceled.has(key);
+  }
+
   /** Creates or reads the intent of a sale. @returns `null` if the network refuses to create it. */
   async #open(sale: Sale, tell: (news: SaleNews) => void): Promise<Intent | null> {
     const { api, signal } = this.#network;
@@ -95,9 +108,10 @@ export class Sales {
     const price = priceOf(sale) ?? {};
     try {
       const intent = await api.createIntent(price, sale.key, signal);
-      tell({ status: 'open', intent: intent.id });
       // A replayed response is as old as the key, so the sale may have gone on since.
-      return await api.intent(intent.id, signal);
+      const now = await api.intent(intent.id, signal);
+      if (!this.#isOld(sale, now)) tell({ status: 'open', intent: intent.id });
+      return now;
     } catch (error) {
       const code = refusalOf(error);
       if (code === null) throw error;
@@ -109,16 +123,19 @@ export class Sales {
   /** Waits until the sale differs from what is known, and cancels it first if that is wanted. */
   async #next(intent: Intent, key: string): Promise<Intent> {
     const { api, signal } = this.#network;
-    if (this.#canceled.has(key) && intent.status === OPEN) {
-      return api.cancel(intent.id, signal).catch((error: unknown) => {
+    // It is paid; reading the payment failed.
+    if (intent.status === 'succeeded') return intent;
+    if (this.#canceled.has(key) && CANCELABLE.includes(intent.status)) {
+      return api.cancel(intent.id, signal).catch(async (error: unknown) => {
         if (!(error instanceof DeviceApiError) || mayComeAgain(error)) throw error;
         // It was paid, or is being paid, at this moment.
+        await pause(AGAIN_MS, signal);
         return api.intent(intent.id, signal);
       });
     }
     this.#hurry = new AbortController();
     if (this.#canceled.has(key)) {
-      // It cannot be canceled while a payment is on its way or its customer is asked.
+      // It cannot be canceled while a payment is on its way.
       await pause(AGAIN_MS, signal);
       return api.intent(intent.id, signal);
     }
@@ -145,20 +162,16 @@ export class Sales {
   }
 
   async #paidBy({ id }: Intent): Promise<Paid> {
-    const { api, signal } = this.#network;
-    const { data } = await api.payments('limit=20', signal);
-    const payment = data.find(({ payment_intent }) => payment_intent === id);
-    if (payment === undefined) throw new TypeError(`the payment of ${id} is not listed yet`);
-    return {
-      payment: payment.id,
-      receipt: shortNumber(payment.receipt_number),
-      receipt_url: payment.receipt_url,
-      at: payment.settled_at,
-      text: `${usdc(payment.amount + payment.tip)} USDC, receipt ${payment.receipt_number}`,
-    };
+    for await (const payment of paymentsFrom(this.#network)) {
+      if (payment.payment_intent === id) return paidOf(payment);
+    }
+    throw new DeviceApiError(503, 'not_listed', `the payment of ${id} is not listed yet`);
   }
 
-  /** Follows a reversal or refund until its result is known. */
+  /**
+   * Follows a reversal or refund to its next step, which must be stored before it is followed
+   * further, or to its result.
+   */
   async refund(refund: Refund): Promise<void> {
     const { signal, report } = this.#network;
     const tell = (news: RefundNews) => report({ type: 'refund', key: refund.key, news });
@@ -166,32 +179,51 @@ export class Sales {
       try {
         const news = await this.#refundOnce(refund);
         tell(news);
-        if (news.status === 'done' || news.status === 'refused') return;
+        if (news.status !== 'processing') return;
       } catch (error) {
         if (signal.aborted) return;
         tell({ status: 'unreachable' });
         if (!isExpected(error)) throw error;
       }
-      await pause(AGAIN_MS, signal);
+      await pause(refundPause(refund), signal);
     }
   }
 
-  async #refundOnce(refund: Refund): Promise<RefundNews> {
-    const { api, signal } = this.#network;
-    const payment = await this.#paymentOf(refund);
+  #refundOnce(refund: Refund): Promise<RefundNews> {
+    if (refund.status === 'requested') return this.#request(refund.key, refund.request);
+    if (refund.status === 'accepted') return this.#follow(refund.made, refund.request);
+    return this.#prepare(refund);
+  }
+
+  /** Looks up the sale, and what was returned of it before. */
+  async #prepare({ of, money }: Refund): Promise<RefundNews> {
+    const payment = await this.#paymentOf(of);
     if (payment === null) return { status: 'refused', code: RESULT.notPossible };
-    const part = partOf(payment, refund.money);
+    if ('receipt' in of && of.price !== null && !hasPrice(payment, of.price)) {
+      return { status: 'refused', code: RESULT.notPossible };
+    }
+    const part = partOf(payment, money);
     if (part === null) return { status: 'refused', code: RESULT.wrongCurrency };
+    const request = {
+      body: { payment: payment.id, ...part },
+      receipt_number: payment.receipt_number,
+      paid: payment.amount + payment.tip,
+      before: payment.amount_refunded,
+      at: Date.now(),
+    };
+    return { status: 'requested', request };
+  }
+
+  /** Requests a stored refund, with its own key until a response arrives. */
+  async #request(key: string, request: RefundRequest): Promise<RefundNews> {
+    const { api, signal } = this.#network;
+    // Once the network has forgotten the key, it would return the money a second time.
+    if (isExpired(request)) return { status: 'refused', code: RESULT.systemError };
     try {
-      const body = { payment: payment.id, ...part };
-      const made = await api.refund(body, refund.key, signal);
+      const made = await api.refund(request.body, key, signal);
       if (made.status === 'failed') return { status: 'refused', code: RESULT.notPossible };
-      // A stored response stays pending, so the payment itself says when the money has gone back.
-      const before = this.#returnedBefore.get(refund.key) ?? payment.amount_refunded;
-      this.#returnedBefore.set(refund.key, before);
-      const isBack = payment.amount_refunded >= before + made.amount || isWhole(payment);
-      if (made.status === 'pending' && !isBack) return { status: 'processing' };
-      return { status: 'done', done: returned(made, payment) };
+      if (made.status === 'pending') return { status: 'accepted', made };
+      return { status: 'done', done: returned(made, request) };
     } catch (error) {
       const code = refusalOf(error);
       if (code === null) throw error;
@@ -199,13 +231,25 @@ export class Sales {
     }
   }
 
-  async #paymentOf({ of }: Refund): Promise<DevicePayment | null> {
+  /** Reads the sale: a stored response stays pending, so the same request would not tell. */
+  async #follow(made: DeviceRefund, request: RefundRequest): Promise<RefundNews> {
+    const { api, signal } = this.#network;
+    const { data } = await api.payments(`receipt=${request.receipt_number}`, signal);
+    const back = data[0]?.amount_refunded ?? request.before;
+    if (back >= Math.min(request.before + made.amount, request.paid)) {
+      return { status: 'done', done: returned(made, request) };
+    }
+    if (isExpired(request)) return { status: 'refused', code: RESULT.systemError };
+    return { status: 'processing' };
+  }
+
+  async #paymentOf(target: Refund['of']): Promise<DevicePayment | null> {
     const { api, signal } = this.#network;
     for await (const payment of paymentsFrom(this.#network)) {
-      if ('payment' in of && payment.id !== of.payment) continue;
-      if ('payment' in of) return payment;
+      if ('payment' in target && payment.id !== target.payment) continue;
+      if ('payment' in target) return payment;
       const [series = '', last = ''] = payment.receipt_number.split('-');
-      const back = (Number(last) - of.receipt) % RECEIPT_NUMBERS;
+      const back = (Number(last) - target.receipt) % RECEIPT_NUMBERS;
       const number = Number(last) - (back < 0 ? back + RECEIPT_NUMBERS : back);
       if (number < 1) return null;
       const found = await api.payments(`receipt=${series}-${number}`, signal);
@@ -247,7 +291,12 @@ export class Sales {
 
 /** True for an answer that is missing or refused; anything else is a bug. */
 function isExpected(error: unknown): boolean {
-  return error instanceof DeviceApiError || error instanceof TypeError || isDomException(error);
+  return error instanceof DeviceApiError || isDomException(error) || isOfFetch(error);
+}
+
+/** `fetch` throws a TypeError for a broken connection, with what broke it as its cause. */
+function isOfFetch(error: unknown): boolean {
+  return error instanceof TypeError && error.cause !== undefined;
 }
 
 function isDomException(error: unknown): boolean {
@@ -275,11 +324,35 @@ function partOf(payment: DevicePayment, money: Money | null): object | null {
   return isOwn || money.currency === USD ? priceOf({ ...money, currency: USD }) : null;
 }
 
-function isWhole({ amount, tip, amount_refunded: back }: DevicePayment): boolean {
-  return back === amount + tip;
+function paidOf(payment: DevicePayment): Paid {
+  const paid = payment.amount + payment.tip;
+  return {
+    payment: payment.id,
+    receipt: shortNumber(payment.receipt_number),
+    receipt_url: payment.receipt_url,
+    at: payment.settled_at,
+    text: `${usdc(paid)} USDC, receipt ${payment.receipt_number}`,
+    reversed: payment.amount_refunded >= paid,
+  };
 }
 
-function returned(made: DeviceRefund, payment: DevicePayment): Returned {
+/** True if a sale was made for these minor units of its currency. */
+function hasPrice({ presentment, amount }: DevicePayment, price: number): boolean {
+  if (presentment !== null) return presentment.amount === price;
+  const dollars = priceOf({ amount: price, currency: USD });
+  return dollars !== null && 'amount' in dollars && dollars.amount === amount;
+}
+
+function isExpired({ at }: RefundRequest): boolean {
+  return Date.now() - at > KEY_MS;
+}
+
+function refundPause(refund: Refund): number {
+  const isSlow = refund.status === 'accepted' && Date.now() - refund.request.at > SLOW_AFTER_MS;
+  return isSlow ? SLOW_MS : AGAIN_MS;
+}
+
+function returned(made: DeviceRefund, request: RefundRequest): Returned {
   const { presentment } = made;
   const number = presentment === null ? USD : numberOf(presentment.currency);
   const money =
@@ -288,8 +361,9 @@ function returned(made: DeviceRefund, payment: DevicePayment): Returned {
       : { amount: presentment.amount, currency: number };
   return {
     money,
-    receipt: shortNumber(made.receipt_number ?? payment.receipt_number),
+    receipt: shortNumber(made.receipt_number ?? request.receipt_number),
     receipt_url: made.receipt_url,
     at: made.updated,
+    whole: request.before + made.amount >= request.paid,
   };
 }

@@ -42,22 +42,37 @@ export interface RegisterServer {
 
 /** Serves one cash register over TCP. A new connection replaces the previous one. */
 export async function serveRegister(options: RegisterOptions): Promise<RegisterServer> {
-  const saved = await readRegister<Saved>(options.file);
-  // A reader that was paired again must not continue the sale of its former terminal.
-  const isOwn = saved !== null && saved.terminal === options.terminal;
-  const stored = isOwn ? saved : NOTHING_STORED(UNREGISTERED);
-  const desk = new Desk(options, stored);
-  const server = createServer({ noDelay: true }, (socket) => desk.take(socket));
+  let desk: Desk | null = null;
+  const server = createServer({ noDelay: true }, (socket) => {
+    // A register that is faster than the file comes back.
+    if (desk === null) socket.on('error', () => {}).destroy();
+    else desk.take(socket);
+  });
   server.listen(options.port, options.host);
+  // Only the reader that has the port may sell or cancel: a second one stops here.
   await once(server, 'listening');
+  server.on('error', options.onFault);
+  const opened = await openDesk(options).catch((error: unknown) => {
+    server.close();
+    throw error;
+  });
+  desk = opened;
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
-      await desk.close();
+      await opened.close();
       await closed;
     },
   };
+}
+
+async function openDesk(options: RegisterOptions): Promise<Desk> {
+  const saved = await readRegister<Saved>(options.file);
+  // A reader that was paired again must not continue the sale of its former terminal.
+  const isOwn = saved !== null && saved.terminal === options.terminal;
+  const stored = isOwn ? saved : NOTHING_STORED(UNREGISTERED);
+  return new Desk(options, stored);
 }
 
 type Saved = Stored & { readonly terminal: string };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { DeviceRefund } from '../device-api.ts';
 import type { Ask, Register } from './commands.ts';
 import type { Money } from './currencies.ts';
 
@@ -27,6 +28,8 @@ interface Asked {
   readonly key: string;
   /** The register's own number of the sale; `null` if it sent none. */
   readonly number: string | null;
+  /** How often a sale with this number was canceled before. Each attempt has a key of its own. */
+  readonly attempt: number;
   readonly amount: number;
   readonly currency: number;
   readonly trace: number;
@@ -53,32 +56,54 @@ export interface Paid {
   readonly at: string;
   /** The amount in USDC, as text. */
   readonly text: string;
+  /** All of it was returned, so it no longer counts as paid. */
+  readonly reversed: boolean;
 }
 
 /** A reversal or refund of a sale. */
 export type Refund = {
   readonly key: string;
-  /** The payment, or the receipt by which it is looked up. */
-  readonly of: { readonly payment: string } | { readonly receipt: number };
+  /** The payment, or the receipt by which it is looked up and the price that it must have. */
+  readonly of:
+    | { readonly payment: string }
+    | { readonly receipt: number; readonly price: number | null };
   /** `null` for all that is left of the sale. Currency 0 means the currency of the sale. */
   readonly money: Money | null;
   readonly trace: number;
   readonly original_trace: number | null;
 } & (
   | { readonly status: 'asked' }
+  | { readonly status: 'requested'; readonly request: RefundRequest }
+  | { readonly status: 'accepted'; readonly request: RefundRequest; readonly made: DeviceRefund }
   | ({ readonly status: 'done'; readonly done: Returned } & Known)
   | ({ readonly status: 'refused'; readonly code: number } & Known)
 );
+
+/** A refund as it is requested from the network: stored before the first request. */
+export interface RefundRequest {
+  readonly body: { readonly payment: string };
+  /** The whole number of the sale's receipt. */
+  readonly receipt_number: string;
+  /** Atoms of the sale, and those that had been returned before. */
+  readonly paid: number;
+  readonly before: number;
+  /** When it was requested first. */
+  readonly at: number;
+}
 
 export interface Returned {
   readonly money: Money;
   readonly receipt: number;
   readonly receipt_url: string | null;
   readonly at: string;
+  /** Nothing is left of the sale. */
+  readonly whole: boolean;
 }
 
 /** What the network says about the sale. */
 export type SaleNews =
+  /** An earlier sale with this number was canceled, and its key answers for it. */
+  | { readonly status: 'canceled_before' }
   | { readonly status: 'open'; readonly intent: string }
   /** The customer may pay; the payment is on its way; the network does not answer. */
   | { readonly status: 'waiting' | 'processing' | 'unreachable' }
@@ -87,6 +112,9 @@ export type SaleNews =
 
 export type RefundNews =
   | { readonly status: 'processing' | 'unreachable' }
+  /** It can be requested; the network has accepted it. */
+  | { readonly status: 'requested'; readonly request: RefundRequest }
+  | { readonly status: 'accepted'; readonly made: DeviceRefund }
   | { readonly status: 'done'; readonly done: Returned }
   | { readonly status: 'refused'; readonly code: number };
 
@@ -128,28 +156,29 @@ export function moneyOf({ ask, register }: { ask: Ask; register: Register }): Mo
 export function withSale(stored: Stored, ask: Ask, id: string): Stored & { readonly sale: Sale } {
   const trace = nextTrace(stored);
   const { number } = ask;
-  const key = number === null ? `zvt-${id}` : `zvt-number-${hashOf(number)}`;
+  const former = number !== null && stored.sale?.number === number ? stored.sale : null;
+  const attempt = former?.status === 'not_paid' ? former.attempt + 1 : 0;
+  const key = number === null ? `zvt-${id}` : numberedKey(number, attempt);
   const money = moneyOf({ ask, register: stored.register });
-  const sale: Sale = { status: 'asked', key, number, ...money, trace };
+  const sale: Sale = { status: 'asked', key, number, attempt, ...money, trace };
   return { ...stored, trace, sale, last: 'sale' };
 }
 
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function numberedKey(number: string, attempt: number): string {
+  const hash = createHash('sha256').update(number).digest('hex');
+  return attempt === 0 ? `zvt-number-${hash}` : `zvt-number-${hash}-${attempt}`;
 }
 
 type NewRefund = Pick<Refund, 'of' | 'money' | 'original_trace'>;
 
-/** Adds a new refund. A whole sale has one key, so that asking twice returns it once. */
+/** Adds a new refund, whose key is new, because that of a failed one answers for the failure. */
 export function withRefund(
   stored: Stored,
   asked: NewRefund,
   id: string,
 ): Stored & { readonly refund: Refund } {
   const trace = nextTrace(stored);
-  const isWhole = asked.money === null && 'payment' in asked.of;
-  const key = isWhole && 'payment' in asked.of ? `zvt-reversal-${asked.of.payment}` : `zvt-${id}`;
-  const refund: Refund = { ...asked, status: 'asked', key, trace };
+  const refund: Refund = { ...asked, status: 'asked', key: `zvt-${id}`, trace };
   return { ...stored, trace, refund, last: 'refund' };
 }
 
@@ -157,10 +186,15 @@ export function isUnknownSale(sale: Sale | null): boolean {
   return sale?.status === 'asked' || sale?.status === 'open';
 }
 
+export function isUnknownRefund(refund: Refund | null): boolean {
+  return refund !== null && refund.status !== 'done' && refund.status !== 'refused';
+}
+
 /** True if the sale must be reported again instead of charging the same amount once more. */
 export function mustRepeat(sale: Sale, money: Money, now: number): boolean {
   if (sale.status !== 'paid' && sale.status !== 'not_paid') return false;
   if (!isSameMoney(sale, money) || sale.delivery === 'acknowledged') return false;
+  if (sale.status === 'paid' && sale.paid.reversed) return false;
   // A payment that never happened and was never reported is no result.
   if (sale.status === 'not_paid' && sale.delivery === 'unsent') return false;
   return now - sale.known_at <= REPEAT_MS;
@@ -170,14 +204,38 @@ export function isSameMoney(one: Money, other: Money): boolean {
   return one.amount === other.amount && one.currency === other.currency;
 }
 
+/** True if the refund must be reported again instead of returning the same money once more. */
+export function mustRepeatRefund(stored: Stored, asked: NewRefund, now: number): boolean {
+  const { refund } = stored;
+  if (refund?.status !== 'done' && refund?.status !== 'refused') return false;
+  if (refund.delivery === 'acknowledged' || !isSameRefund(refund, asked)) return false;
+  // A sale is reversed once, however late its register asks again.
+  if ('payment' in asked.of) return refund.status === 'done';
+  return now - refund.known_at <= REPEAT_MS;
+}
+
+function isSameRefund(one: NewRefund, other: NewRefund): boolean {
+  const isOfSame =
+    'payment' in one.of
+      ? 'payment' in other.of && one.of.payment === other.of.payment
+      : 'receipt' in other.of && one.of.receipt === other.of.receipt;
+  if (one.money === null || other.money === null) return isOfSame && one.money === other.money;
+  return isOfSame && isSameMoney(one.money, other.money);
+}
+
 /** Applies news. @returns `stored` itself if nothing must be written. */
 export function withSaleNews(stored: Stored, news: SaleNews, now: number): Stored {
   const { sale } = stored;
   if (sale === null || !isUnknownSale(sale)) return stored;
-  const { key, number, amount, currency, trace } = sale;
-  const asked: Asked = { key, number, amount, currency, trace };
+  const { key, number, attempt, amount, currency, trace } = sale;
+  const asked: Asked = { key, number, attempt, amount, currency, trace };
   const known: Known = { delivery: 'unsent', known_at: now };
   switch (news.status) {
+    case 'canceled_before': {
+      if (number === null) return stored;
+      const next = { attempt: attempt + 1, key: numberedKey(number, attempt + 1) };
+      return { ...stored, sale: { ...asked, ...next, status: 'asked' } };
+    }
     case 'open':
       return { ...stored, sale: { ...asked, status: 'open', intent: news.intent } };
     case 'paid':
@@ -191,11 +249,36 @@ export function withSaleNews(stored: Stored, news: SaleNews, now: number): Store
 
 export function withRefundNews(stored: Stored, news: RefundNews, now: number): Stored {
   const { refund } = stored;
-  if (refund?.status !== 'asked') return stored;
+  if (refund === null || !isUnknownRefund(refund)) return stored;
+  const { key, of, money, trace, original_trace } = refund;
+  const asked = { key, of, money, trace, original_trace };
   const known: Known = { delivery: 'unsent', known_at: now };
-  if (news.status === 'done') return { ...stored, refund: { ...refund, ...known, ...news } };
-  if (news.status === 'refused') return { ...stored, refund: { ...refund, ...known, ...news } };
-  return stored;
+  switch (news.status) {
+    case 'requested':
+      return refund.status === 'asked' ? { ...stored, refund: { ...asked, ...news } } : stored;
+    case 'accepted':
+      return refund.status === 'requested'
+        ? { ...stored, refund: { ...asked, request: refund.request, ...news } }
+        : stored;
+    case 'done': {
+      const sale = news.done.whole ? reversedSale(stored.sale, refund) : stored.sale;
+      return { ...stored, sale, refund: { ...asked, ...known, ...news } };
+    }
+    case 'refused':
+      return { ...stored, refund: { ...asked, ...known, ...news } };
+    default:
+      return stored;
+  }
+}
+
+/** Returns the last sale as reversed, if the refund returned it. */
+function reversedSale(sale: Sale | null, refund: Refund): Sale | null {
+  if (sale?.status !== 'paid') return sale;
+  const isRequested = refund.status === 'requested' || refund.status === 'accepted';
+  const payment = 'payment' in refund.of ? refund.of.payment : null;
+  const returned = isRequested ? refund.request.body.payment : payment;
+  if (returned !== sale.paid.payment) return sale;
+  return { ...sale, paid: { ...sale.paid, reversed: true } };
 }
 
 /** Records how far a result has reached the register. */
@@ -211,12 +294,6 @@ export function withDelivery(stored: Stored, kind: 'sale' | 'refund', delivery: 
   return isKnown && refund.delivery !== 'acknowledged'
     ? { ...stored, refund: { ...refund, delivery } }
     : stored;
-}
-
-/** True if all of the last sale was returned, so that it no longer counts as paid. */
-export function isReversed({ sale, refund }: Stored): boolean {
-  if (sale?.status !== 'paid' || refund?.status !== 'done' || refund.money !== null) return false;
-  return 'payment' in refund.of && refund.of.payment === sale.paid.payment;
 }
 
 /**
