@@ -48,6 +48,7 @@ interface Manifest {
   readonly description: string;
   readonly files?: readonly string[];
   readonly bin?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 }
 
@@ -110,6 +111,13 @@ function archive(about: Omit<Archive, 'sha512'>): Archive {
   return { ...about, sha512: createHash('sha512').update(about.bytes).digest() };
 }
 
+/** A package that resolves to another place has another version than the manifest names. */
+function requireVersion(own: Manifest, { name, version }: Manifest): void {
+  const named = own.dependencies?.[name];
+  if (named === version) return;
+  throw new Error(`${own.name} names ${name} ${named}, and ${version} is installed: run npm ci`);
+}
+
 async function npmArchive(place: string, built: string): Promise<Archive> {
   const bundled = NPM[place] ?? [];
   const isBuilt = (PACKAGES as readonly string[]).includes(place);
@@ -122,6 +130,7 @@ async function npmArchive(place: string, built: string): Promise<Archive> {
     const from = isOurs ? path.join(built, 'sdk') : folderOf(name, folder);
     const inside = `package/node_modules/${name}/`;
     const about = { place: inside, manifest: await manifestOf(from), isOurs };
+    requireVersion(own, about.manifest);
     entries.push(...(await entriesOf(from, about)));
   }
   const { name, version, description } = own;
