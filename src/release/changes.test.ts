@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { closed, closedPackage, nextVersion, sectionOf, whyNotReleased } from '#release/changes.ts';
+import {
+  closed,
+  closedPackage,
+  nextVersion,
+  sectionOf,
+  whyEmpty,
+  whyNotReleased,
+} from '#release/changes.ts';
 
 const OPEN = `# Changelog
 
@@ -29,7 +36,7 @@ test('a version is released once, and after those before it', () => {
   assert.equal(why('1.0.0-rc.2', ['v1.0.0-rc.2']), '1.0.0-rc.2 is not after 1.0.0-rc.2.');
   assert.equal(why('1.0.0-rc.2', ['v1.0.0']), '1.0.0-rc.2 is not after 1.0.0.');
   for (const version of ['', '1.0', 'v1.0.0', '1.0.0-beta.1']) {
-    assert.match(why(version) ?? '', /is no version/, version);
+    assert.match(why(version) ?? '', /is not a version; write 1\.0\.0 or 1\.0\.0-rc\.1\./, version);
   }
 });
 
@@ -46,6 +53,19 @@ test('a closed section has the date, and its entries are found under that name',
   assert.match(text, /^## v1\.0\.0-rc\.2, 2026-12-01$/m);
   assert.equal(sectionOf(text, 'v1.0.0-rc.2, 2026-12-01'), '- A new report.');
   assert.equal(sectionOf(text, 'v1.0.0-rc.1, 2026-11-28'), '- Everything.');
+});
+
+test('a page without an open section, or with an empty one, is refused in words', () => {
+  const name = 'v1.0.0-rc.2, 2026-12-01';
+  const why = (page: string) => whyEmpty('docs/release-notes.md', closed(page, name), name);
+  assert.equal(why(OPEN), null);
+  const refused = /^docs\/release-notes\.md has no section with entries for v1\.0\.0-rc\.2 /;
+  for (const page of [
+    '# Steps\n\n## v1.0.0-rc.1, 2026-11-28\n\n- One.\n',
+    OPEN.replace('- A new report.\n', ''),
+  ]) {
+    assert.match(why(page) ?? '', refused, page);
+  }
 });
 
 test('the open entries of a package belong to the version that it has', () => {

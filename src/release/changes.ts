@@ -55,7 +55,8 @@ export function whyNotReleased(
   { changelog, tags }: { readonly changelog: string; readonly tags: readonly string[] },
 ): string | null {
   const wanted = versionOf(version);
-  if (wanted === null) return `${version} is no version: 1.0.0 and 1.0.0-rc.1 are.`;
+  if (wanted === null)
+    return `${version || 'An empty text'} is not a version; write 1.0.0 or 1.0.0-rc.1.`;
   const open = openSection(changelog);
   if (open === null) return 'CHANGELOG.md has no section "## v<version>, not released yet".';
   if (!/^[-*] \S/m.test(open.text)) return `The section v${open.version} has no entries.`;
@@ -68,7 +69,10 @@ export function whyNotReleased(
   return null;
 }
 
-/** Returns the text with the open section closed: `## v1.0.0, 2026-12-01`. */
+/**
+ * Returns the text with the open section closed: `## v1.0.0, 2026-12-01`. A text without an open
+ * section is unchanged, and `whyEmpty` then refuses it.
+ */
 export function closed(text: string, name: string): string {
   return text.replace(OPEN, `## ${name}\n`);
 }
@@ -77,6 +81,16 @@ export function closed(text: string, name: string): string {
 export function sectionOf(changelog: string, name: string): string {
   const part = changelog.split(/^## /m).find((one) => one.startsWith(`${name}\n`)) ?? '';
   return part.slice(name.length).trim();
+}
+
+/** Returns why this page has no entries in the section that a release has closed, or `null`. */
+export function whyEmpty(page: string, text: string, name: string): string | null {
+  if (sectionOf(text, name) !== '') return null;
+  const [tag = ''] = name.split(',');
+  const before = page.endsWith('api-changes.md')
+    ? 'npm run api-changes writes it'
+    : `"## ${tag}, not released yet"`;
+  return `${page} has no section with entries for ${tag} (${before}).`;
 }
 
 /** A package's changelog: its open entries belong to the version that the package has. */

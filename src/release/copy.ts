@@ -1,22 +1,19 @@
 import { execFile } from 'node:child_process';
-import { access, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { PACKAGES } from '#packages/built.ts';
-import { closed, closedPackage } from '#release/changes.ts';
+import { closed, closedPackage, whyEmpty } from '#release/changes.ts';
+import { git } from '#release/git.ts';
 
 /** The tree that a release is made from: a clone with the version, closed changelogs and a tag. */
 
 const run = promisify(execFile);
 const OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Nobody signs a rehearsal; the same name and dates give the same commit and tag. */
-const REHEARSER = 'Rehearsal';
-const NO_ADDRESS = 'rehearsal@localhost';
-
-async function git(folder: string, ...args: readonly string[]): Promise<string> {
-  const { stdout } = await run('git', args, { cwd: folder, maxBuffer: OUTPUT_BYTES });
-  return stdout.trim();
-}
+/** The locked packages, also those of a workspace alone, from the cache where it has them. */
+const INSTALL = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+/** The pages of which a release has a section. */
+const PAGES = ['CHANGELOG.md', 'docs/release-notes.md', 'docs/guides/api-changes.md'];
 
 export interface Tree {
   readonly changelog: string;
@@ -27,12 +24,12 @@ export interface Tree {
 
 /** Returns why nothing can be released from this folder, or what a release needs to know of it. */
 export async function readTree(root: string): Promise<Tree | string> {
-  const status = await git(root, 'status', '--porcelain').catch(() => null);
+  const status = await git(root, ['status', '--porcelain']).catch(() => null);
   if (status === null) return 'This folder is no git repository.';
   if (status !== '') return `The tree has changes that are not committed:\n${status}`;
-  const tags = (await git(root, 'tag')).split('\n').filter((tag) => tag !== '');
+  const tags = (await git(root, ['tag'])).split('\n').filter((tag) => tag !== '');
   const changelog = await readFile(path.join(root, 'CHANGELOG.md'), 'utf8');
-  return { changelog, tags, committedAt: await git(root, 'log', '-1', '--format=%cI') };
+  return { changelog, tags, committedAt: await git(root, ['log', '-1', '--format=%cI']) };
 }
 
 export interface Copy {
@@ -47,7 +44,7 @@ export interface Copy {
 
 type Edit = (text: string) => string;
 
-/** Replaces the version after each match, which must be there exactly so often. */
+/** Replaces the version after each match, which must occur exactly `times` times. */
 function replaced(file: string, before: RegExp, version: string, times = 1): Edit {
   return (text) => {
     const found = [...text.matchAll(before)].length;
@@ -91,57 +88,82 @@ async function closePackages(folder: string): Promise<void> {
  * Closes the page of API changes, and records what clients and databases rely on from now on.
  * @returns the broken promises of the last release, or `null`
  */
-async function recordPromises({ folder, name }: Copy): Promise<string | null> {
+async function recordPromises(
+  { folder, name }: Copy,
+  signal?: AbortSignal,
+): Promise<string | null> {
   const diff = path.join(folder, 'src/app/diff-command.ts');
-  const broken = await run(process.execPath, [diff], { cwd: folder }).then(
+  const broken = await run(process.execPath, [diff], { cwd: folder, signal }).then(
     () => null,
-    ({ stderr, message }: Error & { readonly stderr?: string }) => stderr || message,
+    ({ stderr, message }: Error & { readonly stderr?: string }) => {
+      signal?.throwIfAborted();
+      return stderr || message;
+    },
   );
   if (broken !== null) return broken.trim();
-  await run(process.execPath, [diff, '--release', name], { cwd: folder });
+  await run(process.execPath, [diff, '--release', name], { cwd: folder, signal });
   const sums = await readFile(path.join(folder, 'migrations/SHA256SUMS'), 'utf8');
   await writeFile(path.join(folder, 'docs/released/migrations.sha256'), sums);
   return null;
 }
 
-async function commitAndTag({ folder, tag, committedAt }: Copy): Promise<void> {
-  const env = {
-    ...process.env,
-    ...{ GIT_AUTHOR_NAME: REHEARSER, GIT_AUTHOR_EMAIL: NO_ADDRESS, GIT_AUTHOR_DATE: committedAt },
-    ...{ GIT_COMMITTER_NAME: REHEARSER, GIT_COMMITTER_EMAIL: NO_ADDRESS },
-    GIT_COMMITTER_DATE: committedAt,
-  };
-  const unsigned = ['-c', 'commit.gpgsign=false', '-c', 'tag.gpgsign=false'];
+async function commitAndTag(
+  { folder, tag, committedAt: date }: Copy,
+  signal?: AbortSignal,
+): Promise<void> {
   for (const words of [
-    ['add', '--all', '--', '.', ':!node_modules'],
+    ['add', '--all'],
     ['commit', '-q', '--no-verify', '-m', `release: ${tag}`],
     ['tag', '-a', tag, '-m', tag],
   ]) {
-    await run('git', [...unsigned, ...words], { cwd: folder, env });
+    await git(folder, words, { date, signal });
   }
 }
 
 /**
- * Clones `root` into a new folder, and makes there the commit and the tag of the release. The
- * installed packages are those of `root`.
+ * Clones a repository into a new folder, and installs its locked packages there. Links to the
+ * packages of `root` would miss those of a workspace alone, and would lead to the workspaces of
+ * `root`.
+ */
+export async function cloneInstalled(
+  root: string,
+  folder: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  await git(root, ['clone', '-q', '--no-hardlinks', root, folder], { signal });
+  await run('npm', INSTALL, { cwd: folder, maxBuffer: OUTPUT_BYTES, signal });
+}
+
+/** Returns why a page has nothing to say about this release, or `null`. */
+async function whyNoSection({ folder, name }: Copy): Promise<string | null> {
+  for (const page of PAGES) {
+    const why = whyEmpty(page, await readFile(path.join(folder, page), 'utf8'), name);
+    if (why !== null) return why;
+  }
+  return null;
+}
+
+/**
+ * Clones `root` into a new folder, and makes there the commit and the tag of the release.
  * @returns the copy, or why it cannot be released
  */
 export async function copyTree(
   root: string,
   folder: string,
-  { version, committedAt }: Pick<Copy, 'version' | 'committedAt'>,
+  {
+    version,
+    committedAt,
+    signal,
+  }: Pick<Copy, 'version' | 'committedAt'> & { readonly signal?: AbortSignal },
 ): Promise<Copy | string> {
-  await run('git', ['clone', '-q', '--no-hardlinks', root, folder]);
-  const modules = path.join(root, 'node_modules');
-  await access(modules);
-  await symlink(modules, path.join(folder, 'node_modules'));
+  await cloneInstalled(root, folder, signal);
   const tag = `v${version}`;
   const name = `${tag}, ${committedAt.slice(0, 10)}`;
   const copy = { folder, version, tag, name, committedAt };
   for (const [file, change] of editsOf(copy)) await edit(path.join(folder, file), change);
   await closePackages(folder);
-  const broken = await recordPromises(copy);
-  if (broken !== null) return broken;
-  await commitAndTag(copy);
+  const why = (await recordPromises(copy, signal)) ?? (await whyNoSection(copy));
+  if (why !== null) return why;
+  await commitAndTag(copy, signal);
   return copy;
 }

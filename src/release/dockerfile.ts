@@ -1,12 +1,8 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { git } from '#release/git.ts';
 
 /** What `deploy/container/Dockerfile` says: its stages, and the files that the build may see. */
-
-/** The names of all files of the tree. */
-const LISTED_BYTES = 16 * 1024 * 1024;
 
 interface Instruction {
   readonly name: string;
@@ -61,9 +57,8 @@ export function contextFilter(ignore: string): (file: string) => boolean {
 /** Copies the files that the build may see. */
 export async function makeContext(folder: string, to: string): Promise<void> {
   const isSeen = contextFilter(await readFile(path.join(folder, '.dockerignore'), 'utf8'));
-  const options = { cwd: folder, maxBuffer: LISTED_BYTES };
-  const { stdout } = await promisify(execFile)('git', ['ls-files', '-z'], options);
-  for (const file of stdout.split('\0').filter((name) => name !== '' && isSeen(name))) {
+  const listed = await git(folder, ['ls-files', '-z']);
+  for (const file of listed.split('\0').filter((name) => name !== '' && isSeen(name))) {
     await mkdir(path.dirname(path.join(to, file)), { recursive: true });
     await cp(path.join(folder, file), path.join(to, file));
   }

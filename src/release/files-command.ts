@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { arch } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Archive, archivesOf, pythonSources } from '#docs/packages.ts';
 import { sectionOf } from '#release/changes.ts';
 import { listFiles, type ReleaseFile } from '#release/folder.ts';
+import { git, gitBytes } from '#release/git.ts';
 import { buildImage } from '#release/image.ts';
 
 /**
@@ -49,12 +51,12 @@ async function zipped(bytes: Buffer): Promise<Buffer> {
 
 async function addTree(): Promise<void> {
   const inside = `tapline-network-${version}`;
-  const tree = await output('git', 'archive', '--format=tar', `--prefix=${inside}/`, tag);
+  const tree = await gitBytes(ROOT, ['archive', '--format=tar', `--prefix=${inside}/`, tag]);
   const what = 'The network: unpack it and run npm ci --omit=dev. Also the context of the image';
   await add(`${inside}.tar.gz`, what, await zipped(tree));
   const bundle = `tapline-network-${version}.bundle`;
   const one = ['-c', 'pack.threads=1', 'bundle', 'create', '-q'];
-  await output('git', ...one, path.join(out, bundle), `${tag}~1..${tag}`);
+  await git(ROOT, [...one, path.join(out, bundle), `${tag}~1..${tag}`]);
   const fetched = `The commit and the tag ${tag}: git fetch ${bundle} tag ${tag}`;
   files.push({ file: bundle, what: fetched, isReproducible: true });
 }
@@ -99,7 +101,7 @@ async function addPapers(commit: string): Promise<void> {
   await add('migrations.sha256', 'The migrations that never change from this release on', sums);
 }
 
-const revision = (await output('git', 'rev-parse', `${tag}^{commit}`)).toString().trim();
+const revision = await git(ROOT, ['rev-parse', `${tag}^{commit}`]);
 const missing: string[] = [];
 await addTree();
 await addPackages();
@@ -111,6 +113,10 @@ else {
   if (typeof image === 'string') missing.push(`the image: ${image}`);
   else files.push(image);
 }
-await listFiles(out, files, { version, tag, commit: revision, missing });
+const madeBy = {
+  ...{ node: process.version, npm: (await output('npm', '--version')).toString().trim() },
+  ...{ git: (await git(ROOT, ['--version'])).replace(/^git version /, ''), architecture: arch() },
+};
+await listFiles(out, files, { version, tag, commit: revision, madeBy, missing });
 for (const line of missing) console.log(`missing: ${line}`);
-console.log(`${files.length} files in ${out}`);
+console.log(`${files.length} files`);

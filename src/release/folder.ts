@@ -11,7 +11,7 @@ export interface ReleaseFile {
   readonly file: string;
   /** What it is, for the person who publishes it. */
   readonly what: string;
-  /** True if the same commit makes the same bytes on every machine. */
+  /** True if the same commit makes the same bytes again on this machine. */
   readonly isReproducible: boolean;
 }
 
@@ -39,6 +39,8 @@ export interface About {
   readonly version: string;
   readonly tag: string;
   readonly commit: string;
+  /** The programs that made the files, whose other versions may make other bytes. */
+  readonly madeBy: Readonly<Record<'node' | 'npm' | 'git' | 'architecture', string>>;
   /** Files that this machine could not make, each with the reason. */
   readonly missing: readonly string[];
 }

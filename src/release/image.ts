@@ -17,6 +17,8 @@ const BUILD_MS = 1_800_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 /** Folders of this machine that stand in for the base of the image. */
 const BORROWED = ['usr', 'bin', 'sbin', 'lib', 'lib64', 'etc', 'dev', 'proc'];
+/** The others are mounted read-only, so that a build cannot change this machine. */
+const WRITABLE = ['dev', 'proc'];
 const HELPERS = 'opt/release';
 
 export interface ImageWanted {
@@ -69,12 +71,15 @@ async function buildWith(engine: string, wanted: ImageWanted): Promise<Image> {
 }
 
 /** Mounts what is borrowed in a namespace of its own, so that nothing stays mounted. */
-const IN_ROOT = `root=$1 folder=$2 cache=$3; shift 3
+const IN_ROOT = `root=$(readlink -f "$1") folder=$2 cache=$3; shift 3
 for name in ${BORROWED.join(' ')}; do
   [ -e "/$name" ] || continue
   if [ -L "/$name" ]; then [ -L "$root/$name" ] || cp -a "/$name" "$root/$name"; continue; fi
   mkdir -p "$root/$name"
   mount --rbind "/$name" "$root/$name"
+  case $name in ${WRITABLE.join('|')}) continue;; esac
+  awk -v at="$root/$name" '$5 == at || index($5, at "/") == 1 { print $5 }' /proc/self/mountinfo |
+    while read -r mounted; do mount -o remount,bind,ro "$mounted"; done
 done
 mkdir -p -m 1777 "$root/tmp"
 mkdir -p "$cache" "$root/${HELPERS}/cache"
@@ -86,19 +91,26 @@ interface Root {
   readonly folder: string;
 }
 
-/** Returns this machine's environment without what an npm script of the release adds to it. */
-function plainEnv(): Record<string, string> {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS)/i.test(name));
+/** What npm needs to reach its registry: its settings, proxies and their certificates. */
+const PASSED = /^(npm_config_\w+|(https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
+/** Settings that name files and folders of this machine, which `npm run` always sets. */
+const PLACES =
+  /^npm_config_(cache|(user|global)config|(local_|global_)?prefix|init_module|node_gyp)$/i;
+
+/** Returns the variables of this process that the commands of a stage see; no secret of its shell. */
+function passedEnv(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => PASSED.test(name) && !PLACES.test(name),
+  );
   return Object.fromEntries(kept.map(([name, value]) => [name, value ?? '']));
 }
 
-const settingOf = async (name: string) =>
-  (await run('npm', ['config', 'get', name], { env: plainEnv() })).stdout.trim();
+const settingOf = async (name: string) => (await run('npm', ['config', 'get', name])).stdout.trim();
 
 /** Runs a shell command of a stage in its root folder. */
 async function runIn({ place, folder }: Root, command: string): Promise<void> {
   const env = {
-    ...plainEnv(),
+    ...passedEnv(),
     PATH: `/${HELPERS}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
     HOME: `/${HELPERS}/home`,
     npm_config_cache: `/${HELPERS}/cache`,
@@ -180,8 +192,7 @@ async function buildRoot({ folder, out, version }: ImageWanted): Promise<Image> 
     const own = ['app', 'data', 'signer-certificates'];
     const packed = ['-C', stages.get('') ?? '', '-cf', path.join(out, file), ...PACKED, ...own];
     await run('tar', packed, { timeout: BUILD_MS });
-    const what =
-      'What the image has above its base (no container engine was here to build it whole)';
+    const what = 'What the image has above its base (no container engine was available)';
     return { file, what, isReproducible: true };
   } finally {
     await rm(place, { recursive: true, force: true, maxRetries: 5 });

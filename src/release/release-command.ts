@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,8 +9,8 @@ import { copyTree, readTree } from '#release/copy.ts';
 
 /**
  * `npm run release -- --rehearse [--out <folder>] [--base <image>] [--without-image] [version]`
- * makes everything that a release consists of from the present commit, in an empty folder, and
- * publishes nothing. The version is the open one of CHANGELOG.md unless another is given.
+ * makes everything that a release consists of from the present commit, in an empty folder (a new one
+ * by default), and publishes nothing. The folder appears when it is complete. The version is the open one of CHANGELOG.md unless another is given.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -42,20 +42,67 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** Creates the folder of the result. */
-async function emptyFolder(place: string): Promise<string> {
-  const folder = path.resolve(place);
-  await mkdir(folder, { recursive: true });
-  if ((await readdir(folder)).length > 0) refuse(`${folder} is not empty.`);
-  return folder;
+/** Refuses a folder with files: the result replaces it as a whole. */
+async function requireEmpty(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  if (names.length > 0) refuse(`${folder} is not empty.`);
 }
 
-/** Runs the program of the tagged tree, which makes the files. */
-async function makeFiles(folder: string, args: readonly string[]): Promise<number> {
+/** Ends everything that works on the release, which is then removed. */
+const stopping = new AbortController();
+const { signal } = stopping;
+for (const [name, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.on(name, () => {
+    process.exitCode = code;
+    stopping.abort();
+  });
+}
+
+/** Runs the program of the tagged tree, which makes the files, in a process group of its own. */
+async function makeFiles(work: string, args: readonly string[]): Promise<number> {
+  const folder = path.join(work, 'tree');
   const program = path.join(folder, 'src/release/files-command.ts');
-  const child = spawn(process.execPath, [program, ...args], { cwd: folder, stdio: 'inherit' });
+  // What it builds elsewhere is removed with `work`, and no earlier build is used.
+  const env = { ...process.env, TMPDIR: work };
+  const options = { cwd: folder, env, stdio: 'inherit', detached: true } as const;
+  const child = spawn(process.execPath, [program, ...args], options);
+  const stop = () => child.pid !== undefined && process.kill(-child.pid, 'SIGTERM');
+  signal.addEventListener('abort', stop);
   const [code] = (await once(child, 'exit')) as [number | null];
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
   return code ?? 1;
+}
+
+interface Wanted {
+  readonly version: string;
+  readonly committedAt: string;
+  readonly out: string;
+}
+
+/** Makes the files in `work`, and moves them to `out` once all are there. */
+async function makeIn(work: string, { version, committedAt, out }: Wanted): Promise<number> {
+  const wanted = { version, committedAt, signal };
+  const copy = await copyTree(ROOT, path.join(work, 'tree'), wanted);
+  if (typeof copy === 'string') {
+    console.error(`release: ${copy}`);
+    return 2;
+  }
+  const files = path.join(work, 'files');
+  await mkdir(files);
+  const base = values.base === undefined ? [] : ['--base', values.base];
+  const image = values['without-image'] ? ['--without-image'] : [];
+  const args = ['--out', files, '--name', copy.name, ...base, ...image];
+  const code = await makeFiles(work, args);
+  if (code !== 0) return code;
+  await access(path.join(files, 'SHA256SUMS'));
+  await rename(files, out);
+  console.log(`The files are in ${out}`);
+  console.log(`${copy.name} is rehearsed. Nothing was published.`);
+  return 0;
 }
 
 async function rehearse(): Promise<number> {
@@ -64,24 +111,24 @@ async function rehearse(): Promise<number> {
   const version = positionals[0] ?? nextVersion(tree.changelog) ?? '';
   const why = whyNotReleased(version, tree);
   if (why !== null) refuse(why);
-  const out = await emptyFolder(values.out ?? path.join(tmpdir(), `tapline-${version}`));
-  const work = await mkdtemp(path.join(tmpdir(), 'tapline-release-'));
+  const given = values.out === undefined ? null : path.resolve(values.out);
+  if (given !== null) await requireEmpty(given);
+  const out = given ?? (await mkdtemp(path.join(tmpdir(), `tapline-${version}-`)));
+  await mkdir(path.dirname(out), { recursive: true });
+  // Beside the result, because a folder is moved in one step only within its file system.
+  const work = await mkdtemp(path.join(path.dirname(out), '.tapline-release-'));
+  let code = 1;
   try {
-    const folder = path.join(work, 'tree');
-    const copy = await copyTree(ROOT, folder, { version, committedAt: tree.committedAt });
-    if (typeof copy === 'string') {
-      console.error(`release: ${copy}`);
-      return 2;
-    }
-    const { name } = copy;
-    const base = values.base === undefined ? [] : ['--base', values.base];
-    const image = values['without-image'] ? ['--without-image'] : [];
-    const code = await makeFiles(folder, ['--out', out, '--name', name, ...base, ...image]);
-    if (code === 0) console.log(`${name} is rehearsed. Nothing was published.`);
-    return code;
+    code = await makeIn(work, { version, committedAt: tree.committedAt, out });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    console.error('release: stopped; nothing was written.');
+    code = Number(process.exitCode);
   } finally {
-    await rm(work, { recursive: true, force: true });
+    await rm(work, { recursive: true, force: true, maxRetries: 5 });
+    if (code !== 0 && given === null) await rm(out, { recursive: true });
   }
+  return code;
 }
 
 if (!values.rehearse) refuse(BY_A_PERSON);

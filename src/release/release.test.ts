@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { readTree } from '#release/copy.ts';
 import { listFiles } from '#release/folder.ts';
+import { git } from '#release/git.ts';
 
 /** What `npm run release` refuses and lists. test/long/release.test.ts takes a whole release. */
 
@@ -30,33 +31,55 @@ test('without --rehearse nothing is made, and the steps of a person are listed',
 
 test('only a committed tree is released', async () => {
   assert.equal(await readTree(folder), 'This folder is no git repository.');
-  const git = (...args: readonly string[]) => {
-    const who = ['-c', 'user.name=a', '-c', 'user.email=a@localhost', '-c', 'commit.gpgsign=false'];
-    return run('git', [...who, ...args], { cwd: folder });
-  };
-  await git('init', '-q');
+  await git(folder, ['init', '-q']);
   await writeFile(path.join(folder, 'CHANGELOG.md'), '# Changelog\n');
   assert.match(String(await readTree(folder)), /not committed:\n\?\? CHANGELOG\.md/);
-  await git('add', '.');
-  await git('commit', '-q', '-m', 'first', '--date', '2026-11-28T10:00:00Z');
-  await git('tag', 'v1.0.0-rc.1');
+  await git(folder, ['add', '.']);
+  await git(folder, ['commit', '-q', '-m', 'first'], { date: '2026-11-28T10:00:00Z' });
+  await git(folder, ['tag', 'v1.0.0-rc.1']);
   const tree = await readTree(folder);
   assert(typeof tree !== 'string', String(tree));
   assert.deepEqual([tree.changelog, tree.tags], ['# Changelog\n', ['v1.0.0-rc.1']]);
-  assert.match(tree.committedAt, /^\d{4}-\d\d-\d\dT/);
+  assert.match(tree.committedAt, /^2026-11-28T10:00:00/);
+});
+
+test('inside a hook of another repository, git acts on the folder alone', async (t) => {
+  const [other, own] = ['other', 'own'].map((name) => path.join(folder, name));
+  assert(other !== undefined && own !== undefined);
+  for (const place of [other, own]) await git(folder, ['init', '-q', place]);
+  process.env.GIT_DIR = path.join(other, '.git');
+  process.env.GIT_WORK_TREE = other;
+  t.after(() => {
+    delete process.env.GIT_DIR;
+    delete process.env.GIT_WORK_TREE;
+  });
+  await writeFile(path.join(own, 'file.txt'), 'text');
+  await git(own, ['add', '--all']);
+  await git(own, ['commit', '-q', '-m', 'own'], { date: '2026-11-28T10:00:00Z' });
+  assert.equal(await git(own, ['log', '--format=%an %s']), 'Rehearsal own');
+  await assert.rejects(git(other, ['rev-parse', '--verify', '-q', 'HEAD']));
+  assert.equal(await git(other, ['ls-files']), '');
 });
 
 test('the folder lists each file with its size and sum, and the sums check', async () => {
   await writeFile(path.join(folder, 'b.txt'), 'two');
   await writeFile(path.join(folder, 'a.txt'), 'one');
   const files = ['b.txt', 'a.txt'].map((file) => ({ file, what: 'words', isReproducible: true }));
-  const about = { version: '1.0.0', tag: 'v1.0.0', commit: 'abc', missing: ['the image: why'] };
+  const madeBy = { node: 'v24', npm: '11', git: '2', architecture: 'x64' };
+  const about = {
+    version: '1.0.0',
+    tag: 'v1.0.0',
+    commit: 'abc',
+    madeBy,
+    missing: ['the image: why'],
+  };
   await listFiles(folder, files, about);
   const manifest = JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8'));
   const sha256 = createHash('sha256').update('one').digest('hex');
   const [first] = manifest.files;
   assert.deepEqual(first, { name: 'a.txt', size: 3, sha256, what: 'words', reproducible: true });
   assert.deepEqual(manifest.missing, about.missing);
+  assert.deepEqual(manifest.madeBy, madeBy);
   const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder });
   assert.equal(stdout, 'a.txt: OK\nb.txt: OK\nmanifest.json: OK\n');
 });

@@ -10,6 +10,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
+import { git } from '#release/git.ts';
 import { freePort } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type Balancer, startBalancer } from '#testing/balancer.ts';
@@ -111,8 +112,7 @@ step('a release is rehearsed, and the same commit makes the same files', async (
       `${name} is missing`,
     );
   }
-  const { stdout } = await run('git', ['tag'], { cwd: tree });
-  assert.equal(stdout, '', 'the tag is in the copy only');
+  assert.equal(await git(tree, ['tag']), '', 'the tag is in the copy only');
   await rm(again, { recursive: true });
   const changing = one.files.length - fixed.length;
   return `${one.files.length} files, ${changing} not reproducible; ${one.missing.join('; ')}`;
@@ -126,7 +126,7 @@ step('what is not released is refused in words', async () => {
     );
     return stderr;
   };
-  assert.match(await refused('1.0'), /1\.0 is no version/);
+  assert.match(await refused('1.0'), /1\.0 is not a version; write/);
   await writeFile(path.join(tree, 'new.txt'), 'new');
   assert.match(await refused(), /changes that are not committed:\n\?\? new\.txt/);
   await rm(path.join(tree, 'new.txt'));

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFile, readFile, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { cloneInstalled } from '#release/copy.ts';
+import { git } from '#release/git.ts';
 
 /** Release candidates: that of this commit, and a next one with migrations. */
 
@@ -29,16 +31,9 @@ select max(id) as cursor from part;
 `,
 };
 
-async function git(folder: string, ...args: readonly string[]): Promise<void> {
-  const who = ['-c', 'user.name=test', '-c', 'user.email=test@localhost'];
-  await run('git', [...who, '-c', 'commit.gpgsign=false', ...args], { cwd: folder });
-}
-
-/** Clones this commit, with the packages that are installed here. */
-export async function cloneTree(folder: string): Promise<void> {
-  await run('git', ['clone', '-q', ROOT, folder]);
-  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
-  await writeFile(path.join(folder, '.git/info/exclude'), 'node_modules\n');
+/** Clones this commit, with its locked packages. */
+export function cloneTree(folder: string): Promise<void> {
+  return cloneInstalled(ROOT, folder);
 }
 
 /** Runs the command of CONTRIBUTING.md. @returns what it says. */
@@ -68,8 +63,8 @@ export async function commitNext(
     version,
   }: { readonly bundle: string; readonly tag: string; readonly version: string },
 ): Promise<void> {
-  await git(tree, 'fetch', '-q', bundle, 'tag', tag);
-  await git(tree, 'merge', '-q', '--ff-only', tag);
+  await git(tree, ['fetch', '-q', bundle, 'tag', tag]);
+  await git(tree, ['merge', '-q', '--ff-only', tag]);
   for (const [name, sql] of Object.entries(NEXT_MIGRATIONS)) await addMigration(tree, name, sql);
   const open = `## v${version}, not released yet\n\n- A column, an index and a backfill.\n\n`;
   for (const name of ['CHANGELOG.md', 'docs/release-notes.md']) {
@@ -80,6 +75,6 @@ export async function commitNext(
       text.replace(/^(?=## v)/m, () => open),
     );
   }
-  await git(tree, 'add', '.');
-  await git(tree, 'commit', '-q', '-m', 'migrations of the next release');
+  await git(tree, ['add', '.']);
+  await git(tree, ['commit', '-q', '-m', 'migrations of the next release']);
 }

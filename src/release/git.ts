@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const OUTPUT_BYTES = 256 * 1024 * 1024;
+/** No person signs a rehearsal; the same name and dates give the same commit and tag. */
+const NAME = 'Rehearsal';
+const EMAIL = 'rehearsal@localhost';
+const UNSIGNED = ['-c', 'commit.gpgsign=false', '-c', 'tag.gpgsign=false'];
+
+export interface GitOptions {
+  /** Of the author and the committer; the current time by default. */
+  readonly date?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Returns this process's environment without git's variables: inside a hook they name another
+ * repository, and take precedence over the folder.
+ */
+function environment(date: string | undefined): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
+  const dates = date === undefined ? {} : { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+  return {
+    ...Object.fromEntries(kept),
+    ...{ GIT_AUTHOR_NAME: NAME, GIT_AUTHOR_EMAIL: EMAIL },
+    ...{ GIT_COMMITTER_NAME: NAME, GIT_COMMITTER_EMAIL: EMAIL },
+    ...dates,
+  };
+}
+
+/** Runs git on the repository of this folder. @returns what it prints. */
+export async function gitBytes(
+  folder: string,
+  words: readonly string[],
+  { date, signal }: GitOptions = {},
+): Promise<Buffer> {
+  const { stdout } = await promisify(execFile)('git', [...UNSIGNED, ...words], {
+    ...{ cwd: folder, env: environment(date), maxBuffer: OUTPUT_BYTES },
+    ...{ encoding: 'buffer' as const, signal },
+  });
+  return stdout;
+}
+
+/** Like `gitBytes`, as text without white space at the ends. */
+export async function git(
+  folder: string,
+  words: readonly string[],
+  options: GitOptions = {},
+): Promise<string> {
+  return (await gitBytes(folder, words, options)).toString().trim();
+}
