@@ -176,7 +176,7 @@ const PACKED = [
   ...['--use-compress-program=gzip -n -6'],
 ];
 
-async function buildRoot({ folder, out, version }: ImageWanted): Promise<Image> {
+export async function buildRoot({ folder, out, version }: ImageWanted): Promise<Image> {
   const place = await mkdtemp(path.join(tmpdir(), 'tapline-image-'));
   try {
     const context = path.join(place, 'context');
@@ -199,7 +199,7 @@ async function buildRoot({ folder, out, version }: ImageWanted): Promise<Image> 
   }
 }
 
-async function whyNoRoot(): Promise<string | null> {
+export async function whyNoRoot(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'no container engine answers, and a root folder needs root';
   const has = await run('sh', ['-c', 'command -v unshare chroot mount tar gzip']).catch(() => null);
   return has === null ? 'unshare, chroot, mount, tar or gzip is missing' : null;
