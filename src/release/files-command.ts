@@ -55,7 +55,9 @@ async function addTree(): Promise<void> {
   const what = 'The network: unpack it and run npm ci --omit=dev. Also the context of the image';
   await add(`${inside}.tar.gz`, what, await zipped(tree));
   const bundle = `tapline-network-${version}.bundle`;
-  const one = ['-c', 'pack.threads=1', 'bundle', 'create', '-q'];
+  // Without deltas, whose choice depends on what else the repository holds.
+  const whole = ['-c', 'pack.threads=1', '-c', 'pack.window=0', '-c', 'pack.depth=0'];
+  const one = [...whole, 'bundle', 'create', '-q'];
   await git(ROOT, [...one, path.join(out, bundle), `${tag}~1..${tag}`]);
   const fetched = `The commit and the tag ${tag}: git fetch ${bundle} tag ${tag}`;
   files.push({ file: bundle, what: fetched, isReproducible: true });
