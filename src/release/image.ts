@@ -97,7 +97,7 @@ const PASSED = /^(npm_config_\w+|(https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
 const PLACES =
   /^npm_config_(cache|(user|global)config|(local_|global_)?prefix|init_module|node_gyp)$/i;
 
-/** Returns the variables of this process that the commands of a stage see; no secret of its shell. */
+/** Returns the variables of this process that a stage's commands see: no secrets of its shell. */
 function passedEnv(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => PASSED.test(name) && !PLACES.test(name),

@@ -9,8 +9,9 @@ import { copyTree, readTree } from '#release/copy.ts';
 
 /**
  * `npm run release -- --rehearse [--out <folder>] [--base <image>] [--without-image] [version]`
- * makes everything that a release consists of from the present commit, in an empty folder (a new one
- * by default), and publishes nothing. The folder appears when it is complete. The version is the open one of CHANGELOG.md unless another is given.
+ * makes everything that a release consists of from the present commit, in an empty folder (by
+ * default a new one), and publishes nothing. The folder is filled in one step, when all files are
+ * made. The version is the open one of CHANGELOG.md unless another is given.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 
