@@ -152,9 +152,6 @@ export const LATER: Readonly<Record<string, string>> = {
   ...because('a chain and a network of its own; `chain-rules` reads addresses in each case', [
     'test/x402/lower-case.test.ts',
   ]),
-  ...because('wallets that are deployed on the way; `facilitator.test.ts` has the others', [
-    'test/x402/undeployed.test.ts',
-  ]),
   ...because('every command of `npm run chain`, each as a process', [
     'src/ops/contract-command.test.ts',
     'src/ops/deploy-contract.test.ts',

@@ -346,7 +346,7 @@ async function byX402({ from, sign }: Kind): Promise<string> {
   const message = { ...terms, nonce: pad('0x402') };
   const signature = unwrap(await sign(digestOf(facts, message)));
   const authorization = { ...message, ...signature };
-  const verdict = await opened.judge(authorization);
+  const verdict = await opened.checkSignature(authorization);
   if (verdict !== 'valid') return verdict;
   const deployed = await opened.deploy(authorization, WAIT_MS);
   if (deployed.status !== 'done') return deployed.status;

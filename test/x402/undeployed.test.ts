@@ -9,27 +9,34 @@ import {
   createTestClient,
   getCreate2Address,
   type Hex,
+  hexToBigInt,
   http,
+  isAddressEqual,
   keccak256,
   numberToHex,
   pad,
+  parseSignature,
   publicActions,
   serializeErc6492Signature,
+  serializeSignature,
   type TypedDataDefinition,
   toHex,
 } from 'viem';
-import type { PrivateKeyAccount } from 'viem/accounts';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { profileFor } from '#settlement/chain-profiles.ts';
+import type { ProviderCall } from '#testing/back-ends.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
+import type { Behavior } from '#testing/provider-behaviors.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 import { compileContract } from '../../contracts/compile.ts';
-import type { Facilitator } from '../../x402/src/index.ts';
-import { knownFactories } from '../../x402/src/wallets.ts';
+import type { Facilitator, FacilitatorOptions } from '../../x402/src/index.ts';
+import { knownFactories, openAllowance } from '../../x402/src/wallets.ts';
 import { openX402Ground, type X402Ground } from './x402-ground.ts';
 
-/** Clients whose wallet is a contract that is not on the chain yet (ERC-6492). */
+/** Clients whose wallet is a contract, or becomes one, and may not be deployed yet (ERC-6492). */
 
 const PRICE = 1_000_000;
 const TOTAL = PRICE + 3_000 + 2_000 - 500;
@@ -43,8 +50,10 @@ const HONEST = numberToHex(0xfac70011n, { size: 20 });
 const HOSTILE = numberToHex(0xfac70012n, { size: 20 });
 const UNLISTED = numberToHex(0xfac70013n, { size: 20 });
 
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
 let ground: X402Ground;
-let facilitator: Facilitator;
+const proxies: ProviderProxy[] = [];
 
 function node() {
   const { rpc_url, chain_id } = ground.shared.sandbox.test;
@@ -52,12 +61,13 @@ function node() {
   return createTestClient({ mode: 'anvil', chain, transport: http(rpc_url) }).extend(publicActions);
 }
 
-/** Opens a process that deploys wallets of the listed factories. */
-const open = (waitMs?: number) =>
-  ground.another({
-    walletFactories: [HONEST, HOSTILE],
-    ...(waitMs === undefined ? {} : { waitMs }),
-  });
+/** Opens a process with a bridge of its own, which deploys wallets of the listed factories. */
+async function open(changed: Partial<FacilitatorOptions> = {}): Promise<Facilitator> {
+  const { privateKey = generatePrivateKey(), ...others } = changed;
+  const { address } = privateKeyToAccount(privateKey as Hex);
+  await node().setBalance({ address, value: 10n ** 18n });
+  return ground.another({ walletFactories: [HONEST, HOSTILE], privateKey, ...others });
+}
 
 /** Gives the sandbox's token the function of Circle's that contract wallets need. */
 async function completeToken(): Promise<void> {
@@ -83,7 +93,6 @@ before(async () => {
   // Its own, because the token is changed.
   ground = await openX402Ground(await startSharedSandbox());
   await completeToken();
-  facilitator = await open();
   const codes = [
     [HONEST, HONEST_CODE],
     [HOSTILE, HOSTILE_CODE],
@@ -92,7 +101,10 @@ before(async () => {
   for (const [address, bytecode] of codes) await node().setCode({ address, bytecode });
 });
 
-after(() => ground?.close());
+after(async () => {
+  for (const proxy of proxies) await proxy.stop();
+  await ground?.close();
+});
 
 interface Buyer {
   readonly address: Address;
@@ -103,17 +115,18 @@ interface Made {
   readonly factory?: Hex;
   readonly manner?: 'honest' | 'two_faced';
   readonly signer?: PrivateKeyAccount;
+  readonly atoms?: number;
 }
 
 /** Adds a wallet with money that its factory has not deployed yet. */
 async function newBuyer(made: Made = {}): Promise<Buyer> {
-  const { factory = HONEST, manner = 'honest' } = made;
+  const { factory = HONEST, manner = 'honest', atoms = 2 * TOTAL } = made;
   const account = newWallet();
   const { signer = account } = made;
   const data = keyWalletCode(account.address, manner);
   const salt = numberToHex(0, { size: 32 });
   const address = getCreate2Address({ from: factory, salt, bytecode: data });
-  await ground.fund(address, BigInt(2 * TOTAL));
+  await ground.fund(address, BigInt(atoms));
   const wrap = (signature: Hex) => serializeErc6492Signature({ address: factory, data, signature });
   return {
     address,
@@ -124,11 +137,11 @@ async function newBuyer(made: Made = {}): Promise<Buyer> {
 let resources = 0;
 
 /** Signs a payment for something with the real package. */
-async function sign(buyer: Buyer, by = facilitator) {
+async function sign(buyer: Buyer, by: Facilitator, seconds = 3_600) {
   const resource = `https://shop.test/undeployed/${++resources}`;
   const requirements = {
     ...by.requirements({ price: PRICE, resource }),
-    maxTimeoutSeconds: 3_600,
+    maxTimeoutSeconds: seconds,
   };
   const { network, asset } = requirements as { network: `eip155:${number}`; asset: string };
   const client = x402Client.fromConfig({
@@ -145,7 +158,7 @@ async function sign(buyer: Buyer, by = facilitator) {
 
 type Signed = Awaited<ReturnType<typeof sign>>;
 
-async function settle({ payload, requirements }: Signed, by = facilitator) {
+async function settle({ payload, requirements }: Signed, by: Facilitator) {
   const until = Date.now() + WITHIN_MS;
   for (;;) {
     const settled = await by.settle(payload, requirements);
@@ -154,115 +167,292 @@ async function settle({ payload, requirements }: Signed, by = facilitator) {
   }
 }
 
-/** Returns how many transactions the bridge has sent. */
-const sent = () => node().getTransactionCount({ address: ground.bridge.address });
+/** Returns how many transactions the facilitator has sent. */
+const sentBy = ({ bridge }: Facilitator) =>
+  node().getTransactionCount({ address: bridge as Address });
 const codeOf = (address: Address) => node().getCode({ address });
 
-describe('a wallet of a listed factory', () => {
-  test('is valid, and is deployed once before its payment, by two processes', async () => {
-    const buyer = await newBuyer();
-    const signed = await sign(buyer);
-    const { isValid } = await facilitator.verify(signed.payload, signed.requirements);
-    assert.equal(isValid, true);
-    assert.equal(await codeOf(buyer.address), undefined, 'a check deploys nothing');
-    const before = await sent();
-    const settled = await settle(signed);
-    assert.equal(settled.success, true, JSON.stringify(settled));
-    assert.deepEqual(await settle(signed, await open()), settled);
-    assert.notEqual(await codeOf(buyer.address), undefined);
-    assert.equal(await ground.usdcOf(buyer.address), BigInt(TOTAL));
-    assert.equal((await sent()) - before, 2, 'a deployment and a transfer');
-    // It still wraps its signatures.
-    assert.equal((await settle(await sign(buyer))).success, true);
-    assert.equal((await sent()) - before, 3);
+/** Opens a process whose node can misbehave. */
+async function openAtProxy(changed: Partial<FacilitatorOptions> = {}) {
+  const proxy = await startProviderProxy(ground.shared.sandbox.test.rpc_url);
+  proxies.push(proxy);
+  return { proxy, by: await open({ ...changed, rpcUrl: proxy.url }) };
+}
+
+const DROPPING: Behavior = { keeps: ({ method }) => method === 'eth_sendRawTransaction' };
+
+/** Returns the payment with another signature. */
+function signedWith({ payload, requirements }: Signed, signature: unknown): Signed {
+  return { payload: { ...payload, payload: { ...payload.payload, signature } }, requirements };
+}
+
+/** Code that answers every call with one word. */
+const answering = (word: string): Hex => `0x7f${word}5f5260205ff3`;
+const YES_WORD = `1626ba7e${'00'.repeat(28)}`;
+
+describe('a client', { concurrency: true }, () => {
+  describe('a wallet of a listed factory', { concurrency: true }, () => {
+    test('is valid, and is deployed once before its payment', async () => {
+      const by = await open();
+      const buyer = await newBuyer();
+      const signed = await sign(buyer, by);
+      const { isValid } = await by.verify(signed.payload, signed.requirements);
+      assert.equal(isValid, true);
+      assert.equal(await codeOf(buyer.address), undefined, 'a check deploys nothing');
+      const settled = await settle(signed, by);
+      assert.equal(settled.success, true, JSON.stringify(settled));
+      assert.deepEqual(await settle(signed, by), settled);
+      assert.notEqual(await codeOf(buyer.address), undefined);
+      assert.equal(await ground.usdcOf(buyer.address), BigInt(TOTAL));
+      assert.equal(await sentBy(by), 2, 'a deployment and a transfer');
+      // It still wraps its signatures.
+      assert.equal((await settle(await sign(buyer, by), by)).success, true);
+      assert.equal(await sentBy(by), 3);
+    });
+
+    test('pays once when two processes settle at once', async () => {
+      const privateKey = generatePrivateKey();
+      const one = await open({ privateKey });
+      const both = [one, await open({ privateKey })];
+      const buyer = await newBuyer();
+      const signed = await sign(buyer, one);
+      const settled = await Promise.all(both.map((by) => settle(signed, by)));
+      assert.equal(settled[0]?.success, true, JSON.stringify(settled));
+      assert.deepEqual(settled[1], settled[0]);
+      assert.equal(await ground.usdcOf(buyer.address), BigInt(TOTAL));
+      assert.ok((await sentBy(one)) <= 4, 'each may send both, and no more');
+    });
+
+    test('is deployed once when many calls come at once', async () => {
+      const by = await open();
+      const buyer = await newBuyer();
+      const signed = await sign(buyer, by);
+      const settled = await Promise.all(Array.from({ length: 5 }, () => settle(signed, by)));
+      assert.deepEqual(new Set(settled.map(({ success }) => success)), new Set([true]));
+      assert.equal(await ground.usdcOf(buyer.address), BigInt(TOTAL));
+      assert.equal(await sentBy(by), 2);
+    });
+
+    test('pays once when its process was gone before the money was taken', async () => {
+      const privateKey = generatePrivateKey();
+      const hasty = await open({ privateKey, waitMs: 0 });
+      const buyer = await newBuyer();
+      const signed = await sign(buyer, hasty);
+      const first = await hasty.settle(signed.payload, signed.requirements);
+      assert.equal(first.errorReason, 'settlement_pending');
+      assert.match(String(first.errorMessage), /being deployed.* same signature/);
+      hasty.close();
+      const by = await open({ privateKey });
+      assert.equal((await settle(signed, by)).success, true);
+      assert.equal(await ground.usdcOf(buyer.address), BigInt(TOTAL));
+      assert.equal(await sentBy(by), 2);
+    });
+
+    test('that did not sign, or has no money, is refused and never deployed', async () => {
+      const by = await open();
+      const forged = await sign(await newBuyer({ signer: newWallet() }), by);
+      assert.equal((await settle(forged, by)).errorReason, 'invalid_exact_evm_signature');
+      const poor = await sign(await newBuyer({ atoms: TOTAL - 1 }), by);
+      const { errorReason } = await settle(poor, by);
+      assert.equal(errorReason, 'invalid_exact_evm_insufficient_balance');
+      assert.equal(await sentBy(by), 0);
+    });
+
+    test('whose signature expires too soon to deploy it first is not deployed', async () => {
+      const by = await open();
+      const buyer = await newBuyer();
+      const { errorReason } = await settle(await sign(buyer, by, 25), by);
+      assert.equal(errorReason, 'invalid_exact_evm_payload_authorization_valid_before');
+      assert.equal(await sentBy(by), 0);
+      const account = await ground.newBuyer(BigInt(TOTAL));
+      const { payload, requirements } = await sign(account, by, 25);
+      assert.equal((await by.verify(payload, requirements)).isValid, true, 'enough for a transfer');
+    });
+
+    test('that confirms its signature only at first is not charged', async () => {
+      const by = await open();
+      const buyer = await newBuyer({ manner: 'two_faced' });
+      const settled = await settle(await sign(buyer, by), by);
+      assert.deepEqual([settled.success, settled.transaction], [false, '']);
+      assert.match(String(settled.errorMessage), /Nothing was charged/);
+      assert.notEqual(await codeOf(buyer.address), undefined, 'only the chain shows its no');
+      assert.equal(await ground.usdcOf(buyer.address), BigInt(2 * TOTAL));
+    });
+
+    test('is deployed by the next call when the node dropped its deployment', async () => {
+      const { proxy, by } = await openAtProxy({ waitMs: 0 });
+      const buyer = await newBuyer();
+      const signed = await sign(buyer, by);
+      proxy.behavior = DROPPING;
+      const first = await by.settle(signed.payload, signed.requirements);
+      assert.match(String(first.errorMessage), /being deployed/);
+      proxy.behavior = null;
+      const settled = await settle(signed, by);
+      assert.equal(settled.success, true, JSON.stringify(settled));
+      assert.equal(await sentBy(by), 2);
+    });
+
+    test('pays though the node shows its code after its transaction', async () => {
+      const { proxy, by } = await openAtProxy();
+      const buyer = await newBuyer();
+      const signed = await sign(buyer, by);
+      let mined = Number.POSITIVE_INFINITY;
+      const answer: Behavior['answer'] = ({ method, params }, real) => {
+        const isReceipt = method === 'eth_getTransactionReceipt' && real.result !== null;
+        if (isReceipt) mined = Math.min(mined, performance.now());
+        const isOfBuyer =
+          method === 'eth_getCode' && isAddressEqual(params[0] as Address, buyer.address);
+        return isOfBuyer && performance.now() < mined + 1_000 ? { result: '0x' } : real;
+      };
+      proxy.behavior = { answer };
+      const settled = await settle(signed, by);
+      assert.equal(settled.success, true, JSON.stringify(settled));
+      assert.equal(await sentBy(by), 2);
+    });
+
+    test('of a hostile factory costs three transactions an hour', async () => {
+      const by = await open();
+      const signed = await sign(await newBuyer({ factory: HOSTILE }), by);
+      const messages: string[] = [];
+      for (let time = 0; time < 4; time++) {
+        messages.push(String((await settle(signed, by)).errorMessage));
+      }
+      for (const one of messages.slice(0, 3)) assert.match(one, /could not be deployed/);
+      assert.match(messages[3] ?? '', /deploys no more wallets for now/);
+      assert.equal(await sentBy(by), 3);
+    });
+
+    test('or of another one gets the remedy, also from the default list here', async () => {
+      const { chain_id } = ground.shared.sandbox.test;
+      assert.deepEqual(knownFactories(chain_id), []);
+      for (const [factory, by] of [
+        [UNLISTED, await open()],
+        [HONEST, ground.facilitator],
+      ] as const) {
+        const signed = await sign(await newBuyer({ factory }), by);
+        const verified = await by.verify(signed.payload, signed.requirements);
+        assert.equal(verified.invalidReason, 'wallet_not_deployed');
+        assert.match(String(verified.invalidMessage), /Send something from it first/);
+        const { errorReason, errorMessage } = await settle(signed, by);
+        const expected = ['wallet_not_deployed', verified.invalidMessage];
+        assert.deepEqual([errorReason, errorMessage], expected);
+        assert.equal(await sentBy(by), 0);
+      }
+    });
   });
 
-  test('is deployed once when many calls come at once', async () => {
-    const buyer = await newBuyer();
-    const signed = await sign(buyer);
-    const before = await sent();
-    const settled = await Promise.all(Array.from({ length: 5 }, () => settle(signed)));
-    assert.deepEqual(new Set(settled.map(({ success }) => success)), new Set([true]));
-    assert.equal(await ground.usdcOf(buyer.address), BigInt(TOTAL));
-    assert.equal((await sent()) - before, 2);
+  describe('an account that gets code', { concurrency: true }, () => {
+    /** Delegates (EIP-7702) to a contract without ERC-1271. */
+    const delegate = ({ address }: Buyer) => {
+      const bytecode = concat(['0xef0100', ground.shared.sandbox.test.usdc as Hex]);
+      return node().setCode({ address, bytecode });
+    };
+
+    test('after it signed is told why it cannot pay, and nothing is sent', async () => {
+      const by = await open();
+      const account = await ground.newBuyer(BigInt(TOTAL));
+      const signed = await sign(account, by);
+      assert.equal((await by.verify(signed.payload, signed.requirements)).isValid, true);
+      await delegate(account);
+      const settled = await settle(signed, by);
+      assert.equal(settled.errorReason, 'invalid_exact_evm_signature');
+      assert.match(
+        String(settled.errorMessage),
+        /delegated to a contract .* Remove the delegation/,
+      );
+      assert.equal(await sentBy(by), 0);
+    });
+
+    test('after it paid gets its result again, and nobody else does', async () => {
+      const by = await open();
+      const account = await ground.newBuyer(BigInt(2 * TOTAL));
+      const signed = await sign(account, by);
+      const settled = await settle(signed, by);
+      assert.equal(settled.success, true, JSON.stringify(settled));
+      await delegate(account);
+      assert.deepEqual(await settle(signed, by), settled);
+      const other = await sign(newWallet(), by);
+      const stolen = await settle(signedWith(signed, other.payload.payload.signature), by);
+      assert.deepEqual(
+        [stolen.errorReason, stolen.transaction],
+        ['invalid_exact_evm_signature', ''],
+      );
+      assert.equal(await ground.usdcOf(account.address), BigInt(TOTAL));
+      assert.equal(await sentBy(by), 1);
+    });
+
+    test('has confirmed only with the whole word, and not if its code fails', async () => {
+      const { proxy, by } = await openAtProxy();
+      const account = newWallet();
+      await ground.fund(account.address, BigInt(TOTAL));
+      const { payload, requirements } = await sign(account, by);
+      const isValidWith = async (bytecode: Hex) => {
+        await node().setCode({ address: account.address, bytecode });
+        return (await by.verify(payload, requirements)).isValid;
+      };
+      assert.equal(await isValidWith(answering(YES_WORD)), true);
+      assert.equal(await isValidWith(answering(`1626ba7e${'00'.repeat(27)}01`)), false);
+      const failures = { revert: '0x5f5ffd', invalid: '0xfe', endless: '0x5b5f56', jump: '0x5f56' };
+      for (const [name, code] of Object.entries(failures)) {
+        assert.equal(await isValidWith(code as Hex), false, name);
+      }
+      const answersWith = (message: string) => {
+        const isQuestion = ({ method, params }: ProviderCall) =>
+          method === 'eth_call' && (params[0] as { data?: string }).data?.startsWith('0x1626ba7e');
+        const error = { code: -32_000, message };
+        proxy.behavior = { answer: (call, real) => (isQuestion(call) ? { error } : real) };
+      };
+      // The words of geth.
+      for (const message of ['out of gas', 'invalid opcode: INVALID', 'execution reverted']) {
+        answersWith(message);
+        assert.equal(await isValidWith(answering(YES_WORD)), false, message);
+      }
+      for (const message of ['header not found', 'missing trie node', 'unknown block']) {
+        answersWith(message);
+        await assert.rejects(isValidWith(answering(YES_WORD)), new RegExp(message));
+      }
+    });
   });
 
-  test('pays once when its process was gone before the money was taken', async () => {
-    const buyer = await newBuyer();
-    const hasty = await open(0);
-    const signed = await sign(buyer, hasty);
-    const before = await sent();
-    const first = await hasty.settle(signed.payload, signed.requirements);
+  test('a signature with a high s is invalid, as for USDC', async () => {
+    const by = ground.facilitator;
+    const signed = await sign(await ground.newBuyer(BigInt(TOTAL)), by);
+    const { r, s, yParity } = parseSignature(signed.payload.payload.signature as Hex);
+    const high = numberToHex(ORDER - hexToBigInt(s), { size: 32 });
+    const { payload, requirements } = signedWith(
+      signed,
+      serializeSignature({ r, s: high, yParity: 1 - yParity }),
+    );
+    const { invalidReason } = await by.verify(payload, requirements);
+    assert.equal(invalidReason, 'invalid_exact_evm_signature');
+  });
+
+  test('a transfer that the node dropped is pending until it has expired', async () => {
+    const { proxy, by } = await openAtProxy({ waitMs: 0 });
+    const account = await ground.newBuyer(BigInt(TOTAL));
+    const signed = await sign(account, by, 12);
+    proxy.behavior = DROPPING;
+    const first = await by.settle(signed.payload, signed.requirements);
     assert.equal(first.errorReason, 'settlement_pending');
-    assert.match(String(first.errorMessage), /being deployed.* same signature/);
-    hasty.close();
-    assert.equal((await settle(signed)).success, true);
-    assert.equal(await ground.usdcOf(buyer.address), BigInt(TOTAL));
-    assert.equal((await sent()) - before, 2);
-  });
-
-  test('that did not sign, or has no money, is refused and never deployed', async () => {
-    const before = await sent();
-    const forged = await settle(await sign(await newBuyer({ signer: newWallet() })));
-    assert.equal(forged.errorReason, 'invalid_exact_evm_signature');
-    const buyer = await newBuyer();
-    assert.equal((await settle(await sign(buyer))).success, true);
-    assert.equal((await settle(await sign(buyer))).success, true);
-    const poor = await settle(await sign(buyer));
-    assert.equal(poor.errorReason, 'invalid_exact_evm_insufficient_balance');
-    assert.equal((await sent()) - before, 3);
-  });
-
-  test('that confirms its signature only at first is not charged', async () => {
-    const buyer = await newBuyer({ manner: 'two_faced' });
-    const settled = await settle(await sign(buyer));
-    assert.deepEqual([settled.success, settled.transaction], [false, '']);
-    assert.match(String(settled.errorMessage), /Nothing was charged/);
-    assert.notEqual(await codeOf(buyer.address), undefined, 'only the chain shows its no');
-    assert.equal(await ground.usdcOf(buyer.address), BigInt(2 * TOTAL));
+    proxy.behavior = null;
+    const settled = await settle(signed, by);
+    assert.equal(settled.errorReason, 'invalid_exact_evm_transaction_failed');
+    assert.match(String(settled.errorMessage), /^Nothing was charged: .* not mined in time$/);
+    const { validBefore } = signed.payload.payload.authorization as { validBefore: string };
+    const { timestamp } = await node().getBlock();
+    assert.ok(timestamp >= BigInt(validBefore));
+    assert.equal(await ground.usdcOf(account.address), BigInt(TOTAL));
   });
 });
 
-test('a hostile factory costs three transactions an hour for a wallet', async () => {
-  const signed = await sign(await newBuyer({ factory: HOSTILE }));
-  const before = await sent();
-  const told: string[] = [];
-  for (let time = 0; time < 4; time++) told.push(String((await settle(signed)).errorMessage));
-  for (const one of told.slice(0, 3)) assert.match(one, /could not be deployed/);
-  assert.match(told[3] ?? '', /deploys no more wallets for now/);
-  assert.equal((await sent()) - before, 3);
-});
-
-test('a wallet of another factory, or of any by default here, gets the remedy', async () => {
-  const before = await sent();
-  const { chain_id } = ground.shared.sandbox.test;
-  assert.deepEqual(knownFactories(chain_id), []);
-  for (const [factory, by] of [
-    [UNLISTED, facilitator],
-    [HONEST, ground.facilitator],
-  ] as const) {
-    const signed = await sign(await newBuyer({ factory }), by);
-    const verified = await by.verify(signed.payload, signed.requirements);
-    assert.equal(verified.invalidReason, 'wallet_not_deployed');
-    assert.match(String(verified.invalidMessage), /Send something from it first/);
-    const { errorReason, errorMessage } = await settle(signed, by);
-    assert.deepEqual([errorReason, errorMessage], ['wallet_not_deployed', verified.invalidMessage]);
-  }
-  assert.equal(await sent(), before);
-});
-
-test('an account that delegates after it signed is told why, and nothing is sent', async () => {
-  const account = await ground.newBuyer(BigInt(TOTAL));
-  const signed = await sign(account);
-  assert.equal((await facilitator.verify(signed.payload, signed.requirements)).isValid, true);
-  // A contract without ERC-1271.
-  const bytecode = concat(['0xef0100', ground.shared.sandbox.test.usdc as Hex]);
-  await node().setCode({ address: account.address, bytecode });
-  const before = await sent();
-  const settled = await settle(signed);
-  assert.equal(settled.errorReason, 'invalid_exact_evm_signature');
-  assert.match(String(settled.errorMessage), /delegated to a contract .* Remove the delegation/);
-  assert.equal(await sent(), before);
+test('a hundred deployments a day are allowed, and the limit is reported once', () => {
+  const errors: unknown[] = [];
+  const allowance = openAllowance((error) => errors.push(error));
+  const wallet = (n: number) => numberToHex(n, { size: 20 });
+  for (let n = 0; n < 100; n++) assert.equal(allowance.take(wallet(n)), true);
+  assert.equal(errors.length, 0);
+  for (let n = 100; n < 103; n++) assert.equal(allowance.take(wallet(n)), false);
+  assert.equal(errors.length, 1);
 });
 
 test('the default list is that of the network', () => {

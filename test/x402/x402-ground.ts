@@ -139,13 +139,14 @@ function onChain(mode: Mode) {
     transport,
     pollingInterval: LOOK_MS,
   }).extend(publicActions);
-  const account = privateKeyToAccount(generatePrivateKey());
-  const minter = createWalletClient({ account, chain, transport });
   const token = { address: mode.usdc as Address, abi: ABI } as const;
   const giveGas = (address: Address) => node.setBalance({ address, value: ETHER });
   return {
     giveGas,
     fund: async (address: Address, atoms: bigint) => {
+      // An account for each, so that many are funded at once.
+      const account = privateKeyToAccount(generatePrivateKey());
+      const minter = createWalletClient({ account, chain, transport });
       await giveGas(account.address);
       const args = [address, atoms] as const;
       const hash = await minter.writeContract({ ...token, functionName: 'mint', args });

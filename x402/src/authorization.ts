@@ -4,12 +4,14 @@ import {
   getAddress,
   type Hex,
   hashTypedData,
+  hexToBigInt,
   isErc6492Signature,
   parseAbi,
   parseErc6492Signature,
   parseSignature,
   recoverAddress,
   size,
+  slice,
 } from 'viem';
 
 /** A signed EIP-3009 `TransferWithAuthorization`. */
@@ -21,7 +23,7 @@ export interface Authorization {
   readonly validAfter: bigint;
   readonly validBefore: bigint;
   readonly nonce: Hex;
-  /** As the token takes it, without the wrapping of ERC-6492. */
+  /** The inner signature that the token accepts, without the ERC-6492 wrapper. */
   readonly signature: Hex;
   /** Set if the signature came with the call that deploys its wallet (ERC-6492). */
   readonly deployment?: Deployment;
@@ -54,6 +56,10 @@ const TYPES = {
 
 /** Length of a key's signature: r, s and v. */
 export const KEY_SIGNATURE_BYTES = 65;
+const S_AT = 32;
+const WORD_BYTES = 32;
+/** Half the order of secp256k1: each signature has a second form, with an `s` above it. */
+const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 /** Offset of the recovery id in Ethereum signatures. */
 const FIRST_V = 27;
 
@@ -78,21 +84,22 @@ export function digestOf(facts: TokenFacts, message: Message): Hex {
   });
 }
 
-/** True if the account's own key has signed. */
+/** True if the account's own key has signed. Like USDC, it rejects a high `s`. */
 export async function isSignedByKey(
   facts: TokenFacts,
   authorization: Authorization,
 ): Promise<boolean> {
   const { from, signature } = authorization;
   if (size(signature) !== KEY_SIGNATURE_BYTES) return false;
+  if (hexToBigInt(slice(signature, S_AT, S_AT + WORD_BYTES)) > HIGHEST_S) return false;
   const hash = digestOf(facts, authorization);
   const signer = await recoverAddress({ hash, signature }).catch(() => null);
   return signer === from;
 }
 
 /**
- * Encodes the call that executes the transfer. A contract's signature goes as it is, because one of
- * 65 bytes need not consist of r, s and v.
+ * Encodes the call that executes the transfer. A contract wallet's signature is passed unchanged,
+ * because one of 65 bytes need not consist of r, s and v.
  */
 export async function transferCall(facts: TokenFacts, authorization: Authorization): Promise<Hex> {
   const { from, to, value, validAfter, validBefore, nonce, signature } = authorization;

@@ -40,9 +40,11 @@ export interface FacilitatorOptions {
   readonly waitMs?: number;
   /**
    * Contracts that may deploy the wallets of clients who have signed before their wallet was
-   * deployed (ERC-6492). The bridge pays the gas: at most a million per wallet, three times an hour
-   * for one, and a hundred times a day for all. @default those of Coinbase Smart Wallet and Safe on
-   * Base and Base Sepolia; elsewhere none
+   * deployed (ERC-6492). The bridge wallet pays the gas, at most a million per deployment. A wallet
+   * gets three deployments an hour, and all wallets together a hundred a day; `onError` reports
+   * when the daily limit is reached. The counts are kept in memory, per process, and a restart
+   * resets them. @default those of Coinbase Smart Wallet and Safe on Base and Base Sepolia;
+   * elsewhere none
    */
   readonly walletFactories?: readonly Address[];
   /** Interval between sweeps for money to return, in milliseconds. @default 60000 */

@@ -86,6 +86,13 @@ export function openToken(
   };
   const isUsed: Token['isUsed'] = (authorization) => isUsedAt(authorization, 'latest');
   const isWaiting = (authorization: Named) => isUsedAt(authorization, 'pending');
+  const isLost = async ({ from, nonce, validBefore }: Authorization) => {
+    const { number: blockNumber, timestamp } = await client.getBlock();
+    if (timestamp < validBefore) return false;
+    // In that same block, because another node behind the same address may lag behind.
+    const call = { ...read, functionName: 'authorizationState', blockNumber } as const;
+    return !(await client.readContract({ ...call, args: [from, nonce] }));
+  };
   const findTransfer: Token['findTransfer'] = async ({ from, nonce }) => {
     const head = await client.getBlockNumber();
     const [event] = await client.getContractEvents({
@@ -109,7 +116,7 @@ export function openToken(
     balanceOf: (holder) =>
       client.readContract({ ...read, functionName: 'balanceOf', args: [holder] }),
     isUnderWay: (authorization) => underWay.has(keyOf(authorization)),
-    transfer: createTransfer({ client, send, isUsed, isWaiting, findTransfer, underWay }),
+    transfer: createTransfer({ client, send, isUsed, isWaiting, isLost, findTransfer, underWay }),
     giveBack: (authorization) => signGiveBack(account, facts, authorization),
   };
 }
@@ -176,22 +183,20 @@ function keyOf({ from, nonce }: Named): string {
   return `${from} ${nonce}`;
 }
 
-function createTransfer({
-  client,
-  send,
-  isUsed,
-  isWaiting,
-  findTransfer,
-  underWay,
-}: {
+interface Transferring {
   readonly client: PublicClient;
   readonly send: (authorization: Authorization) => Promise<Hex>;
   readonly isUsed: Token['isUsed'];
   /** True if the node knows a pending transaction that uses it. */
   readonly isWaiting: Token['isUsed'];
+  /** True if it has expired unused, so that it will never be used. */
+  readonly isLost: (authorization: Authorization) => Promise<boolean>;
   readonly findTransfer: Token['findTransfer'];
   readonly underWay: Map<string, Promise<Hex>>;
-}): Token['transfer'] {
+}
+
+function createTransfer(deps: Transferring): Token['transfer'] {
+  const { client, send, isUsed, isWaiting, isLost, findTransfer, underWay } = deps;
   /**
    * Any holder of an authorization may submit it. Ours is then refused, but the money has arrived.
    */
@@ -220,7 +225,11 @@ function createTransfer({
     try {
       const hash = await sending;
       const receipt = await waitFor(client, hash, waitMs);
-      if (receipt === null && !(await isUsed(authorization))) return { status: 'sent', hash };
+      if (receipt === null && !(await isUsed(authorization))) {
+        if (!(await isLost(authorization))) return { status: 'sent', hash };
+        underWay.delete(key);
+        return { status: 'refused', reason: `transaction ${hash} was not mined in time` };
+      }
       underWay.delete(key);
       if (receipt === null) return { status: 'done', hash: await findTransfer(authorization) };
       // Another process with this wallet may have replaced our transaction by the same one with
@@ -237,10 +246,10 @@ function createTransfer({
 }
 
 async function waitFor(client: PublicClient, hash: Hex, waitMs: number) {
+  // A wait that ends before the node's first response would never stop polling.
+  if (waitMs < POLL_MS) return receiptNow(client, hash);
   try {
-    // Zero would mean no time-out.
-    const timeout = Math.max(1, waitMs);
-    return await client.waitForTransactionReceipt({ hash, timeout });
+    return await client.waitForTransactionReceipt({ hash, timeout: waitMs });
   } catch (error) {
     if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
     return receiptNow(client, hash);

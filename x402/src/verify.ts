@@ -11,10 +11,15 @@ import {
 
 /** A transaction needs time; a signature that expires sooner may be too late. */
 const LEAST_SECONDS_LEFT = 6;
+/** As long as a settlement waits, and some more: the wallet is deployed before the transfer. */
+const LEAST_SECONDS_TO_DEPLOY = 30;
 
 type Checked = { readonly sale: Sale } | { readonly refusal: Verified };
 
-/** Validates a payment request without the chain's state. A problem found here is permanent. */
+/**
+ * Validates a payment request and its signature. The signature is checked against the account's
+ * present code.
+ */
 export async function readSale(
   seller: Seller,
   payload: unknown,
@@ -36,8 +41,15 @@ export async function readSale(
   if (price < 1 || !Number.isSafeInteger(Number(authorization.value))) {
     return refuse('invalid_exact_evm_authorization_value', payer);
   }
-  const verdict = await seller.token.judge(authorization);
-  if (verdict !== 'valid') return { refusal: { isValid: false, ...REFUSALS[verdict], payer } };
+  const { token } = seller;
+  const verdict = await token.checkSignature(authorization);
+  // It may have been charged before the account delegated, and the response lost. Its key has
+  // signed, so the result may be repeated; for anyone else it may not.
+  const isCharged =
+    verdict === 'delegate_refuses' &&
+    (token.isUnderWay(authorization) || (await token.isUsed(authorization)));
+  if (verdict !== 'valid' && !isCharged)
+    return { refusal: { isValid: false, ...REFUSALS[verdict], payer } };
   return { sale: { authorization, requirements, price } };
 }
 
@@ -88,7 +100,10 @@ export async function obstacleOf(seller: Seller, { authorization }: Sale): Promi
   const { validAfter, validBefore, from, value } = authorization;
   const { token } = seller;
   if (token.isUnderWay(authorization) || (await token.isUsed(authorization))) return null;
-  if (validBefore < now + BigInt(LEAST_SECONDS_LEFT)) {
+  const seconds = (await token.isToDeploy(authorization))
+    ? LEAST_SECONDS_TO_DEPLOY
+    : LEAST_SECONDS_LEFT;
+  if (validBefore < now + BigInt(seconds)) {
     return 'invalid_exact_evm_payload_authorization_valid_before';
   }
   if (validAfter > now) return 'invalid_exact_evm_payload_authorization_valid_after';

@@ -2,17 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Address,
   BaseError,
+  ExecutionRevertedError,
   encodeFunctionData,
   type Hex,
-  HttpRequestError,
   isAddressEqual,
-  LimitExceededRpcError,
   MethodNotFoundRpcError,
   MethodNotSupportedRpcError,
   type PublicClient,
+  pad,
   parseAbi,
+  RpcRequestError,
   size,
-  TimeoutError,
+  TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from 'viem';
 import {
@@ -26,8 +27,9 @@ import {
 } from './authorization.ts';
 
 /**
- * Whether the token takes a signature, by the code that the account has at that moment: none, and
- * its key must have signed; any code, also a delegation (EIP-7702), and the contract is asked.
+ * The result of a signature check, decided by the account's present code: without code, the
+ * account's key must have signed; with code, including a delegation (EIP-7702), the contract is
+ * called (ERC-1271).
  */
 export type Verdict = 'valid' | 'invalid' | 'delegate_refuses' | 'not_deployed';
 
@@ -38,8 +40,10 @@ export type Deployed =
   | { readonly status: 'refused'; readonly reason: string };
 
 export interface Wallets {
-  /** Checks a signature. A wallet of a listed factory is asked in a simulation. */
-  judge(authorization: Authorization): Promise<Verdict>;
+  /** Checks a signature. An undeployed wallet of a listed factory is simulated. */
+  checkSignature(authorization: Authorization): Promise<Verdict>;
+  /** True if the payer's wallet must be deployed before it can pay. */
+  isToDeploy(authorization: Authorization): Promise<boolean>;
   /** Deploys the payer's wallet if it has no code yet, or waits for it up to `waitMs`. */
   deploy(authorization: Authorization, waitMs: number): Promise<Deployed>;
 }
@@ -71,21 +75,24 @@ export function knownFactories(chainId: number): readonly Address[] {
   return KNOWN_ON.includes(chainId) ? KNOWN_FACTORIES : [];
 }
 
-const ERC1271 = parseAbi([
-  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
-]);
-const ERC1271_YES = '0x1626ba7e';
-/** As much as the network spends on a wallet, several times what known wallets need. */
-const DEPLOYMENT_GAS = 1_000_000n;
-const SIGNATURE_GAS = 500_000n;
-const TRANSFER_GAS = 700_000n;
-const POLL_MS = 500;
 /** Enough for a customer who tries again. */
 const MOST_PER_WALLET_AND_HOUR = 3;
 /** 100 million gas, as much as the network spends by default. */
 const MOST_PER_DAY = 100;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+
+const ERC1271 = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+]);
+const ERC1271_YES = pad('0x1626ba7e', { dir: 'right' });
+/** The network's own limit; known wallets need a fraction of it. */
+const DEPLOYMENT_GAS = 1_000_000n;
+const SIGNATURE_GAS = 500_000n;
+const TRANSFER_GAS = 700_000n;
+const POLL_MS = 500;
+/** The time for which a node may not show the code of a deployment that is in a block. */
+const LAG_MS = 2_000;
 
 const NO_MORE =
   'This seller deploys no more wallets for now. Send something from the wallet first, which ' +
@@ -102,7 +109,7 @@ export function openWallets(deps: WalletsOptions): Wallets {
   const isListed = ({ factory }: Deployment) =>
     !isAddressEqual(factory, facts.usdc) &&
     deps.factories.some((one) => isAddressEqual(one, factory));
-  const judge: Wallets['judge'] = async (authorization) => {
+  const checkSignature: Wallets['checkSignature'] = async (authorization) => {
     const { from, signature, deployment } = authorization;
     const digest = digestOf(facts, authorization);
     const isOfKey = await isSignedByKey(facts, authorization);
@@ -110,7 +117,7 @@ export function openWallets(deps: WalletsOptions): Wallets {
     if (await hasCode(from)) {
       const { data } = await client
         .call({ to: from, data: call, gas: SIGNATURE_GAS })
-        .catch(noData);
+        .catch(noDataIfFailed);
       if (isYes(data)) return 'valid';
       return isOfKey ? 'delegate_refuses' : 'invalid';
     }
@@ -125,17 +132,67 @@ export function openWallets(deps: WalletsOptions): Wallets {
     const [deployed, answer] = results;
     return deployed?.ok === true && answer?.ok === true && isYes(answer.data) ? 'valid' : 'invalid';
   };
-  return { judge, deploy: openDeployer(deps, hasCode) };
+  const isToDeploy: Wallets['isToDeploy'] = async ({ from, deployment }) =>
+    deployment !== undefined && !(await hasCode(from));
+  return { checkSignature, isToDeploy, deploy: openDeployer(deps, hasCode) };
 }
 
 type HasCode = (address: Address, blockTag?: 'latest' | 'pending') => Promise<boolean>;
 
 function openDeployer(deps: WalletsOptions, hasCode: HasCode): Wallets['deploy'] {
-  const { client, facts, bridge } = deps;
-  const allowance = openAllowance(deps.onError);
+  const begin = openBeginning(deps, hasCode);
   /** Deployments sent by this process, whose results it has not seen. */
   const underWay = new Map<Address, Promise<Hex | Deployed>>();
-  const begin = async (authorization: Authorization, deployment: Deployment) => {
+  return async (authorization, waitMs) => {
+    const { from, deployment } = authorization;
+    if (deployment === undefined || (await hasCode(from))) return { status: 'done' };
+    const until = performance.now() + waitMs;
+    const beginning = underWay.get(from) ?? begin(authorization, deployment);
+    underWay.set(from, beginning);
+    const forget = () => {
+      // Another call may have begun again meanwhile.
+      if (underWay.get(from) === beginning) underWay.delete(from);
+    };
+    const begun = await beginning.catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    const hash = typeof begun === 'string' ? begun : null;
+    if (hash === null) forget();
+    if (typeof begun !== 'string' && begun.status !== 'sent') return begun;
+    for (;;) {
+      // Read before the code, so that a mined deployment without code is one that has failed.
+      const mined = hash === null ? null : await statusOf(deps.client, hash);
+      if (mined !== null || (await hasCode(from))) {
+        const isDone = await hasCodeSoon(hasCode, from, mined === 'reverted' ? 0 : LAG_MS);
+        forget();
+        return isDone ? { status: 'done' } : refused(NOT_DEPLOYED);
+      }
+      if (performance.now() >= until) {
+        // A dropped transaction never gets into a block: the next call begins again.
+        if (hash !== null && !(await isKnown(deps.client, hash))) forget();
+        return { status: 'sent' };
+      }
+      await sleep(POLL_MS);
+    }
+  };
+}
+
+/** A node that lags behind shows a transaction in a block before the code that it made. */
+async function hasCodeSoon(hasCode: HasCode, account: Address, waitMs: number): Promise<boolean> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    if (await hasCode(account)) return true;
+    if (performance.now() >= until) return false;
+    await sleep(POLL_MS);
+  }
+}
+
+/** Sends a deployment if it and the transfer after it would succeed. */
+function openBeginning(deps: WalletsOptions, hasCode: HasCode) {
+  const { client, facts, bridge } = deps;
+  const allowance = openAllowance(deps.onError);
+  return async (authorization: Authorization, deployment: Deployment): Promise<Hex | Deployed> => {
     const { from: account } = authorization;
     // Another process with this wallet has sent it.
     if (await hasCode(account, 'pending')) return { status: 'sent' } as const;
@@ -151,49 +208,32 @@ function openDeployer(deps: WalletsOptions, hasCode: HasCode): Wallets['deploy']
     const { to, data, gas } = first;
     return deps.send({ to, data, gas });
   };
-  return async (authorization, waitMs) => {
-    const { from, deployment } = authorization;
-    if (deployment === undefined || (await hasCode(from))) return { status: 'done' };
-    const until = performance.now() + waitMs;
-    const beginning = underWay.get(from) ?? begin(authorization, deployment);
-    underWay.set(from, beginning);
-    const forget = () => underWay.delete(from);
-    const begun = await beginning.catch((error: unknown) => {
-      forget();
-      throw error;
-    });
-    const hash = typeof begun === 'string' ? begun : null;
-    if (hash === null) forget();
-    if (typeof begun !== 'string' && begun.status !== 'sent') return begun;
-    for (;;) {
-      // Read before the code, so that a mined deployment without code is one that has failed.
-      const isMined = hash !== null && (await isInBlock(client, hash));
-      if (isMined || (await hasCode(from))) {
-        forget();
-        return (await hasCode(from)) ? { status: 'done' } : refused(NOT_DEPLOYED);
-      }
-      if (performance.now() >= until) return { status: 'sent' };
-      await sleep(POLL_MS);
-    }
-  };
 }
 
 function refused(reason: string): Deployed {
   return { status: 'refused', reason };
 }
 
+export interface Allowance {
+  /** Counts a deployment; false if it would be one too many. */
+  take(wallet: Address): boolean;
+}
+
 /**
- * Limits what deployments can cost: three an hour for a wallet, a hundred a day for all. Kept in
- * memory, so a process that starts again begins anew.
+ * Limits what deployments can cost: three an hour for a wallet, a hundred a day for all. The counts
+ * are kept in memory, and a restart resets them.
  */
-function openAllowance(onError: (error: unknown) => void) {
+export function openAllowance(onError: (error: unknown) => void): Allowance {
   const taken: { readonly wallet: Address; readonly at: number }[] = [];
+  let reportedAt = Number.NEGATIVE_INFINITY;
   const take = (wallet: Address): boolean => {
     const now = performance.now();
     while (taken[0] !== undefined && now - taken[0].at > DAY_MS) taken.shift();
     const recent = taken.filter((one) => one.wallet === wallet && now - one.at < HOUR_MS);
     if (recent.length >= MOST_PER_WALLET_AND_HOUR) return false;
     if (taken.length >= MOST_PER_DAY) {
+      if (now - reportedAt < DAY_MS) return false;
+      reportedAt = now;
       onError(new Error(`${MOST_PER_DAY} wallets were deployed within a day: no more for now`));
       return false;
     }
@@ -209,14 +249,25 @@ function confirmation(digest: Hex, signature: Hex): Hex {
 }
 
 function isYes(data: Hex | undefined): boolean {
-  return data?.startsWith(ERC1271_YES) === true;
+  return data?.toLowerCase().slice(0, ERC1271_YES.length) === ERC1271_YES;
 }
 
-/** A wallet that fails has not confirmed; a node that does not answer says nothing. */
-function noData(error: unknown): { readonly data: undefined } {
-  const isUnanswered = (cause: unknown) =>
-    [HttpRequestError, TimeoutError, LimitExceededRpcError].some((one) => cause instanceof one);
-  if (!(error instanceof BaseError) || error.walk(isUnanswered) !== null) throw error;
+/**
+ * The messages of anvil and geth when a contract does not end by itself: out of gas, an invalid
+ * instruction, and the like. They have codes that stand for other errors, too.
+ */
+const HALTED = new RegExp(
+  '^(EVM error (?!Fatal)|out of gas|gas uint64 overflow|invalid opcode|invalid jump destination|' +
+    'stack underflow|stack limit reached|return data out of bounds|write protection)',
+  'i',
+);
+
+/** A wallet that fails has not confirmed. Every other error says nothing about the wallet. */
+function noDataIfFailed(error: unknown): { readonly data: undefined } {
+  const isFailure = (cause: unknown) =>
+    cause instanceof ExecutionRevertedError ||
+    (cause instanceof RpcRequestError && HALTED.test(cause.details));
+  if (!(error instanceof BaseError) || error.walk(isFailure) === null) throw error;
   return { data: undefined };
 }
 
@@ -243,12 +294,23 @@ async function simulate(
   }
 }
 
-async function isInBlock(client: PublicClient, hash: Hex): Promise<boolean> {
+/** Returns the status of a transaction in a block, otherwise `null`. */
+async function statusOf(client: PublicClient, hash: Hex) {
   try {
-    await client.getTransactionReceipt({ hash });
+    return (await client.getTransactionReceipt({ hash })).status;
+  } catch (error) {
+    if (error instanceof TransactionReceiptNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** True if the transaction is in a block or in the node's pool. */
+async function isKnown(client: PublicClient, hash: Hex): Promise<boolean> {
+  try {
+    await client.getTransaction({ hash });
     return true;
   } catch (error) {
-    if (error instanceof TransactionReceiptNotFoundError) return false;
+    if (error instanceof TransactionNotFoundError) return false;
     throw error;
   }
 }
