@@ -433,12 +433,14 @@ test('the end of day is closed only when the register has acknowledged its total
   talk.says(ASK.endOfDay);
   const money = { amount: 2500, currency: 978 };
   const numbers = { count: 2, firstReceipt: 16, lastReceipt: 17 };
-  const totals = { at: '2026-11-28T20:00:00.000Z', money, ...numbers, lines: ['TOTAL'] };
+  const created = '2026-11-28T19:59:59.000Z';
+  const closes = { created, payment: 'pay_2', at: '2026-11-28T20:00:00.000Z' };
+  const totals = { closes, money, ...numbers, lines: ['TOTAL'] };
   talk.observe({ type: 'totals', totals });
   assert.match(talk.sent()[0] ?? '', /60f0f5f300160017(00000000000000){6}02000000002500/);
-  assert.equal(talk.state.stored.closed_at, null);
+  assert.equal(talk.state.stored.closed, null);
   assert.deepEqual(talk.acknowledges(), ['06d10681544f54414c']);
-  assert.notEqual(talk.state.stored.closed_at, null);
+  assert.deepEqual(talk.state.stored.closed, closes, 'what was read, not the time of the answer');
   assert.deepEqual(talk.acknowledges(), [COMPLETED]);
 });
 

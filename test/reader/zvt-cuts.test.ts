@@ -4,9 +4,10 @@ import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { readCommand } from '../../reader/src/zvt/commands.ts';
 import { tag } from './emulated-phones.ts';
 import { type ServedRegister, serveTestRegister, TestRegister } from './test-register.ts';
-import { ASK, authorization } from './zvt-talk.ts';
+import { ASK, authorization, frameOf } from './zvt-talk.ts';
 
 /** A register whose connection breaks anywhere, and one that sends nonsense, at a real network. */
 let shared: SharedSandbox;
@@ -36,12 +37,18 @@ async function paidBy({ till }: ServedRegister): Promise<Map<number, number>> {
     const { body } = await merchant.get(
       `/payments?terminal=${till.terminal.id}&limit=100${cursor}`,
     );
-    for (const { presentment } of body.data as { presentment: { amount: number } }[]) {
-      paid.set(presentment.amount, (paid.get(presentment.amount) ?? 0) + 1);
+    for (const { presentment, amount } of body.data as Charge[]) {
+      const cents = presentment?.amount ?? amount / 10_000;
+      paid.set(cents, (paid.get(cents) ?? 0) + 1);
     }
     if (body.next_cursor === null) return paid;
     cursor = `&cursor=${String(body.next_cursor)}`;
   }
+}
+
+interface Charge {
+  readonly presentment: { readonly amount: number } | null;
+  readonly amount: number;
 }
 
 /** A customer who taps whenever the reader waits. @returns a function that ends it. */
@@ -160,14 +167,21 @@ function mutated(random: () => number): string {
   return bytes.toString('hex');
 }
 
-test('100,000 mutated frames over TCP: nothing is charged, and all are answered', async () => {
+function isPayment(hex: string): boolean {
+  return readCommand(frameOf(hex)).type === 'authorization';
+}
+
+test('100,000 mutated frames over TCP are no more sales than they ask for', async () => {
   const served = await serveTestRegister(shared.sandbox);
+  const leave = customer(served);
+  let asked = 0;
   const random = randomOf(80);
   let register = await served.connect();
   register.acknowledges = () => false;
   let slowest = 0;
   for (let sent = 0; sent < MUTATED; sent += BURST) {
     const frames = Array.from({ length: BURST }, () => mutated(random));
+    asked += frames.filter(isPayment).length;
     const begun = performance.now();
     // Each frame is answered at once, but for acknowledgments.
     const commands = frames.filter((frame) => !/^8000|^84/.test(frame)).length;
@@ -184,6 +198,8 @@ test('100,000 mutated frames over TCP: nothing is charged, and all are answered'
   const back = await served.connect();
   back.send(ASK.register);
   await back.until(/^060f0a1900/);
-  assert.deepEqual([...(await paidBy(served))], []);
+  await leave();
+  const charges = [...(await paidBy(served)).values()].reduce((sum, count) => sum + count, 0);
+  assert.ok(charges > 0 && charges <= asked, `${charges} charges of ${asked} payments`);
   await served.end();
 });

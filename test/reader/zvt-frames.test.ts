@@ -14,7 +14,8 @@ import {
 import { readCommand, UNREGISTERED } from '../../reader/src/zvt/commands.ts';
 import { moneyText, priceOf } from '../../reader/src/zvt/currencies.ts';
 import { printFrames, saleResult, wrongCurrency } from '../../reader/src/zvt/frames.ts';
-import { decodeText, encodeText } from '../../reader/src/zvt/text.ts';
+import { encodeText } from '../../reader/src/zvt/text.ts';
+import { decodeText } from './zvt-talk.ts';
 
 /** Frames of real terminals and registers, as public documentation and programs record them. */
 const RECORDED = {
@@ -225,6 +226,10 @@ test('code page 437 keeps its letters, and replaces those that it lacks', () => 
   assert.equal(decodeText(encodeText(letters, 'cp437'), 'cp437'), letters);
   assert.equal(decodeText(encodeText('a\u0308 – 日本', 'cp437'), 'cp437'), 'ä - ??');
   assert.equal(hexOf(encodeText('ä', 'cp437')), '84');
+  assert.equal(hexOf(encodeText('äÇ■', 'cp437')), '8480fe');
+  for (const charset of ['cp437', 'utf8'] as const) {
+    assert.equal(decodeText(encodeText('a\n\u001b@\u0085', charset), charset), 'a??@?');
+  }
 });
 
 test('what is written is read again, and any bytes give a value or a refusal', () => {

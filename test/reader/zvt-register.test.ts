@@ -14,12 +14,11 @@ import { readFields, readFrame } from '../../reader/src/zvt/apdu.ts';
 import { UNREGISTERED } from '../../reader/src/zvt/commands.ts';
 import { Sales } from '../../reader/src/zvt/network.ts';
 import { NOTHING_STORED, withSale } from '../../reader/src/zvt/stored.ts';
-import { decodeText } from '../../reader/src/zvt/text.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
 import { haloChip } from './emulated-chips.ts';
 import { tag } from './emulated-phones.ts';
 import { type ServedRegister, serveTestRegister, type TestRegister } from './test-register.ts';
-import { ASK, authorization } from './zvt-talk.ts';
+import { ASK, authorization, decodeText } from './zvt-talk.ts';
 
 /** A cash register on the real protocol, at a real network. */
 let shared: SharedSandbox;
@@ -37,6 +36,7 @@ const ABORTED = /^040f..276c/;
 const COMPLETED = /^060f00/;
 const WAITING = /^04ff010a/;
 const NOT_POSSIBLE = /^061e0183/;
+const PROCESSING = /^04ff0104/;
 
 function pass(name: 'ok' | 'ok_2' | 'confirm') {
   return tag({ text: present(shared.sandbox.test.passes[name], name) });
@@ -113,6 +113,11 @@ test('a currency without a rate is refused before a sale exists', async () => {
   const register = await registered(served);
   register.send('06010a04000000001250490999');
   await register.until(/^061e046f490978/);
+  // Dirhams: a currency of registers for which this network has no rate.
+  register.send('06010a04000000001250490504');
+  await register.until(/^061e016f/);
+  const { body } = await merchant.get(`/payment_intents?terminal=${served.till.terminal.id}`);
+  assert.deepEqual(body.data, []);
   await served.end();
 });
 
@@ -147,6 +152,50 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   assert.match(await register.until(PAID), /04000000000350.*01000000000350/);
   await register.until(COMPLETED);
   assert.ok(printedBy(register).includes('1 x TOTAL'));
+  await sell(100);
+  register.send(ASK.endOfDay);
+  assert.match(await register.until(PAID), /04000000000100.*01000000000100/);
+  await register.until(COMPLETED);
+  await served.end();
+});
+
+test('an end of day of more sales than can be read is no sum', async () => {
+  let isEndless = false;
+  class Endless extends DeviceApi {
+    override async payments(...asked: Parameters<DeviceApi['payments']>) {
+      const [query, signal] = asked;
+      const page = await super.payments(query.replace(/&cursor=.*/, ''), signal);
+      return isEndless ? { ...page, next_cursor: 'more' } : page;
+    }
+  }
+  const make = (server: string, key: string) => new Endless(server, key);
+  const served = await serveTestRegister(shared.sandbox, { make });
+  const register = await registered(served);
+  register.send(authorization(100));
+  await served.till.until('waiting');
+  await served.till.tap(pass('ok'));
+  await register.until(COMPLETED);
+  isEndless = true;
+  register.send(ASK.endOfDay);
+  await register.until(/^061e019b/);
+  await served.end();
+});
+
+test('a register that floods or stalls is disconnected, and nothing of it is sold', async () => {
+  const served = await serveTestRegister(shared.sandbox);
+  const register = await registered(served);
+  register.send(ASK.statusEnquiry.repeat(1_500) + authorization(1250));
+  while (!register.socket.destroyed) await setTimeout(20);
+  const slow = await registered(served);
+  const begun = Date.now();
+  slow.send('0601ff0010');
+  while (!slow.socket.destroyed && Date.now() - begun < 10_000) {
+    await setTimeout(500);
+    slow.send('00');
+  }
+  assert.ok(Date.now() - begun < 8_000, 'a byte now and then is no frame');
+  const { sale } = JSON.parse(await readFile(served.file, 'utf8'));
+  assert.equal(sale, null);
   await served.end();
 });
 
@@ -175,7 +224,7 @@ test('abort at the register also cancels a sale that its customer has yet to con
   await register.until(WAITING);
   await served.till.until('waiting');
   const tapped = served.till.tap(pass('confirm'));
-  await served.till.until('confirm');
+  await register.until(PROCESSING);
   register.send(ASK.abort);
   await register.until(ABORTED);
   await register.until(/^061e016c/);

@@ -11,6 +11,7 @@ import {
   type SaleNews,
   type Stored,
 } from '../../reader/src/zvt/stored.ts';
+import { type Charset, encodeText } from '../../reader/src/zvt/text.ts';
 
 /** Frames that a register sends. */
 export const ASK = {
@@ -46,6 +47,20 @@ function hex(byte: number): string {
 
 export function frameOf(text: string): Frame {
   return present(readFrame(Uint8Array.from(Buffer.from(text, 'hex'))), text).frame;
+}
+
+const LETTERS = new Map<number, string>();
+for (let point = 0x20; point < 0x3000; point++) {
+  const letter = String.fromCodePoint(point);
+  const [code = 0, ...others] = encodeText(letter, 'cp437');
+  if (others.length === 0 && !LETTERS.has(code)) LETTERS.set(code, letter);
+}
+
+/** Reads what a terminal has written. Control characters are left out. */
+export function decodeText(bytes: Uint8Array, charset: Charset): string {
+  if (charset === 'utf8') return Buffer.from(bytes).toString('utf8');
+  const read = Array.from(bytes, (code) => (code === 0x3f ? '?' : (LETTERS.get(code) ?? '')));
+  return read.join('');
 }
 
 export const PAID: SaleNews = {

@@ -26,7 +26,7 @@ export function carryOut(state: Conversation, command: Command, given: Given): S
       return quiet(repeatLast(state));
     case 'end_of_day': {
       const phase = { status: 'asking', since: given.now, about: { type: 'totals' } } as const;
-      const { closed_at: since, register } = state.stored;
+      const { closed: since, register } = state.stored;
       const effect: Effect = { type: 'totals', since, currency: register.currency };
       return { next: { ...state, phase }, effects: [effect] };
     }

@@ -212,7 +212,7 @@ function onResultAcknowledged(
 ): Stepped {
   const known =
     phase.of === 'report'
-      ? { ...state.stored, closed_at: new Date(now).toISOString() }
+      ? { ...state.stored, closed: phase.closes ?? state.stored.closed }
       : stored.withDelivery(state.stored, phase.of, 'acknowledged');
   const effects: Effect[] = known === state.stored ? [] : [{ type: 'save', stored: known }];
   const next = { ...state, stored: known };
@@ -368,6 +368,7 @@ function onTotals(state: Conversation, totals: frames.Totals | null): Stepped {
     mayReject: false,
     repeats: 0,
     againAt: null,
+    closes: totals.closes,
   };
   return quiet({ ...state, phase: result, queue: [...state.queue, frame] });
 }

@@ -1,7 +1,7 @@
 import { type Frame, fieldBytes, type Tlv, tlvBytes, toBcd } from './apdu.ts';
 import { CONTROL, FIELD, type Register, TAG } from './commands.ts';
 import { type Money, moneyText } from './currencies.ts';
-import { RESULT, type Refund, type Sale } from './stored.ts';
+import { type Closed, RESULT, type Refund, type Sale } from './stored.ts';
 import { type Charset, encodeText, UTF8_TAG_VALUE } from './text.ts';
 
 /** What this terminal sends to a register. */
@@ -131,7 +131,7 @@ export function refundResult(
 
 /** The sales since the last end of day, as the register gets them. */
 export interface Totals {
-  readonly at: string;
+  readonly closes: Closed;
   readonly count: number;
   /** The sum in the register's currency. */
   readonly money: Money;
@@ -152,7 +152,7 @@ export function totalsResult(totals: Totals, trace: number, terminal: number): F
     terminal,
     trace,
     money: totals.money,
-    at: totals.at,
+    at: totals.closes.at,
     receipt: null,
     text: moneyText(totals.money),
     totals: Uint8Array.from([...numbers, ...kinds]),

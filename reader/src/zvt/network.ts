@@ -11,9 +11,10 @@ import { pause } from '../pause.ts';
 import { receiptText } from '../printing/printer.ts';
 import { within } from '../within.ts';
 import { centsOf, codeOf, type Money, numberOf, priceOf, USD } from './currencies.ts';
-import { paymentsFrom, readTotals, shortNumber } from './report.ts';
+import { paymentsFrom, readTotals, shortNumber, TooManyPaymentsError } from './report.ts';
 import type { Observation } from './state.ts';
 import {
+  type Closed,
   type Paid,
   RESULT,
   type Refund,
@@ -259,7 +260,7 @@ export class Sales {
   }
 
   /** Reads the sales since the last end of day. */
-  async totals(since: string | null, currency: number): Promise<void> {
+  async totals(since: Closed | null, currency: number): Promise<void> {
     const { report } = this.#network;
     const totals = await readTotals(this.#network, { since, currency }).catch((error: unknown) => {
       if (isExpected(error)) return null;
@@ -291,7 +292,8 @@ export class Sales {
 
 /** True for an answer that is missing or refused; anything else is a bug. */
 function isExpected(error: unknown): boolean {
-  return error instanceof DeviceApiError || isDomException(error) || isOfFetch(error);
+  const isRefused = error instanceof DeviceApiError || error instanceof TooManyPaymentsError;
+  return isRefused || isDomException(error) || isOfFetch(error);
 }
 
 /** `fetch` throws a TypeError for a broken connection, with what broke it as its cause. */

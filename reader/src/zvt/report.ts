@@ -1,6 +1,7 @@
 import { type DeviceApi, type DevicePayment, usdc } from '../device-api.ts';
 import { centsOf, type Money, moneyText, numberOf, USD } from './currencies.ts';
 import type { Totals } from './frames.ts';
+import type { Closed } from './stored.ts';
 
 interface Reading {
   readonly api: DeviceApi;
@@ -24,7 +25,11 @@ export async function* paymentsFrom({ api, signal }: Reading): AsyncGenerator<De
     if (page.next_cursor === null) return;
     cursor = page.next_cursor;
   }
+  throw new TooManyPaymentsError(`more than ${PAGE * MOST_PAGES} payments`);
 }
+
+/** Thrown instead of a sum over a part of the payments. */
+export class TooManyPaymentsError extends Error {}
 
 /** Returns the last four digits of a receipt's number. */
 export function shortNumber(receiptNumber: string): number {
@@ -62,31 +67,34 @@ const NO_SALES = { count: 0, amount: 0 };
  */
 export async function readTotals(
   reading: Reading,
-  { since, currency }: { readonly since: string | null; readonly currency: number },
+  { since, currency }: { readonly since: Closed | null; readonly currency: number },
 ): Promise<Totals> {
-  const at = new Date();
-  const from = since ?? startOfDay(at).toISOString();
+  const at = new Date().toISOString();
+  const begun = since ?? startOfDay(new Date());
   const sums = new Map<string, Sum>();
   const receipts: number[] = [];
+  let newest: DevicePayment | null = null;
   for await (const payment of paymentsFrom(reading)) {
-    if (Date.parse(payment.created) < Date.parse(from)) break;
+    if (payment.id === begun.payment || payment.created < begun.created) break;
+    newest ??= payment;
     const left = leftOf(payment);
     receipts.push(shortNumber(payment.receipt_number));
     if (left.amount === 0) continue;
     for (const name of [TOTAL, methodOf(payment)]) add(sums, name, left);
   }
-  const { total } = await reading.api.totals(from, reading.signal);
+  const { total } = await reading.api.totals(begun.at, reading.signal);
   const own = sums.get(keyOf(TOTAL, currency)) ?? NO_SALES;
   return {
-    at: at.toISOString(),
+    closes:
+      newest === null ? { ...begun, at } : { created: newest.created, payment: newest.id, at },
     count: own.count,
     money: { amount: own.amount, currency },
     firstReceipt: receipts.at(-1) ?? 0,
     lastReceipt: receipts[0] ?? 0,
     lines: [
       'END OF DAY',
-      `${from.slice(0, 16)}`,
-      `${at.toISOString().slice(0, 16)} UTC`,
+      `${begun.at.slice(0, 16)}`,
+      `${at.slice(0, 16)} UTC`,
       ...[...sums].flatMap(([key, sum]) => [
         `${sum.count} x ${key.split(' in ')[0]}`,
         `    ${moneyText(sum)}`,
@@ -98,8 +106,10 @@ export async function readTotals(
 
 const TOTAL = 'TOTAL';
 
-function startOfDay(at: Date): Date {
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate());
+/** The first end of day counts from midnight of the reader's clock. */
+function startOfDay(now: Date): Closed {
+  const at = new Date(now.getFullYear(), now.getMonth(), now.getDate()).toISOString();
+  return { created: at, payment: null, at };
 }
 
 function keyOf(name: string, currency: number): string {

@@ -18,6 +18,8 @@ const TICK_MS = 200;
 const FRAME_MS = 5_000;
 /** Observations that may wait: a register that floods the terminal is disconnected. */
 const MOST_WAITING = 1_000;
+/** Bytes that may wait for a register that does not read. */
+const MOST_UNSENT = 65_536;
 
 export interface RegisterOptions {
   readonly api: DeviceApi;
@@ -127,15 +129,28 @@ class Desk {
     let late: NodeJS.Timeout | undefined;
     socket.once('close', () => clearTimeout(late));
     socket.on('data', (chunk: Buffer) => {
-      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+      if (socket.destroyed) return;
+      let isNew = bytes.length === 0;
+      bytes = isNew ? chunk : Buffer.concat([bytes, chunk]);
       for (let read = readFrame(bytes); read !== null; read = readFrame(bytes)) {
         bytes = bytes.subarray(read.length);
+        isNew = true;
         this.#observe({ type: 'frame', frame: read.frame }, socket);
+        if (this.#waiting.length > MOST_WAITING) return this.#drop(socket);
       }
-      clearTimeout(late);
-      if (bytes.length > 0) late = setTimeout(() => socket.destroy(), FRAME_MS);
-      if (this.#waiting.length > MOST_WAITING) socket.destroy();
+      // The limit counts from the first byte of a frame, however slowly the others come.
+      if (isNew) clearTimeout(late);
+      if (isNew && bytes.length > 0) late = setTimeout(() => socket.destroy(), FRAME_MS);
     });
+  }
+
+  /** Disconnects a register that floods the terminal. What it sent is not carried out. */
+  #drop(socket: Socket): void {
+    socket.destroy();
+    // The first one is being carried out.
+    this.#waiting = this.#waiting.filter(
+      (one, index) => index === 0 || one.socket !== socket || one.observation.type !== 'frame',
+    );
   }
 
   #observe(observation: Observation, socket: Socket | null = null): void {
@@ -188,7 +203,7 @@ class Desk {
       case 'save':
         return saveRegister(this.#options.file, this.#saved(effect.stored));
       case 'send':
-        this.#speaking?.write(frameBytes(effect.frame));
+        this.#send(frameBytes(effect.frame));
         return;
       case 'hang_up':
         this.#speaking?.destroy();
@@ -198,6 +213,13 @@ class Desk {
       default:
         this.#ask(effect).catch((error: unknown) => this.#options.onFault(error));
     }
+  }
+
+  #send(bytes: Uint8Array): void {
+    const socket = this.#speaking;
+    if (socket === null) return;
+    socket.write(bytes);
+    if (socket.writableLength > MOST_UNSENT) this.#drop(socket);
   }
 
   #saved(stored: Stored): Saved {

@@ -2,6 +2,7 @@ import type { Frame } from './apdu.ts';
 import type { Command } from './commands.ts';
 import type { Totals } from './frames.ts';
 import {
+  type Closed,
   isUnknownSale,
   type Refund,
   type RefundNews,
@@ -53,6 +54,8 @@ export type Phase =
       readonly repeats: number;
       /** When the result is sent again, because the register asked for that. */
       readonly againAt: number | null;
+      /** What the acknowledgment of an end of day closes. */
+      readonly closes?: Closed;
     };
 
 export type About =
@@ -87,7 +90,7 @@ export type Effect =
   /** Cancels the sale if it is not paid. */
   | { readonly type: 'cancel'; readonly key: string }
   | { readonly type: 'refund'; readonly refund: Refund }
-  | { readonly type: 'totals'; readonly since: string | null; readonly currency: number }
+  | { readonly type: 'totals'; readonly since: Closed | null; readonly currency: number }
   | { readonly type: 'line' | 'hang_up' }
   | { readonly type: 'receipt'; readonly url: string; readonly width: 32 | 48 };
 

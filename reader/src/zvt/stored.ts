@@ -16,8 +16,17 @@ export interface Stored {
   readonly refund: Refund | null;
   /** Which of the two the register asked for last: "repeat receipt" repeats it. */
   readonly last: 'sale' | 'refund' | null;
-  /** When the last end of day was acknowledged. */
-  readonly closed_at: string | null;
+  /** Where the last acknowledged end of day ended. */
+  readonly closed: Closed | null;
+}
+
+/** The newest sale of an end of day, by the network's clock: the next one begins after it. */
+export interface Closed {
+  readonly created: string;
+  /** `null` if there was no sale yet. */
+  readonly payment: string | null;
+  /** When it was read, by the reader's clock. */
+  readonly at: string;
 }
 
 /** How far a result has reached the register. */
@@ -137,7 +146,7 @@ export const NOTHING_STORED = (register: Register): Stored => ({
   sale: null,
   refund: null,
   last: null,
-  closed_at: null,
+  closed: null,
 });
 
 /** An unacknowledged result is repeated for an equal amount for so long. */

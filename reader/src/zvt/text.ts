@@ -32,15 +32,6 @@ function codesOf(letter: string): readonly number[] {
 
 /** Encodes a line. Control characters and letters that the set lacks become question marks. */
 export function encodeText(text: string, charset: Charset): Uint8Array {
-  if (charset === 'utf8') return Buffer.from(text, 'utf8');
+  if (charset === 'utf8') return Buffer.from(text.replaceAll(/\p{Cc}/gu, '?'), 'utf8');
   return Uint8Array.from([...text.normalize('NFC')].flatMap((letter) => codesOf(letter)));
-}
-
-/** Decodes any bytes. Control characters are left out. */
-export function decodeText(bytes: Uint8Array, charset: Charset): string {
-  if (charset === 'utf8') return Buffer.from(bytes).toString('utf8');
-  return Array.from(bytes, (code) => {
-    if (code >= 0x80) return UPPER[code - 0x80] ?? '';
-    return code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : '';
-  }).join('');
 }
