@@ -13,12 +13,13 @@ import { mayComeAgain } from '../../reader/src/headless.ts';
 import { readFields, readFrame } from '../../reader/src/zvt/apdu.ts';
 import { UNREGISTERED } from '../../reader/src/zvt/commands.ts';
 import { Sales } from '../../reader/src/zvt/network.ts';
-import { NOTHING_STORED, withSale } from '../../reader/src/zvt/stored.ts';
+import type { Observation } from '../../reader/src/zvt/state.ts';
+import { NOTHING_STORED, withRefund, withSale } from '../../reader/src/zvt/stored.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
 import { haloChip } from './emulated-chips.ts';
 import { tag } from './emulated-phones.ts';
 import { type ServedRegister, serveTestRegister, type TestRegister } from './test-register.ts';
-import { ASK, authorization, decodeText } from './zvt-talk.ts';
+import { ASK, authorization, decodeText, REQUESTED } from './zvt-talk.ts';
 
 /** A cash register on the real protocol, at a real network. */
 let shared: SharedSandbox;
@@ -381,6 +382,34 @@ test('an answer of a proxy refuses nothing, and a bug is not retried', async () 
   const stored = withSale(NOTHING_STORED(UNREGISTERED), ASKED, 'id');
   await assert.rejects(sales.sell(stored.sale), /price is not a function/);
   assert.equal(news.length, 1);
+});
+
+test('a refund is never requested after 47 hours, when the network forgets its key', async () => {
+  class Counting extends DeviceApi {
+    requests = 0;
+    override refund(...asked: Parameters<DeviceApi['refund']>) {
+      this.requests += 1;
+      return super.refund(...asked);
+    }
+  }
+  const api = new Counting('http://127.0.0.1:9', 'key');
+  for (const [hours, requests] of [[48, 0] as const, [46, 1] as const]) {
+    const end = new AbortController();
+    const news: Observation[] = [];
+    const report = (observation: Observation) => {
+      news.push(observation);
+      end.abort();
+    };
+    assert.ok(REQUESTED.status === 'requested');
+    const request = { ...REQUESTED.request, at: Date.now() - hours * 3_600_000 };
+    const asked = { of: { receipt: 17, price: null }, money: null, original_trace: null };
+    const { refund } = withRefund(NOTHING_STORED(UNREGISTERED), asked, 'id');
+    const stored = { ...refund, status: 'requested', request } as const;
+    await new Sales({ api, signal: end.signal, report }).refund(stored);
+    const expected = hours > 47 ? { status: 'refused', code: 0xff } : { status: 'unreachable' };
+    assert.deepEqual(news, [{ type: 'refund', key: stored.key, news: expected }]);
+    assert.equal(api.requests, requests);
+  }
 });
 
 const ASKED = { amount: 1250, currency: null, number: null };
