@@ -8,9 +8,33 @@ export type Forwarded = ForwardedList['data'][number];
 export type OfflineRecord = ForwardOfflinePaymentsBody['payments'][number];
 
 /** The maximum number of records in one call. */
-export const MOST_RECORDS = 100;
+const MOST_RECORDS = 100;
+/** Maximum size of one call's JSON. The service refuses bodies larger than 64 KiB. */
+const MOST_BYTES = 60_000;
 /** Long, because the service verifies 100 signatures and asks the chain about each sale. */
 const FORWARD_TIMEOUT_MS = 30_000;
+
+/**
+ * Divides what becomes records into batches that the service accepts in one call. A record that is
+ * too large by itself gets its own batch.
+ */
+export function batchesOf<T>(all: readonly T[], recordOf: (one: T) => unknown): readonly T[][] {
+  const batches: T[][] = [];
+  let batch: T[] = [];
+  let room = 0;
+  for (const one of all) {
+    // With the comma between two records.
+    const size = new TextEncoder().encode(JSON.stringify(recordOf(one))).length + 1;
+    if (batch.length === 0 || batch.length === MOST_RECORDS || size > room) {
+      batch = [];
+      batches.push(batch);
+      room = MOST_BYTES;
+    }
+    batch.push(one);
+    room -= size;
+  }
+  return batches;
+}
 
 export type ForwardApi = (records: readonly OfflineRecord[]) => Promise<Answer<ForwardedList>>;
 

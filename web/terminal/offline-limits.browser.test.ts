@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { setLimits } from '#testing/offline-sales.ts';
+import { setLimits, WIDE_LIMITS } from '#testing/offline-sales.ts';
+import { PersonClient } from '#testing/person-client.ts';
 import { answerTo, offlineMessage, readRequest, writeAnswer } from '../data/offline-request.ts';
 import { NARROW } from '../testing/browser.ts';
 import { addHeldChip } from '../testing/halo.ts';
@@ -183,5 +184,79 @@ test('a payment that was open when the connection ended does not block the till'
     assert.ok(tries < 100, `${left?.status}`);
     await page.waitForTimeout(200);
   }
+  await till.close();
+});
+
+/** Returns the time of the last contact that the till stores, by the service's clock. */
+function keptContact({ page }: OfflineWindow): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const opening = indexedDB.open('tapline.terminal');
+        opening.onsuccess = () => {
+          const database = opening.result;
+          const found = database.transaction('terms').objectStore('terms').get('current');
+          found.onsuccess = () => {
+            database.close();
+            resolve(found.result.contactAt);
+          };
+        };
+      }),
+  );
+}
+
+test('a deactivated till gets no more time to sell offline', async () => {
+  const { sandbox } = stage();
+  const limits = { ...WIDE_LIMITS, hours: 1 };
+  const till = await openOfflineTill(stage(), { limits });
+  const { page } = till;
+  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  await owner.post('/session', sandbox.dashboard);
+  const off = `/accounts/${sandbox.account}/test/terminals/${till.terminal.id}/deactivate`;
+  assert.equal((await owner.post(off)).status, 200);
+  const since = Date.now();
+  const refused = () =>
+    page.waitForResponse(
+      (response) => response.url().includes('/payment_intents/next') && response.status() === 409,
+    );
+  await refused();
+  await page.waitForTimeout(3_000);
+  // It still reads itself when its page is loaded.
+  const told = page.waitForResponse((response) => response.url().endsWith('/v1/terminal'));
+  await page.reload();
+  assert.equal((await told).status(), 200);
+  await refused();
+  await page.waitForTimeout(500);
+  assert.ok((await keptContact(till)) < since + 2_000);
+  // Refusals renew it neither.
+  await page.evaluate(() => {
+    const { now } = Date;
+    Date.now = () => now() + 3_700_000;
+  });
+  await refused();
+  await refused();
+  await till.cut();
+  await till.amount.fill('1.00');
+  await till.charge.click();
+  await sees(till, /limit of 1 hour offline has passed/);
+  await till.close();
+});
+
+test('a clock that is set back while the page is open changes no time', async () => {
+  const till = await openOfflineTill(stage());
+  const { page } = till;
+  await till.cut();
+  await page.evaluate(() => {
+    const { now } = Date;
+    Date.now = () => now() - 24 * 3_600_000;
+  });
+  await page.waitForTimeout(8_000);
+  const request = await till.request('1.00');
+  const before = Date.now();
+  await till.answer(await signRequest(stranger(), request));
+  await till.result('Accepted offline').waitFor();
+  const [held] = await heldSales(page);
+  const late = before - Date.parse(held?.acceptedAt ?? '');
+  assert.ok(late < 4_000, `${late} ms late`);
   await till.close();
 });

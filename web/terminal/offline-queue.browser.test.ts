@@ -454,3 +454,118 @@ test('50 sales, cut off every 100 ms, and 10 more, from two tabs: 60 payments', 
   assert.deepEqual(all, [{ total: 60n }]);
   await till.close();
 });
+
+test('100 sales with 5 lines each, more than one body may hold, are all forwarded', async () => {
+  const { sandbox } = stage();
+  const wallets = await Promise.all(
+    Array.from({ length: 6 }, () => fundedAccount(sandbox, 50_000_000n)),
+  );
+  const till = await openOfflineTill(stage());
+  const { page, context } = till;
+  await till.cut();
+  const sample = await till.request('1.00');
+  await till.cancel.click();
+  const line = {
+    name: 'Flat white, large, oat milk',
+    quantity: 1,
+    unit_amount: 200_000,
+    tax_rate: 0,
+    tax_inclusive: true,
+    discount: 0,
+  };
+  const lineItems = Array.from({ length: 5 }, () => line);
+  const sales = await signSales(sample, { wallets, count: 100 });
+  await putSales(
+    page,
+    sales.map((sale) => ({ ...sale, lineItems })),
+  );
+  await page.reload();
+  await page.getByText('100 sales wait', { exact: true }).waitFor();
+  await context.setOffline(false);
+  await page.getByText(/^\d+ sales? waits?$/).waitFor({ state: 'hidden', timeout: 60_000 });
+  const states = (await heldSales(page)).map(({ state }) => state.is);
+  assert.deepEqual(states, Array(100).fill('succeeded'));
+  await till.close();
+});
+
+test('a proxy with a lower limit, and refused records, stop no other record', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 50_000_000n);
+  const till = await openOfflineTill(stage());
+  const { page, context } = till;
+  await till.cut();
+  const sample = await till.request('1.00');
+  await till.cancel.click();
+  const sales = await signSales(sample, { wallets: [wallet], count: 6 });
+  // The service answers 400 to the whole request, whatever else it holds.
+  const broken = [0, 3].map((at) => ({ ...present(sales[at], 'a sale'), salt: '0x00' as Hex }));
+  const unread = { is: 'unread', code: 'parameter_invalid', message: '' } as const;
+  await putSales(
+    page,
+    sales.map(
+      (sale, at) =>
+        ({ ...(at === 0 ? broken[0] : at === 3 ? broken[1] : sale), state: unread }) as HeldSale,
+    ),
+  );
+  const error = { code: 'body_too_large', message: 'Too large.', param: null };
+  await page.route('**/offline_payments', (route) => {
+    const { payments } = route.request().postDataJSON() as { payments: readonly object[] };
+    if (payments.length <= 4) return route.continue();
+    return route.fulfill({ status: 413, json: { error } });
+  });
+  await page.reload();
+  await page.getByText('6 sales wait', { exact: true }).waitFor();
+  await context.setOffline(false);
+  await page.getByText('2 sales wait', { exact: true }).waitFor();
+  const states = (await heldSales(page)).map(({ state }) => state.is).toSorted();
+  assert.deepEqual(states, [...Array(4).fill('succeeded'), 'unread', 'unread']);
+  await till.close();
+});
+
+/** Lets reads of stored sales fail while `isFaulty` is set, and closes connections as faults do. */
+function breakStorage(): void {
+  const { getAll } = IDBObjectStore.prototype;
+  IDBObjectStore.prototype.getAll = function (...parts) {
+    if ('isFaulty' in globalThis) throw new DOMException('The disk is broken.', 'UnknownError');
+    return getAll.apply(this, parts);
+  };
+  const { transaction } = IDBDatabase.prototype;
+  IDBDatabase.prototype.transaction = function (...parts) {
+    Object.assign(globalThis, {
+      closeDatabase: () => {
+        this.close();
+        this.dispatchEvent(new Event('close'));
+      },
+    });
+    return transaction.apply(this, parts);
+  };
+}
+
+test('a storage that cannot be read hides no accepted sale, and blocks no button', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 10_000_000n);
+  const till = await openOfflineTill(stage(), {
+    prepare: async ({ page }) => {
+      await page.addInitScript(breakStorage);
+    },
+  });
+  const { page, context } = till;
+  await till.cut();
+  const request = await till.request('2.00');
+  await page.evaluate(() => Object.assign(globalThis, { isFaulty: true }));
+  await till.cancel.click();
+  await page.getByRole('alert').filter({ hasText: 'could not be read' }).waitFor();
+  // The till still waits, because it does not know.
+  await till.answer(await signRequest(wallet, request));
+  await till.result('Accepted offline').waitFor();
+  await page.getByText('1 sale waits', { exact: true }).waitFor();
+  await till.newPayment.click();
+  await page.evaluate(() => {
+    Reflect.deleteProperty(globalThis, 'isFaulty');
+    (globalThis as unknown as { closeDatabase: () => void }).closeDatabase();
+  });
+  await acceptOne(till, wallet);
+  await context.setOffline(false);
+  await forwards(till, 2);
+  await till.close();
+});

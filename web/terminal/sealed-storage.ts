@@ -24,14 +24,19 @@ export function resultOf<T>(request: IDBRequest<T>): Promise<T> {
   });
 }
 
-function open(): Promise<IDBDatabase> {
+async function open(): Promise<IDBDatabase> {
   const request = indexedDB.open(DATABASE, 1);
   request.onupgradeneeded = () => {
     request.result.createObjectStore(KEYS);
     request.result.createObjectStore(SALES, { keyPath: 'nonce' });
     request.result.createObjectStore(TERMS);
   };
-  return resultOf(request);
+  const database = await resultOf(request);
+  // The browser may close it, after a fault or because data was deleted. The next call reopens it.
+  database.onclose = () => {
+    opened = undefined;
+  };
+  return database;
 }
 
 let opened: Promise<IDBDatabase> | undefined;

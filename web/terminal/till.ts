@@ -48,7 +48,9 @@ export interface TillView {
   readonly hasNetwork: boolean;
   /** The device key is no longer valid, and the till must be paired again. */
   readonly keyEnded: boolean;
-  /** The device's time of the last answer to a valid key; `null` before the first one. */
+  /** True once this page has received an answer. */
+  readonly hasAnswer: boolean;
+  /** The device's time of the last successful response; `null` before the first one. */
   readonly contactAt: number | null;
   /** Milliseconds to add to this device's clock to get the service's. */
   readonly clockOffsetMs: number;
@@ -82,6 +84,7 @@ export class TillRunner {
     reached: true,
     hasNetwork: true,
     keyEnded: false,
+    hasAnswer: false,
     contactAt: null,
     clockOffsetMs: 0,
   };
@@ -120,7 +123,9 @@ export class TillRunner {
 
   /** Loads the terminal, and with it the service's clock. */
   async device(): Promise<Device | null> {
-    const answer = this.#note(await this.#api.device());
+    const answer = await this.#api.device();
+    // A deactivated terminal may still read itself.
+    this.#note(answer, answer.is === 'done' && answer.value.status === 'active');
     return answer.is === 'done' ? answer.value : null;
   }
 
@@ -212,7 +217,7 @@ export class TillRunner {
   }
 
   /** Records what a response reveals about the connection, regardless of the payment's result. */
-  #note<T>(answer: Answer<T>): Answer<T> {
+  #note<T>(answer: Answer<T>, isActive = answer.is === 'done'): Answer<T> {
     const reached = answer.is === 'done' || answer.is === 'refused';
     const hasNetwork = reached || (answer.is === 'unknown' && answer.status !== undefined);
     const isWell = answer.is === 'done';
@@ -220,11 +225,11 @@ export class TillRunner {
     const keyEnded = answer.is === 'refused' ? answer.status === 401 : this.#view.keyEnded;
     const time = answer.is === 'done' ? answer.serverTime : null;
     const clockOffsetMs = nearerOffset(this.#view.clockOffsetMs, time);
-    // A key that has ended gets no more time to sell offline.
-    const isKnown = isWell || (answer.is === 'refused' && answer.status !== 401);
-    const contactAt = isKnown ? Date.now() : this.#view.contactAt;
+    // Only a successful response extends the time to sell offline.
+    const contactAt = isActive ? Date.now() : this.#view.contactAt;
     const ended = isWell ? false : keyEnded;
-    this.#show({ reached, hasNetwork, keyEnded: ended, contactAt, clockOffsetMs });
+    const hasAnswer = reached || this.#view.hasAnswer;
+    this.#show({ reached, hasNetwork, keyEnded: ended, hasAnswer, contactAt, clockOffsetMs });
     return answer;
   }
 

@@ -19,7 +19,7 @@ import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/declines.ts';
 import { SaleSum } from '../parts/sale-sum.tsx';
-import { TerminalName, useTerminalOptions } from '../parts/terminal-names.tsx';
+import { TerminalName, useEveryTerminal } from '../parts/terminal-names.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
 import { useLive } from '../parts/use-live.ts';
 
@@ -96,7 +96,7 @@ export function Intents(): ReactNode {
 }
 
 function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
-  const terminals = useTerminalOptions();
+  const { data: terminals = [] } = useEveryTerminal();
   return (
     <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
       <FilterSelect

@@ -24,7 +24,7 @@ import { HandInDialog } from '../parts/hand-in-dialog.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { bounceWords, offlineColumns } from '../parts/offline-columns.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
-import { TerminalLink, useTerminalOptions } from '../parts/terminal-names.tsx';
+import { TerminalLink, useEveryTerminal } from '../parts/terminal-names.tsx';
 import { useChosenDays, useDays, useTimeZone } from '../parts/time-zone.ts';
 import { useLive } from '../parts/use-live.ts';
 
@@ -46,7 +46,7 @@ export function OfflinePayments(): ReactNode {
   const filters = useFilters();
   const pages = useSales(filters);
   useLive('offline_payment.', pages.at(filters.cursor).queryKey);
-  const terminals = useTerminalOptions();
+  const { data: terminals = [] } = useEveryTerminal();
   const days = useDays(filters);
   const { may } = useMerchant();
   const [open, setOpen] = useState<'export' | 'hand_in' | null>(null);

@@ -19,7 +19,7 @@ import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
 import { paymentColumns } from '../parts/payment-columns.tsx';
 import { readSearch, searchProblem } from '../parts/search-text.ts';
-import { useTerminalOptions } from '../parts/terminal-names.tsx';
+import { useEveryTerminal } from '../parts/terminal-names.tsx';
 import { useChosenDays, useDays } from '../parts/time-zone.ts';
 import { useLive } from '../parts/use-live.ts';
 
@@ -42,7 +42,7 @@ export function Payments(): ReactNode {
   const filters = useFilters();
   const pages = usePayments(filters);
   useLive('payment.', pages.at(filters.cursor).queryKey);
-  const terminals = useTerminalOptions();
+  const { data: terminals = [] } = useEveryTerminal();
   const days = useDays(filters);
   const [isExporting, setIsExporting] = useState(false);
   return (

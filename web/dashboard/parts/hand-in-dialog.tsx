@@ -1,6 +1,8 @@
 import { type ReactNode, useState } from 'react';
+import { batchesOf } from '../../data/offline-payments.ts';
 import type { ForwardedList, HandInOfflinePaymentsBody } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -11,8 +13,6 @@ import { useEveryTerminal } from './terminal-names.tsx';
 
 type Records = HandInOfflinePaymentsBody['payments'];
 
-/** The maximum number of records in one request. */
-const AT_ONCE = 100;
 /** Far more than a till ever keeps. */
 const MOST_BYTES = 5_000_000;
 
@@ -34,7 +34,10 @@ interface Counts {
   readonly processing: number;
   readonly succeeded: number;
   readonly bounced: number;
-  /** Records whose signature or nonce is wrong. They can never be paid. */
+  /**
+   * Records that this shop and mode did not accept: another shop's, another mode's, or wrongly
+   * signed.
+   */
   readonly error: number;
 }
 
@@ -59,12 +62,11 @@ function useHandIn() {
     const records = isWrong ? null : readRecords(await file.text());
     if (records === null) return sending.refuse('file', t('dashboard.hand_in.file.invalid'));
     let counts = NOTHING;
-    for (let from = 0; from < records.length; from += AT_ONCE) {
-      const body = { payments: records.slice(from, from + AT_ONCE) };
+    for (const payments of batchesOf(records, (record) => record)) {
       const answer = await sending.send(() =>
         call('POST /accounts/{account}/{mode}/terminals/{id}/offline_payments', {
           path: { id: terminal },
-          body,
+          body: { payments },
         }),
       );
       // Records that were already taken do no harm: the whole file can be handed in again.
@@ -84,6 +86,7 @@ export function HandInDialog({ onClose }: { readonly onClose: () => void }): Rea
   return (
     <Dialog title={t('dashboard.hand_in.heading')} onClose={onClose}>
       <p>{t('dashboard.hand_in.text')}</p>
+      {terminals.error === null ? null : <Loaded query={terminals}>{() => null}</Loaded>}
       <Form
         sending={sending}
         onSend={handIn}
@@ -96,9 +99,10 @@ export function HandInDialog({ onClose }: { readonly onClose: () => void }): Rea
           onChange={(event) => setTerminal(event.target.value)}
           hint={t('dashboard.hand_in.terminal.hint')}
           error={sending.problemAt('terminal')}
+          disabled={terminals.data === undefined}
         >
           <option value="">{t('dashboard.hand_in.terminal.choose')}</option>
-          {terminals.map(([id, name]) => (
+          {terminals.data?.map(([id, name]) => (
             <option key={id} value={id}>
               {name}
             </option>

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { named } from '#core/isolates.ts';
@@ -15,18 +15,13 @@ function useTerminalNames(): ReadonlyMap<string, string> {
   return new Map(data?.data.map(({ id, label }) => [id, label]));
 }
 
-/** Returns the terminals as options for a select, by id. */
-export function useTerminalOptions(): (readonly [id: string, words: string])[] {
-  return [...useTerminalNames()].map(([id, label]) => [id, named(label)]);
-}
-
-/** Maximum number of requests for a complete list: no shop has more than 10,000 tills. */
+/** Stops a cursor that never ends. */
 const MOST_PAGES = 100;
 
-/** Returns all terminals as options for a select, in as many requests as that takes. */
-export function useEveryTerminal(): (readonly [id: string, words: string])[] {
+/** Reads all terminals as options for a select, in as many requests as that takes. */
+export function useEveryTerminal(): UseQueryResult<(readonly [id: string, words: string])[]> {
   const { call, scope } = useMerchant();
-  const { data = [] } = useQuery({
+  return useQuery({
     queryKey: [...scope, 'all_terminals'],
     queryFn: async ({ signal }) => {
       const all: DashboardTerminal[] = [];
@@ -36,13 +31,13 @@ export function useEveryTerminal(): (readonly [id: string, words: string])[] {
         const name = 'GET /accounts/{account}/{mode}/terminals';
         const { data: some, next_cursor } = valueIn(await call(name, { query, signal }));
         all.push(...some);
-        if (next_cursor === null) break;
+        if (next_cursor === null) return all;
         cursor = next_cursor;
       }
-      return all;
+      throw new Error(`The list of terminals has more than ${MOST_PAGES} pages.`);
     },
+    select: (all) => all.map(({ id, label }) => [id, named(label)] as const),
   });
-  return data.map(({ id, label }) => [id, named(label)]);
 }
 
 /** Shows a terminal's name without a link, for rows that link elsewhere. */

@@ -42,7 +42,7 @@ const DAY_MS = 24 * HOUR_MS;
 const USUAL_HOURS = 24;
 /**
  * The service accepts up to 72 hours; a clock may be a little ahead. Counted from the last contact,
- * because nobody knows how far ahead the device's clock was set since.
+ * because the device's clock may have been set ahead since then.
  */
 const LONGEST_HOURS = 71;
 /** Less time would hardly be enough to forward the sale. */

@@ -1,7 +1,7 @@
 import { withDiscountInLines } from '#prices/lines.ts';
 import { type Hex, toHex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device.ts';
-import { type ForwardApi, MOST_RECORDS } from '../../data/offline-payments.ts';
+import { batchesOf, type ForwardApi } from '../../data/offline-payments.ts';
 import {
   type OfflineAnswer,
   type OfflineRequest,
@@ -97,6 +97,8 @@ export class OfflineTill {
   #kept: KeptTerms | null = null;
   #last: Pick<KeptTerms, 'contactAt' | 'offsetMs'> | null = null;
   #keptAt = Number.NEGATIVE_INFINITY;
+  /** When the last contact, or this page's start, became known, by a clock that nobody can set. */
+  #heardAt = performance.now();
   /** True if the browser has promised to keep stored data. */
   #isGranted = false;
   #reads = 0;
@@ -169,14 +171,19 @@ export class OfflineTill {
     await this.#keep();
   }
 
-  /** Records when, by the device's clock, the service answered; `null` if it does not answer. */
-  contact(last: { readonly contactAt: number | null; readonly offsetMs: number }): void {
-    const isReached = last.contactAt !== null;
+  /** Records whether the service answers, and when, by the device's clock, it last accepted. */
+  contact(last: {
+    readonly isReached: boolean;
+    readonly contactAt: number | null;
+    readonly offsetMs: number;
+  }): void {
+    const { isReached, offsetMs } = last;
     if (isReached && !this.#isReached) this.#wake.abort();
     this.#isReached = isReached;
-    if (last.contactAt === null) return;
-    const { offsetMs } = last;
-    this.#last = { contactAt: last.contactAt + offsetMs, offsetMs };
+    if (!isReached || last.contactAt === null) return;
+    const contactAt = last.contactAt + offsetMs;
+    if (contactAt !== this.#last?.contactAt) this.#heardAt = performance.now();
+    this.#last = { contactAt, offsetMs };
     if (this.#kept === null) return;
     this.#kept = { ...this.#kept, ...this.#last };
     if (performance.now() - this.#keptAt > CONTACT_EVERY_MS) void this.#keep();
@@ -191,7 +198,9 @@ export class OfflineTill {
   /** The service's time now, as well as this till knows it. */
   #now({ contactAt, offsetMs }: KeptTerms): number {
     const last = this.#view.sales.at(-1);
-    const least = Math.max(contactAt, last === undefined ? 0 : Date.parse(last.acceptedAt));
+    // The device's clock may have been set back since the contact.
+    const since = contactAt + performance.now() - this.#heardAt;
+    const least = Math.max(since, last === undefined ? 0 : Date.parse(last.acceptedAt));
     return serviceTime({ offsetMs, least }, Date.now());
   }
 
@@ -260,6 +269,7 @@ export class OfflineTill {
   /**
    * Cancels a request, so that no later answer to it is accepted.
    * @returns the slip if an answer has been accepted already: then the sale is made.
+   * @throws DOMException if the storage cannot be read, so the till cannot know: nothing changes.
    */
   giveUp(request: OfflineRequest): Promise<Slip | null> {
     return this.#inTurn(async () => {
@@ -302,10 +312,11 @@ export class OfflineTill {
       await addSale(sale);
     } catch {
       // Another window may have stored it already.
-      await this.#refresh();
+      await this.#refresh().catch(() => {});
       return this.slipOf(request) ?? 'full';
     }
-    await this.#refresh();
+    // It is on the disk, so it is accepted even if reading it back fails.
+    await this.#refresh().catch(() => this.#show({ sales: [...this.#view.sales, sale] }));
     this.#wake.abort();
     return slipOf(sale);
   }
@@ -365,8 +376,8 @@ export class OfflineTill {
     const sales = await this.#refresh();
     const waiting = toForward(sales).filter(({ state }) => isFirst || state.is !== 'unread');
     let isSent = true;
-    for (let at = 0; isSent && at < waiting.length && !signal.aborted; at += MOST_RECORDS) {
-      isSent = await this.#send(waiting.slice(at, at + MOST_RECORDS));
+    for (const batch of batchesOf(waiting, recordOf)) {
+      if (isSent && !signal.aborted) isSent = await this.#send(batch);
     }
     const kept = this.#kept;
     const over = kept === null ? [] : sales.filter((sale) => isOver(sale, this.#now(kept)));
@@ -377,6 +388,8 @@ export class OfflineTill {
 
   /** @returns false if the service accepts nothing now. */
   async #send(sales: readonly HeldSale[]): Promise<boolean> {
+    const [first] = sales;
+    if (first === undefined) return true;
     const answer = await this.#forward(sales.map(recordOf));
     if (answer.is === 'done') {
       this.#show({ refusal: null });
@@ -384,15 +397,21 @@ export class OfflineTill {
       return true;
     }
     if (answer.is !== 'refused') return false;
-    const { code, message, param } = answer.error;
-    const broken = answer.status === 400 ? refusedRecord(sales, param) : null;
+    const { status, error } = answer;
+    const { code, message, param } = error;
+    const isLarge = status === 413;
+    if (isLarge && sales.length > 1) {
+      const half = Math.ceil(sales.length / 2);
+      return (await this.#send(sales.slice(0, half))) && this.#send(sales.slice(half));
+    }
+    const broken = isLarge ? first : status === 400 ? refusedRecord(sales, param) : null;
     if (broken !== null) {
       // One record that the service cannot read must not stop the others.
       await changeSales([{ ...broken, state: { is: 'unread', code, message } }]);
-      return true;
+      return this.#send(sales.filter((one) => one !== broken));
     }
-    if (answer.status === 401 || answer.status === 403) {
-      this.#show({ refusal: refusalText(answer.error) });
+    if (status === 401 || status === 403) {
+      this.#show({ refusal: refusalText(error) });
     }
     return false;
   }

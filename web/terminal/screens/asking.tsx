@@ -29,8 +29,11 @@ function AnswerForm({ onAnswer }: { readonly onAnswer: (text: string) => Promise
   const take = async (answer: string) => {
     if (busy || answer.trim() === '') return;
     setBusy(true);
-    await onAnswer(answer);
-    setBusy(false);
+    try {
+      await onAnswer(answer);
+    } finally {
+      setBusy(false);
+    }
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -110,7 +113,7 @@ export function AskingScreen(props: AskingProps): ReactNode {
   const onAnswer = useCallback(
     async (text: string) => {
       const till = await offlineTill();
-      const accepted = (await till?.accept(phase, text)) ?? 'full';
+      const accepted = (await till?.accept(phase, text).catch(() => null)) ?? 'full';
       if (typeof accepted === 'string' || 'is' in accepted) {
         // A pass or a code was typed, which only the service could check.
         const isPass = accepted === 'other_text' && readText(text).is === 'pass';
@@ -120,14 +123,7 @@ export function AskingScreen(props: AskingProps): ReactNode {
     },
     [offlineTill, phase, runner],
   );
-  const [canceling, setCanceling] = useState(false);
-  const onCancel = async () => {
-    setCanceling(true);
-    // An answer may have been stored meanwhile. That sale is made and must not be charged again.
-    const slip = (await (await offlineTill())?.giveUp(request)) ?? null;
-    setCanceling(false);
-    runner.dispatch(slip === null ? { type: 'cancel' } : { type: 'accepted', request, slip });
-  };
+  const { canceling, onCancel } = useCancel(props, setProblem);
   const { unread } = readers;
   useEffect(() => {
     if (unread !== null) setProblem(null);
@@ -159,6 +155,28 @@ export function AskingScreen(props: AskingProps): ReactNode {
       </Button>
     </div>
   );
+}
+
+/** Cancels the request, unless the till cannot know whether it was answered. */
+function useCancel(
+  { phase, runner, offline }: AskingProps,
+  onProblem: (words: string) => void,
+): { readonly canceling: boolean; readonly onCancel: () => Promise<void> } {
+  const { request } = phase;
+  const [canceling, setCanceling] = useState(false);
+  const onCancel = async () => {
+    setCanceling(true);
+    try {
+      // An answer may have been stored meanwhile. That sale is made and must not be charged again.
+      const slip = (await (await offline.till())?.giveUp(request)) ?? null;
+      runner.dispatch(slip === null ? { type: 'cancel' } : { type: 'accepted', request, slip });
+    } catch {
+      onProblem(t('till.offline_sale.problem.unknown'));
+    } finally {
+      setCanceling(false);
+    }
+  };
+  return { canceling, onCancel };
 }
 
 /** Returns the text for what was held to a reader but cannot pay offline. */

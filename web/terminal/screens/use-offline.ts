@@ -43,10 +43,11 @@ export function useOffline(
       setTill(null);
     };
   }, [isWanted, pairing]);
-  const { contactAt, reached, clockOffsetMs } = view;
+  const { contactAt, clockOffsetMs: offsetMs } = view;
+  const isReached = view.reached && view.hasAnswer;
   useEffect(() => {
-    till?.contact({ contactAt: reached ? contactAt : null, offsetMs: clockOffsetMs });
-  }, [till, contactAt, reached, clockOffsetMs]);
+    till?.contact({ isReached, contactAt, offsetMs });
+  }, [till, isReached, contactAt, offsetMs]);
   useEffect(() => {
     if (device !== null) void till?.learn(device);
   }, [till, device]);
