@@ -60,11 +60,12 @@ export function useReadOf<Ops, Root extends string, Name extends RouteName<Ops, 
   route: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },
   options: ReadOptions<ResponseOf<Ops, Root, Name>> = {},
 ): UseQueryResult<ResponseOf<Ops, Root, Name>> {
-  const { isFinal, everyMs = false } = options;
+  const { isFinal } = options;
+  const reading = readingOf(asking, route, options);
   return useQuery({
-    ...readingOf(asking, route, options),
+    ...reading,
     ...(options.keepsBefore === true ? { placeholderData: keepPreviousData } : {}),
     refetchInterval: ({ state: { data } }) =>
-      data !== undefined && isFinal?.(data) === true ? false : everyMs,
+      data !== undefined && isFinal?.(data) === true ? false : reading.refetchInterval,
   }) as UseQueryResult<ResponseOf<Ops, Root, Name>>;
 }

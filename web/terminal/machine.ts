@@ -319,7 +319,7 @@ function onAction(till: Till, event: TillEvent): Till {
         ? { ...till, phase: keypad(now, { kind: 'refused', message: event.message }) }
         : till;
     case 'accepted':
-      // A late result of an earlier request ends no other one.
+      // A late result of an earlier request must not end the current one.
       return phase.at === 'asking' && phase.request.salt === event.request.salt
         ? onAccepted(till, phase, event.slip, now)
         : till;
