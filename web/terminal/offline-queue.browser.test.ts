@@ -554,7 +554,7 @@ test('a storage that cannot be read hides no accepted sale, and blocks no button
   const request = await till.request('2.00');
   await page.evaluate(() => Object.assign(globalThis, { isFaulty: true }));
   await till.cancel.click();
-  await page.getByRole('alert').filter({ hasText: 'could not be read' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'could not check' }).waitFor();
   // The till still waits, because it does not know.
   await till.answer(await signRequest(wallet, request));
   await till.result('Accepted offline').waitFor();
