@@ -10,7 +10,16 @@ import { x402Client } from '@x402/core/client';
 import { HTTPFacilitatorClient } from '@x402/core/server';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import { ExactEvmScheme } from '@x402/evm';
+import {
+  type Address,
+  createTestClient,
+  createWalletClient,
+  type Hex,
+  http,
+  publicActions,
+} from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { digestOf, transferCall } from '../../x402/src/authorization.ts';
 import { routesOf, serverOf } from '../../x402/src/index.ts';
 import { priceOf, totalOf } from '../../x402/src/price.ts';
 import { openX402Ground, type X402Ground } from './x402-ground.ts';
@@ -227,6 +236,53 @@ test('money taken for a sale that ended unpaid is returned once, by any process'
   assert.equal(late.success, false);
   assert.match(late.errorMessage ?? '', /refunded/);
   assert.equal(await ground.usdcOf(buyer.address), FUNDS);
+});
+
+/** Sends one atom to another account, with the nonce that the buyer signed for the sale. */
+async function spendElsewhere(buyer: PrivateKeyAccount, { payload, requirements }: Signed) {
+  const { rpc_url: rpcUrl, chain_id: chainId, usdc } = ground.shared.sandbox.test;
+  const { name, version } = requirements.extra as { name: string; version: string };
+  const domain = { name, version };
+  const facts = { rpcUrl, chainId, usdc: usdc as Address, domain };
+  const { nonce } = payload.payload.authorization as { nonce: Hex };
+  const { address: to } = await ground.newBuyer(0n);
+  const none = { from: buyer.address, to, value: 1n, validAfter: 0n, nonce };
+  const other = { ...none, validBefore: 2n ** 40n };
+  const signature = await buyer.sign({ hash: digestOf(facts, other) });
+  const transport = http(rpcUrl);
+  const node = createTestClient({ mode: 'anvil', transport }).extend(publicActions);
+  await node.setBalance({ address: buyer.address, value: 10n ** 18n });
+  const wallet = createWalletClient({ account: buyer, transport });
+  const data = await transferCall(facts, { ...other, signature });
+  const hash = await wallet.sendTransaction({ chain: null, to: facts.usdc, data });
+  const receipt = await node.waitForTransactionReceipt({ hash });
+  assert.equal(receipt.status, 'success');
+}
+
+test('a nonce that moved other money buys nothing, and nothing is returned for it', async () => {
+  const buyer = await ground.newBuyer(FUNDS);
+  const resource = `https://shop.test/elsewhere-${buyer.address}`;
+  const signed = await sign(buyer, resource);
+  const { payload, requirements } = signed;
+  assert.equal((await ground.facilitator.verify(payload, requirements)).isValid, true);
+  await spendElsewhere(buyer, signed);
+  const before = await ground.usdcOf(ground.bridge.address);
+  const paid = await ground.merchantReceived();
+  const settled = await ground.facilitator.settle(payload, requirements);
+  assert.equal(settled.success, false, JSON.stringify(settled));
+  assert.match(settled.errorMessage ?? '', /Nothing was charged/);
+  assert.equal(await ground.merchantReceived(), paid);
+  const { data } = (await ground.merchant.get('/payment_intents?limit=5')).body as {
+    data: { id: string; description: string | null }[];
+  };
+  const intent = data.find(({ description }) => description?.includes(resource));
+  assert.ok(intent);
+  await ground.merchant.post(`/test_helpers/payment_intents/${intent.id}/expire`);
+  assert.deepEqual(await ground.facilitator.sweep(), []);
+  const late = await ground.facilitator.settle(payload, requirements);
+  assert.match(late.errorMessage ?? '', /Nothing was charged/);
+  assert.equal(await ground.usdcOf(ground.bridge.address), before);
+  assert.equal(await ground.usdcOf(buyer.address), FUNDS - 1n);
 });
 
 describe('the command tapline-x402', () => {

@@ -190,7 +190,12 @@ async function refund(seller: Seller, { sale, intent, deadline }: At): Promise<O
     intent.last_payment_error?.message ?? `The payment was ${intent.cancellation_reason}.`;
   const reason = intent.last_payment_error?.decline_code ?? 'payment_canceled';
   const { token } = seller;
-  if (!(await token.isUsed(sale.authorization))) {
+  const isUsed = await token.isUsed(sale.authorization);
+  const arrival = isUsed ? await token.findArrival(sale.authorization) : null;
+  if (arrival?.status === 'unknown') {
+    throw new Error(`${keyOf(sale.authorization)} is used, but the node does not show how`);
+  }
+  if (arrival?.status !== 'arrived') {
     const message = `${why} Nothing was charged. A transfer that still arrives will be refunded.`;
     return { status: 'failed', reason, message };
   }

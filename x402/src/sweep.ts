@@ -33,13 +33,16 @@ export async function sweep(seller: Seller, seen: Seen, now: Date): Promise<stri
   return returned;
 }
 
-async function giveBack({ token }: Seller, intent: PaymentIntent) {
+async function giveBack({ token, bridge }: Seller, intent: PaymentIntent) {
   const { x402_payer = '', x402_nonce = '', x402_amount = '' } = intent.metadata;
   const from: Address = getAddress(x402_payer);
   const nonce = x402_nonce as Hex;
   if (!(await token.isUsed({ from, nonce }))) return 'nothing_taken';
   const value = BigInt(x402_amount);
   const none = { to: from, validAfter: 0n, validBefore: 0n, signature: '0x' } as const;
+  const arrival = await token.findArrival({ from, nonce, to: bridge, value });
+  if (arrival.status === 'unknown') return 'under_way';
+  if (arrival.status === 'elsewhere') return 'nothing_owed';
   const back = await token.giveBack({ ...none, from, nonce, value });
   if (await token.isUsed(back)) return 'nothing_owed';
   const given = await token.transfer(back, WAIT_MS);

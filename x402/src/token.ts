@@ -21,6 +21,7 @@ import {
   WaitForTransactionReceiptTimeoutError,
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { type Arrival, type Expected, findArrival, hasMoved, type Named } from './arrival.ts';
 import { type Authorization, digestOf, type TokenFacts, transferCall } from './authorization.ts';
 import { openWallets, type Wallets, type WalletsOptions } from './wallets.ts';
 
@@ -43,18 +44,18 @@ const TRIES = 4;
 
 /** A transfer's result on the chain. `sent`: not in a block yet. */
 export type Transfer =
-  | { readonly status: 'done'; readonly hash: Hex | null }
+  | { readonly status: 'done'; readonly hash: Hex }
   | { readonly status: 'sent'; readonly hash: Hex | null }
   | { readonly status: 'refused'; readonly reason: string };
-
-/** The fields that identify an authorization in the token contract. */
-type Named = Pick<Authorization, 'from' | 'nonce'>;
 
 /** USDC as the bridge wallet uses it. The token's nonces ensure that no transfer happens twice. */
 export interface Token extends Wallets {
   readonly facts: TokenFacts;
   balanceOf(account: Address): Promise<bigint>;
+  /** True if the nonce was used or canceled, which alone proves no payment. */
   isUsed(authorization: Named): Promise<boolean>;
+  /** Finds out what a used nonce has moved. */
+  findArrival(expected: Expected): Promise<Arrival>;
   /** True if this process has sent it and it is not in a block yet. */
   isUnderWay(authorization: Named): boolean;
   /** Sends the transfer, or waits up to `waitMs` for the one in progress. */
@@ -113,10 +114,11 @@ export function openToken(
     ...openWallets({ client, facts, bridge: account.address, send: submit, ...options }),
     isUsed,
     findTransfer,
+    findArrival: (expected) => findArrival({ client, usdc }, expected),
     balanceOf: (holder) =>
       client.readContract({ ...read, functionName: 'balanceOf', args: [holder] }),
     isUnderWay: (authorization) => underWay.has(keyOf(authorization)),
-    transfer: createTransfer({ client, send, isUsed, isWaiting, isLost, findTransfer, underWay }),
+    transfer: createTransfer({ client, usdc, send, isUsed, isWaiting, isLost, underWay }),
     giveBack: (authorization) => signGiveBack(account, facts, authorization),
   };
 }
@@ -185,18 +187,19 @@ function keyOf({ from, nonce }: Named): string {
 
 interface Transferring {
   readonly client: PublicClient;
+  readonly usdc: Address;
   readonly send: (authorization: Authorization) => Promise<Hex>;
   readonly isUsed: Token['isUsed'];
   /** True if the node knows a pending transaction that uses it. */
   readonly isWaiting: Token['isUsed'];
   /** True if it has expired unused, so that it will never be used. */
   readonly isLost: (authorization: Authorization) => Promise<boolean>;
-  readonly findTransfer: Token['findTransfer'];
   readonly underWay: Map<string, Promise<Hex>>;
 }
 
 function createTransfer(deps: Transferring): Token['transfer'] {
-  const { client, send, isUsed, isWaiting, isLost, findTransfer, underWay } = deps;
+  const { client, usdc, send, isUsed, isWaiting, isLost, underWay } = deps;
+  const arrived = (authorization: Authorization) => transferOf(deps, authorization);
   /**
    * Any holder of an authorization may submit it. Ours is then refused, but the money has arrived.
    */
@@ -206,9 +209,7 @@ function createTransfer(deps: Transferring): Token['transfer'] {
   ): Promise<Transfer> => {
     const until = performance.now() + waitMs;
     for (;;) {
-      if (await isUsed(authorization)) {
-        return { status: 'done', hash: await findTransfer(authorization) };
-      }
+      if (await isUsed(authorization)) return arrived(authorization);
       if (!(await isWaiting(authorization))) return { status: 'refused', reason };
       if (performance.now() >= until) return { status: 'sent', hash: null };
       await sleep(POLL_MS);
@@ -216,9 +217,7 @@ function createTransfer(deps: Transferring): Token['transfer'] {
   };
   return async (authorization, waitMs) => {
     const key = keyOf(authorization);
-    if (!underWay.has(key) && (await isUsed(authorization))) {
-      return { status: 'done', hash: await findTransfer(authorization) };
-    }
+    if (!underWay.has(key) && (await isUsed(authorization))) return arrived(authorization);
     // Another call may have started to send meanwhile.
     const sending = underWay.get(key) ?? send(authorization);
     underWay.set(key, sending);
@@ -231,10 +230,11 @@ function createTransfer(deps: Transferring): Token['transfer'] {
         return { status: 'refused', reason: `transaction ${hash} was not mined in time` };
       }
       underWay.delete(key);
-      if (receipt === null) return { status: 'done', hash: await findTransfer(authorization) };
-      // Another process with this wallet may have replaced our transaction by the same one with
-      // more gas.
-      if (receipt.status === 'success') return { status: 'done', hash: receipt.transactionHash };
+      if (receipt === null) return arrived(authorization);
+      // Another transaction may have replaced ours, so the receipt must show the transfer.
+      if (hasMoved(usdc, receipt.logs, authorization)) {
+        return { status: 'done', hash: receipt.transactionHash };
+      }
       return unlessUsed(authorization, { reason: `transaction ${hash} reverted`, waitMs });
     } catch (error) {
       underWay.delete(key);
@@ -243,6 +243,27 @@ function createTransfer(deps: Transferring): Token['transfer'] {
       return unlessUsed(authorization, { reason, waitMs });
     }
   };
+}
+
+const USED_ELSEWHERE = 'its owner has used the nonce of this signature for something else';
+
+/**
+ * Returns the result of a transfer whose nonce is used.
+ * @throws Error if the node does not show the use, so that the result stays unknown.
+ */
+async function transferOf(
+  { client, usdc }: Transferring,
+  authorization: Authorization,
+): Promise<Transfer> {
+  const arrival = await findArrival({ client, usdc }, authorization);
+  switch (arrival.status) {
+    case 'arrived':
+      return { status: 'done', hash: arrival.hash };
+    case 'elsewhere':
+      return { status: 'refused', reason: USED_ELSEWHERE };
+    case 'unknown':
+      throw new Error(`the node shows no use of ${keyOf(authorization)}, though it is used`);
+  }
 }
 
 async function waitFor(client: PublicClient, hash: Hex, waitMs: number) {
