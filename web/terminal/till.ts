@@ -48,8 +48,6 @@ export interface TillView {
   readonly hasNetwork: boolean;
   /** The device key is no longer valid, and the till must be paired again. */
   readonly keyEnded: boolean;
-  /** True once this page has received an answer. */
-  readonly hasAnswer: boolean;
   /** The device's time of the last successful response; `null` before the first one. */
   readonly contactAt: number | null;
   /** Milliseconds to add to this device's clock to get the service's. */
@@ -84,7 +82,6 @@ export class TillRunner {
     reached: true,
     hasNetwork: true,
     keyEnded: false,
-    hasAnswer: false,
     contactAt: null,
     clockOffsetMs: 0,
   };
@@ -124,9 +121,10 @@ export class TillRunner {
   /** Loads the terminal, and with it the service's clock. */
   async device(): Promise<Device | null> {
     const answer = await this.#api.device();
+    const device = answer.is === 'done' ? answer.value : null;
     // A deactivated terminal may still read itself.
-    this.#note(answer, answer.is === 'done' && answer.value.status === 'active');
-    return answer.is === 'done' ? answer.value : null;
+    this.#note(answer, device?.status === 'active');
+    return device;
   }
 
   stop(): void {
@@ -218,18 +216,17 @@ export class TillRunner {
 
   /** Records what a response reveals about the connection, regardless of the payment's result. */
   #note<T>(answer: Answer<T>, isActive = answer.is === 'done'): Answer<T> {
-    const reached = answer.is === 'done' || answer.is === 'refused';
-    const hasNetwork = reached || (answer.is === 'unknown' && answer.status !== undefined);
     const isWell = answer.is === 'done';
+    const isRefused = answer.is === 'refused';
+    const reached = isWell || isRefused;
+    const hasNetwork = reached || (answer.is === 'unknown' && answer.status !== undefined);
     this.#failures = isWell ? 0 : this.#failures + 1;
-    const keyEnded = answer.is === 'refused' ? answer.status === 401 : this.#view.keyEnded;
-    const time = answer.is === 'done' ? answer.serverTime : null;
+    const keyEnded = !isWell && (isRefused ? answer.status === 401 : this.#view.keyEnded);
+    const time = isWell ? answer.serverTime : null;
     const clockOffsetMs = nearerOffset(this.#view.clockOffsetMs, time);
     // Only a successful response extends the time to sell offline.
     const contactAt = isActive ? Date.now() : this.#view.contactAt;
-    const ended = isWell ? false : keyEnded;
-    const hasAnswer = reached || this.#view.hasAnswer;
-    this.#show({ reached, hasNetwork, keyEnded: ended, hasAnswer, contactAt, clockOffsetMs });
+    this.#show({ reached, hasNetwork, keyEnded, contactAt, clockOffsetMs });
     return answer;
   }
 

@@ -10,6 +10,7 @@ import {
 import type { WrongAnswer } from '../../data/offline-signature.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import type { Asking, Create, Slip } from '../phases.ts';
+import type { TillView } from '../till.ts';
 import { keepSoldOffline } from '../till-storage.ts';
 import {
   afterAnswer,
@@ -172,16 +173,12 @@ export class OfflineTill {
   }
 
   /** Records whether the service answers, and when, by the device's clock, it last accepted. */
-  contact(last: {
-    readonly isReached: boolean;
-    readonly contactAt: number | null;
-    readonly offsetMs: number;
-  }): void {
-    const { isReached, offsetMs } = last;
+  contact(view: Pick<TillView, 'reached' | 'contactAt' | 'clockOffsetMs'>): void {
+    const { reached: isReached, clockOffsetMs: offsetMs } = view;
     if (isReached && !this.#isReached) this.#wake.abort();
     this.#isReached = isReached;
-    if (!isReached || last.contactAt === null) return;
-    const contactAt = last.contactAt + offsetMs;
+    if (!isReached || view.contactAt === null) return;
+    const contactAt = view.contactAt + offsetMs;
     if (contactAt !== this.#last?.contactAt) this.#heardAt = performance.now();
     this.#last = { contactAt, offsetMs };
     if (this.#kept === null) return;

@@ -43,11 +43,7 @@ export function useOffline(
       setTill(null);
     };
   }, [isWanted, pairing]);
-  const { contactAt, clockOffsetMs: offsetMs } = view;
-  const isReached = view.reached && view.hasAnswer;
-  useEffect(() => {
-    till?.contact({ isReached, contactAt, offsetMs });
-  }, [till, isReached, contactAt, offsetMs]);
+  useEffect(() => till?.contact(view), [till, view]);
   useEffect(() => {
     if (device !== null) void till?.learn(device);
   }, [till, device]);
