@@ -19,20 +19,29 @@ export interface Till {
 /** Makes the client. @param first The key that was revoked when the pairing code was used. */
 export type Make = (server: string, key: string, first: string) => DeviceApi;
 
-export async function startedTill(
-  sandbox: SandboxFile,
-  make: Make = (server, key) => new DeviceApi(server, key),
-): Promise<Till> {
+const plain: Make = (server, key) => new DeviceApi(server, key);
+
+/** Starts a reader that was paired with a code. The service limits pairings per address. */
+export async function pairedTill(sandbox: SandboxFile, make: Make = plain): Promise<Till> {
   const terminal = await addTestTerminal(sandbox, 'Reader of a test');
   const code = await terminal.pairingCode();
   const { key, terminal: paired } = await DeviceApi.pair(sandbox.web_url, code);
   assert.equal(paired, terminal.id);
+  return start(terminal, make(sandbox.web_url, key, terminal.deviceKey));
+}
+
+/** Starts a reader with the first key of its terminal. */
+export async function startedTill(sandbox: SandboxFile, make: Make = plain): Promise<Till> {
+  const terminal = await addTestTerminal(sandbox, 'Reader of a test');
+  return start(terminal, make(sandbox.web_url, terminal.deviceKey, terminal.deviceKey));
+}
+
+function start(terminal: TestTerminal, api: DeviceApi): Till {
   const taps = new WaitingTaps();
   const end = new AbortController();
   const events: TillEvent[] = [];
   let read = 0;
   let wake = () => {};
-  const api = make(sandbox.web_url, key, terminal.deviceKey);
   const running = runWithoutScreen({
     api,
     taps,

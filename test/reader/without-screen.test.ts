@@ -12,7 +12,7 @@ import { watchSleep } from '../../reader/src/sleep.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
 import { haloChip, keycard } from './emulated-chips.ts';
 import { bankCard, tag } from './emulated-phones.ts';
-import { type Make, startedTill, type Till } from './started-till.ts';
+import { type Make, pairedTill, type Till } from './started-till.ts';
 
 let shared: SharedSandbox;
 let merchant: Caller;
@@ -24,7 +24,7 @@ before(async () => {
 
 after(() => shared.close());
 
-const startTill: (make?: Make) => Promise<Till> = (make) => startedTill(shared.sandbox, make);
+const startTill: (make?: Make) => Promise<Till> = (make) => pairedTill(shared.sandbox, make);
 
 function pass(name: 'ok' | 'ok_2' | 'revoked') {
   return tag({ text: present(shared.sandbox.test.passes[name], name) });
