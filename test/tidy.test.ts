@@ -157,8 +157,8 @@ const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonl
   [
     {
       names: /\b(insertIntents|createBatch)\(/,
-      only: /^src\/payments\/(create(-batch)?|rebuild|intent-queries|offline\/decide-\w+)\.ts$/,
-      // rebuild.ts books what the chain knows, decide-forwarded.ts what customers have signed.
+      only: /^src\/payments\/(create(-batch)?|rebuild|intent-queries|offline\/take-forwarded)\.ts$/,
+      // rebuild.ts books what the chain knows, take-forwarded.ts what customers have signed.
       does: 'creates intents: use createIntent',
     },
     {

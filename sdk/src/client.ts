@@ -1,6 +1,6 @@
 import { UsageError } from './errors.ts';
-import type { ClientOptions, Connection } from './request.ts';
 import * as resources from './resources.ts';
+import type { ClientOptions, Connection } from './send-with-retries.ts';
 
 const SANDBOX = 'http://127.0.0.1:4242/api';
 /** A port or path may follow, but no `@`, because the text before an `@` would be a user name. */

@@ -1,4 +1,4 @@
-export type { Answered, Call } from './call.ts';
+export type { Answered, Call } from './call-promise.ts';
 export { Tapline } from './client.ts';
 export { TaplineError } from './error.ts';
 export {
@@ -15,7 +15,7 @@ export {
 } from './errors.ts';
 export type { List, Page } from './list.ts';
 export { orderId } from './order-id.ts';
-export type { ClientOptions, RequestOptions } from './request.ts';
+export type { ClientOptions, RequestOptions } from './send-with-retries.ts';
 export type { StreamOptions } from './stream.ts';
 export type * from './types.ts';
 export { formatUsdc, usdc } from './usdc.ts';

@@ -1,4 +1,4 @@
-import type { Call } from './call.ts';
+import type { Call } from './call-promise.ts';
 
 /** One page, as the API returns it. */
 export interface Page<T> {

@@ -1,7 +1,7 @@
-import type { Call } from './call.ts';
+import type { Call } from './call-promise.ts';
 import { UsageError } from './errors.ts';
 import { List, type Page } from './list.ts';
-import { type Asked, ask, type Connection, type RequestOptions } from './request.ts';
+import { type Asked, ask, type Connection, type RequestOptions } from './send-with-retries.ts';
 import type { Operations } from './types.ts';
 
 type Route = keyof Operations;

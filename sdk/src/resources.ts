@@ -1,6 +1,6 @@
-import type { Call } from './call.ts';
-import type { RequestOptions } from './request.ts';
+import type { Call } from './call-promise.ts';
 import { type Listed, Resource } from './resource.ts';
+import type { RequestOptions } from './send-with-retries.ts';
 import { followEvents, type StreamOptions } from './stream.ts';
 import type * as T from './types.ts';
 import { type WaitOptions, waitFor } from './wait.ts';

@@ -1,6 +1,6 @@
 import { TaplineError } from './error.ts';
 import { errorOf } from './errors.ts';
-import { ask, type Connection, headersOf, queryOf, sleep } from './request.ts';
+import { ask, type Connection, headersOf, queryOf, sleep } from './send-with-retries.ts';
 import type { WebhookEvent } from './types.ts';
 
 export interface StreamOptions {

@@ -1,6 +1,6 @@
 import { TaplineError } from './error.ts';
 import { WaitTimeoutError } from './errors.ts';
-import { type Bell, type Connection, sleep, type Watching } from './request.ts';
+import { type Bell, type Connection, sleep, type Watching } from './send-with-retries.ts';
 import { followEvents, newestEvent, START } from './stream.ts';
 
 export interface WaitOptions<T> {

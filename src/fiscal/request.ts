@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
-import { selectRefundTaxes } from '#fiscal/refund-taxes.ts';
+import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
 import { renderLines, type SaleLines, taxTable } from '#prices/lines.ts';
 import { type PaidQuote, type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote.ts';
 

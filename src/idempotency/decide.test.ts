@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { answerWith, isRefusal, refuse } from '#core/answer.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import { type Decided, type Done, decideKeyed, type Keyed } from '#idempotency/decide.ts';
+import { keyExpiry } from '#idempotency/expire-keys.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
-import { fingerprint, type IdempotentRequest, keyExpiry, keyOf } from '#idempotency/request.ts';
+import { fingerprint, type IdempotentRequest, keyOf } from '#idempotency/request.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const DONE: Done = { answer: answerWith(201, { status: 'done' }), resource: 'obj_1' };

@@ -1,6 +1,7 @@
 import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answer.ts';
 import { only, present } from '#core/assert.ts';
 import { Abandon, type Database, type Sql, type Tx } from '#db/database.ts';
+import { keyExpiry } from '#idempotency/expire-keys.ts';
 import {
   insertKeys,
   type KeyRow,
@@ -12,7 +13,6 @@ import {
 import {
   freesKey,
   type IdempotentRequest,
-  keyExpiry,
   keyOf,
   keyReused,
   meetUnderWay,

@@ -1,6 +1,15 @@
-import type { Clock } from '#core/clock.ts';
+import { addMs, type Clock } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
 import { deleteExpired } from '#idempotency/key-queries.ts';
+
+/** Responses are stored this long (behavior.md 9.3). */
+const IDEMPOTENCY_HOURS = 48;
+
+/** Returns when a key that is first used now expires. */
+export function keyExpiry(now: Date): Date {
+  return addMs(now, IDEMPOTENCY_HOURS * HOUR_MS);
+}
 
 /** Rows per statement, few enough not to block other work. */
 const BATCH = 1_000;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 import { readKey } from '#idempotency/await-answer.ts';
-import { keyExpiry } from '#idempotency/request.ts';
+import { keyExpiry } from '#idempotency/expire-keys.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { addMerchant, newRequest, openStore, type TestStore } from '#testing/store.ts';
 

@@ -1,18 +1,9 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
-import { addMs } from '#core/clock.ts';
-import { HOUR_MS } from '#core/durations.ts';
 import { type ErrorCode, statusOf } from '#core/error-codes.ts';
 import type { Tenant } from '#core/mode.ts';
 import { sha256 } from '#core/sha256.ts';
 import { tenantKey } from '#db/commit-order.ts';
-
-/** Responses are stored this long (behavior.md 9.3). */
-const IDEMPOTENCY_HOURS = 48;
-
-export function keyExpiry(now: Date): Date {
-  return addMs(now, IDEMPOTENCY_HOURS * HOUR_MS);
-}
 
 /** One request that carries an Idempotency-Key. */
 export interface IdempotentRequest {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import { keyExpiry } from '#idempotency/request.ts';
+import { keyExpiry } from '#idempotency/expire-keys.ts';
 import { createBatch } from '#payments/create-batch.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { readIntent } from '#payments/read-intent.ts';

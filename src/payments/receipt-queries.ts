@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { type Fiscal, selectFiscal } from '#fiscal/fiscal-queries.ts';
-import { selectRefundTaxes } from '#fiscal/refund-taxes.ts';
+import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
 import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
 import type { AcceptedOffline } from '#payments/payment-intent.ts';
 import type { RateTax } from '#prices/lines.ts';

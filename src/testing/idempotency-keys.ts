@@ -1,7 +1,8 @@
 import type { Answer } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
+import { keyExpiry } from '#idempotency/expire-keys.ts';
 import { insertKeys } from '#idempotency/key-queries.ts';
-import { type IdempotentRequest, keyExpiry } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request.ts';
 
 /** Claims a key as another request would, with a stored response or still in progress. */
 export async function holdKey(

@@ -6,7 +6,7 @@ import { minorText } from '#core/currency-digits.ts';
 import type { Tenant } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
-import { selectRefundTaxes } from '#fiscal/refund-taxes.ts';
+import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
 import { type LineItem, type RateTax, taxTable } from '#prices/lines.ts';
 
 /** A row of a list as the API shows it, plus the fields that an accountant uses to identify it. */

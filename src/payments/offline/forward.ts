@@ -19,12 +19,12 @@ import {
   toPaymentAuthorization,
 } from '#payments/offline/bounce-checks.ts';
 import type { Arrived, Forwarded } from '#payments/offline/candidates.ts';
-import { decideForwarded, offlineIsOff, type Taken } from '#payments/offline/decide-forwarded.ts';
 import { offlineObject } from '#payments/offline/offline-payment.ts';
 import {
   type OfflinePaymentRow,
   selectOfflineByIdentity,
 } from '#payments/offline/offline-queries.ts';
+import { decideForwarded, offlineIsOff, type Taken } from '#payments/offline/take-forwarded.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import { type AskedLines, needTaxSettings, readLines } from '#prices/asked-lines.ts';
 import type { SaleLines } from '#prices/lines.ts';

@@ -13,7 +13,6 @@ import {
   judgeOnChain,
   readOfflineRates,
 } from '#payments/offline/bounce-checks.ts';
-import { RETRY_MS } from '#payments/offline/decide-forwarded.ts';
 import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import {
   bounceOffline,
@@ -24,6 +23,7 @@ import {
   selectDueOffline,
 } from '#payments/offline/offline-queries.ts';
 import type { BounceReason } from '#payments/offline/states.ts';
+import { RETRY_MS } from '#payments/offline/take-forwarded.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { saveStates, stepDrafts } from '#payments/save.ts';
 import { requestSettlement } from '#payments/settlement-job.ts';

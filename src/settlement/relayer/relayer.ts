@@ -7,9 +7,9 @@ import { CommitUnknown } from '#db/database.ts';
 import { blockInterval } from '#settlement/chain/block-times.ts';
 import { configuredSenders } from '#settlement/chain/configure-senders.ts';
 import { endDead, watchBlocks } from '#settlement/relayer/follow/finality.ts';
+import { carryOutAll, handleOverdue } from '#settlement/relayer/follow/handle-overdue.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
-import { carryOutAll, tendSenders } from '#settlement/relayer/follow/tend.ts';
 import {
   createState,
   type OnError,
@@ -105,7 +105,7 @@ export function createFollower(
       isReorganized || isDue ? watchBlocks(relayer, block, isReorganized) : Promise.resolve();
     // Even if a node cannot answer for old blocks, open transactions must be handled.
     await Promise.allSettled([watched]);
-    await tendSenders(relayer, block);
+    await handleOverdue(relayer, block);
     await endDead(relayer, block);
     await watched;
   };

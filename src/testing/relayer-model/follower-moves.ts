@@ -159,7 +159,7 @@ function resultOf(
   };
 }
 
-/** Handles what should have been mined by now, as `tendSenders` does. */
+/** Handles what should have been mined by now, as `handleOverdue` does. */
 export function tend(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;
   if (worker.tasks.length > 0 || !worker.isTending) return [];

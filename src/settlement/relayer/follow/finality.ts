@@ -4,6 +4,7 @@ import { SECOND_MS } from '#core/durations.ts';
 import { failpoint } from '#core/failpoints.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Block } from '#settlement/chain/chain.ts';
+import { countsYet } from '#settlement/chain/confirmation-tiers.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
@@ -15,7 +16,7 @@ import {
   selectPerhapsDead,
   writeOutcomes,
 } from '#settlement/relayer/rows/job-queries.ts';
-import { contractOfRequest, countsYet, numberOf } from '#settlement/relayer/rows/kinds.ts';
+import { contractOfRequest, numberOf } from '#settlement/relayer/rows/kinds.ts';
 import {
   type MinedBlockRow,
   markFinalized,

@@ -3,9 +3,9 @@ import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { finalityOf } from '#settlement/chain/final-block.ts';
 import { askSecond, believe } from '#settlement/chain/provider-quorum.ts';
 import { finish } from '#settlement/relayer/follow/finish.ts';
+import { carryOutAll } from '#settlement/relayer/follow/handle-overdue.ts';
 import { ancestorOf } from '#settlement/relayer/follow/head.ts';
 import { countingNow, type Mined } from '#settlement/relayer/follow/resolve.ts';
-import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
   type Held,

@@ -2,6 +2,7 @@ import { present } from '#core/assert.ts';
 import { describeError } from '#core/log.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Block, CallAnswer, Chain, Receipt } from '#settlement/chain/chain.ts';
+import { countsRuleOf, strictestRule } from '#settlement/chain/confirmation-tiers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { declineOf, readRevert } from '#settlement/contract/contract-calls.ts';
 import {
@@ -10,7 +11,7 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 import type { CountsRule } from '#settlement/networks.ts';
-import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
+import { carryOutAll } from '#settlement/relayer/follow/handle-overdue.ts';
 import type { Held, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type {
   Observation,
@@ -20,14 +21,12 @@ import type {
 import type { Requeued } from '#settlement/relayer/rows/job-queries.ts';
 import {
   answers,
-  countsRuleOf,
   eventResult,
   failed,
   failureOf,
   KINDS,
   placeOf,
   type Result,
-  strictestRule,
   whyItWaits,
 } from '#settlement/relayer/rows/kinds.ts';
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';

@@ -1,9 +1,6 @@
 import { zeroAddress } from 'viem';
 import { present } from '#core/assert.ts';
-import { SECOND_MS } from '#core/durations.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
 import type { ConfiguredSender } from '#settlement/chain/configure-senders.ts';
-import { finalityOf } from '#settlement/chain/final-block.ts';
 import {
   enrolCall,
   merchantReference,
@@ -22,7 +19,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { CountsRule, NetworkConfig, SenderRole } from '#settlement/networks.ts';
+import type { NetworkConfig, SenderRole } from '#settlement/networks.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import type {
   ChainPlace,
@@ -353,53 +350,4 @@ export function eventResult(
     ...(seenAt === null ? {} : { seenAt: seenAt.toISOString() }),
   };
   return { succeeded: true, facts };
-}
-
-type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;
-
-/** Returns what a payment in a block must wait for; `null` if no more than every payment. */
-export function countsRuleOf(
-  { countsFrom, profile }: Rules,
-  { kind, payload }: AnyRequest,
-): CountsRule | null {
-  if (kind !== 'payment' || countsFrom.length === 0) return null;
-  const amount = BigInt((payload as RequestPayloads['payment']).amount);
-  const rule = countsFrom.findLast(({ from }) => amount >= from);
-  if (rule === undefined || rule.waitsFor === 'inclusion') return null;
-  const isFinal = profile.finality === 'deterministic' && rule.waitsFor !== 'time';
-  return isFinal ? null : rule;
-}
-
-/**
- * True if a success found on the chain may be booked; false while its payment must wait.
- * @throws RpcUnavailable
- */
-export async function countsYet(
-  chain: Chain,
-  request: AnyRequest,
-  result: Result,
-): Promise<boolean> {
-  const rule = countsRuleOf(chain.config, request);
-  if (rule === null || !result.succeeded) return true;
-  const head = await chain.newest();
-  const { blockNumber, blockTime } = result.facts;
-  if (rule.waitsFor === 'time') {
-    // Both times are whole seconds, so their difference may be almost a second too long.
-    return head.time.getTime() - Date.parse(blockTime) >= rule.ms + SECOND_MS;
-  }
-  const { safe, finalized } = await finalityOf(chain, head.number);
-  return BigInt(blockNumber) <= (rule.waitsFor === 'safe' ? safe : finalized);
-}
-
-const CERTAINTY = { inclusion: 0, time: 1, safe: 2, finalized: 3 } as const;
-
-export function strictestRule(rules: readonly (CountsRule | null)[]): CountsRule | null {
-  const isLonger = (a: CountsRule, b: CountsRule) =>
-    CERTAINTY[b.waitsFor] - CERTAINTY[a.waitsFor] || b.ms - a.ms;
-  return rules.filter((rule) => rule !== null).toSorted(isLonger)[0] ?? null;
-}
-
-/** Groups payments by tier, so that a small sum never waits for a large one. */
-export function groupByRule<T extends AnyRequest>(config: Rules, requests: readonly T[]): T[][] {
-  return [...Map.groupBy(requests, (request) => countsRuleOf(config, request)).values()];
 }

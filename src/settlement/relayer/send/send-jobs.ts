@@ -1,6 +1,7 @@
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable, type Tx } from '#db/database.ts';
+import { groupByRule } from '#settlement/chain/confirmation-tiers.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
@@ -14,14 +15,7 @@ import {
   selectUnbatched,
   writeOutcomes,
 } from '#settlement/relayer/rows/job-queries.ts';
-import {
-  callOf,
-  failed,
-  failureOf,
-  groupByRule,
-  kindsOf,
-  paymentOf,
-} from '#settlement/relayer/rows/kinds.ts';
+import { callOf, failed, failureOf, kindsOf, paymentOf } from '#settlement/relayer/rows/kinds.ts';
 import { inSender, lockHeldSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   gasCapOf,

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '#core/durations.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import { markBlocked } from '#settlement/blocked-requests.ts';
+import { countsYet } from '#settlement/chain/confirmation-tiers.ts';
 import { quantity, toRevert } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
-  countsYet,
   failed,
   failureOf,
   KINDS,

@@ -21,7 +21,7 @@ import {
   type Forwarded,
   orderIdsOf,
 } from '#payments/offline/candidates.ts';
-import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-sale.ts';
+import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-offline-sale.ts';
 import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import {
   type EndedOffline,

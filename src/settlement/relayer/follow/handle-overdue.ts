@@ -21,7 +21,7 @@ import { lookAtNonce } from '#settlement/relayer/senders/foreign-key.ts';
 import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/nonces.ts';
 
 /** Takes care of transactions that should have been mined. Call it after a head's receipts. */
-export async function tendSenders(relayer: RelayerState, head: Block): Promise<void> {
+export async function handleOverdue(relayer: RelayerState, head: Block): Promise<void> {
   relayer.observeAll({ kind: 'head', number: head.number }, head);
   const now = nowOf(relayer, head);
   const due = [...relayer.senders.values()].filter((sender) =>
@@ -32,11 +32,11 @@ export async function tendSenders(relayer: RelayerState, head: Block): Promise<v
   const addresses = due.map((sender) => sender.address);
   const nonces = await relayer.chain.nonces(addresses, head.number);
   for (const [index, sender] of due.entries()) {
-    await tend(sender, present(nonces[index], 'nonce of a sender'), head);
+    await handleSender(sender, present(nonces[index], 'nonce of a sender'), head);
   }
 }
 
-async function tend(sender: HeldSender, reported: bigint, head: Block): Promise<void> {
+async function handleSender(sender: HeldSender, reported: bigint, head: Block): Promise<void> {
   const { relayer } = sender;
   const known = inNonceOrder(sender)[0]?.nonce ?? reported;
   const chainNonce = await surestNonce(sender, { reported, known });

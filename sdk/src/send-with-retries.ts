@@ -1,4 +1,4 @@
-import { type Answered, Call } from './call.ts';
+import { type Answered, Call } from './call-promise.ts';
 import { type ErrorDetails, TaplineError } from './error.ts';
 import { ConnectionError, errorOf, OutcomeUnknownError, UsageError } from './errors.ts';
 import { API_VERSION, USER_AGENT } from './version.ts';
