@@ -25,9 +25,15 @@ export interface TemporaryFolder {
   remove(): Promise<void>;
 }
 
-/** Creates a folder for temporary files, which is removed at the latest when our process ends. */
-export async function openTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
-  const path = await fs.mkdtemp(join(tmpdir(), `${prefix}-`));
+/**
+ * Creates a folder for temporary files, which is removed at the latest when our process ends.
+ * @param place the folder that contains it
+ */
+export async function openTemporaryFolder(
+  prefix: string,
+  place: string = tmpdir(),
+): Promise<TemporaryFolder> {
+  const path = await fs.mkdtemp(join(place, `${prefix}-`));
   const folder = await openDataFolder(path);
   const guard = spawn('/bin/sh', ['-c', CLEAN_UP, 'sh', path], {
     detached: true,

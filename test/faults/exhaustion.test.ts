@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rm, statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +11,7 @@ import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.t
 import { chaosEnv } from '#testing/chaos/chaos-process.ts';
 import { openFilesLimit, openIdleConnections, resourcesOf } from '#testing/idle-connections.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { mountSmallDisk } from '#testing/small-disk.ts';
 import { type SpawnedNetwork, spawnNetwork } from '#testing/spawn-network.ts';
 
 /** The smallest pool that the service accepts. */
@@ -188,39 +186,7 @@ describe('when a resource is exhausted', () => {
   });
 });
 
-/** Mounts a small file system for the test. @returns `null` if this user may not mount one. */
-async function mountSmall(): Promise<{ readonly path: string; unmount(): Promise<void> } | null> {
-  const folder = path.join(tmpdir(), `tapline-small-${randomUUID()}`);
-  await mkdir(folder);
-  const args = ['-t', 'tmpfs', '-o', 'size=220m,mode=1777', 'tmpfs', folder];
-  if (spawnSync('/bin/mount', args, { stdio: 'ignore' }).status !== 0) {
-    await rm(folder, { recursive: true });
-    return null;
-  }
-  return {
-    path: folder,
-    unmount: async () => {
-      spawnSync('/bin/umount', ['-l', folder], { stdio: 'ignore' });
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-async function fill(folder: string): Promise<string> {
-  const file = path.join(folder, 'filler');
-  const handle = await open(file, 'w');
-  const block = Buffer.alloc(64 * 1024);
-  for (;;) {
-    const { bavail } = await statfs(folder);
-    if (bavail === 0) break;
-    const { bytesWritten } = await handle.write(block).catch(() => ({ bytesWritten: 0 }));
-    if (bytesWritten === 0) break;
-  }
-  await handle.close();
-  return file;
-}
-
-const small = process.platform === 'linux' ? await mountSmall() : null;
+const small = await mountSmallDisk(220);
 const reason = small === null ? 'no right to mount a small file system' : false;
 
 describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
@@ -244,7 +210,7 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
     const till = caller(`${base_url}/device/v1`, mode.device_key);
     const intents: unknown[] = [];
     for (let n = 0; n < TAPS; n++) intents.push((await create(stage, randomUUID())).body.id);
-    const filler = await fill(small?.path ?? '');
+    const free = await small?.fill();
     const keys: string[] = [];
     let refused = 0;
     for (let asked = 0; asked < 400 && refused < 5; asked++) {
@@ -269,7 +235,7 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
       );
       assert.equal(status === 503, headers.get('retry-after') !== null);
     }
-    await rm(filler);
+    await free?.();
     // A server that cannot write its WAL stops, and its supervisor restarts it.
     await stage.ground.database.start();
     await recovers(stage);

@@ -9,11 +9,13 @@ import type { Strike } from '#testing/chaos/chaos-schedule.ts';
 import { SEED } from '#testing/random.ts';
 
 /**
- * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]`:
- * one chaos run of ten minutes at most. `--block-ms 200` uses chains with short blocks, whose nodes
- * answer a broadcast with its receipt. `--profile arc` tells the service that blocks are final at
- * once, and then none is reorganized. `--losses` also restores the database from an earlier backup
- * and fails over; `--nightly` does so too, and adds every crash point and many seeds of the model.
+ * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]
+ * [--soak]`: one chaos run of ten minutes, unless told otherwise. `--block-ms 200` uses chains with
+ * short blocks, whose nodes answer a broadcast with its receipt. `--profile arc` tells the service
+ * that blocks are final at once, and then none is reorganized. `--losses` also restores the
+ * database from an earlier backup and fails over; `--nightly` does so too, and adds every crash
+ * point and many seeds of the model; `--soak` does so with every feature in use, clocks that step
+ * and a full disk (as root).
  * Exits with 1 and lists the broken promises if there are any.
  *
  * `--linger-seconds n` keeps everything running for that long after a broken promise and writes the
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     profile: { type: 'string', default: 'custom' },
     nightly: { type: 'boolean', default: false },
     losses: { type: 'boolean', default: false },
+    soak: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     'rest-seconds': { type: 'string', default: '150' },
     'linger-seconds': { type: 'string', default: '0' },
@@ -57,6 +60,11 @@ function profileOf(text: string): ProfileName {
   return name;
 }
 
+function reachOf(): Schedule['reach'] {
+  if (values.soak) return 'soak';
+  return values.nightly || values.losses ? 'nightly' : 'long';
+}
+
 function optionsOf(): Schedule {
   if (values.replay !== undefined)
     return JSON.parse(readFileSync(values.replay, 'utf8')) as Schedule;
@@ -67,7 +75,7 @@ function optionsOf(): Schedule {
     blockMs: Number(values['block-ms']),
     profile: profileOf(values.profile),
     only: values.only,
-    reach: values.nightly || values.losses ? 'nightly' : 'long',
+    reach: reachOf(),
     strikes: null,
   };
 }

@@ -21,6 +21,8 @@ export interface ClientsOptions {
   readonly clients: number;
   /** Endpoints that clients may disable and enable. */
   readonly endpoints: readonly string[];
+  /** True if some prices are in the shop's currency. */
+  readonly localPrices: boolean;
 }
 
 /** One client with its counter. */
@@ -36,6 +38,7 @@ interface Client {
     readonly caller: ChaosCaller;
   };
   readonly endpoints: readonly string[];
+  readonly localPrices: boolean;
 }
 
 type Scene = (client: Client) => Promise<void>;
@@ -63,9 +66,16 @@ function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | nu
   return intent;
 }
 
+/** Returns a price in USDC, or sometimes in euros. */
+function choosePrice({ random, localPrices }: Client) {
+  const amount = random.between(1_000, 2_500_000);
+  if (!localPrices || !random.chance(30)) return { amount };
+  return { presentment: { currency: 'eur', amount: random.between(1, 230) } };
+}
+
 async function create(client: Client, terminal = client.counter.id): Promise<SeenIntent | null> {
   const { random, server, counter } = client;
-  const amount = random.between(1_000, 2_500_000);
+  const price = choosePrice(client);
   const key = random.key();
   const cashier = terminal === counter.id && random.chance(30);
   // Recorded at once, because the database may be restored before the other answer.
@@ -73,8 +83,8 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
     noteIntent(
       client,
       cashier
-        ? await counter.caller.post('/payment_intents', { amount }, key)
-        : await server.post('/payment_intents', { amount, terminal }, key),
+        ? await counter.caller.post('/payment_intents', price, key)
+        : await server.post('/payment_intents', { ...price, terminal }, key),
     );
   // Sends twice concurrently, like a client that is unsure.
   const [made] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
@@ -293,6 +303,7 @@ function openClient(options: ClientsOptions, number: number): Client {
     urls,
     counter: { ...terminal, caller: open('/device/v1', terminal.deviceKey) },
     endpoints: world.livemode ? [] : options.endpoints,
+    localPrices: options.localPrices,
   };
 }
 

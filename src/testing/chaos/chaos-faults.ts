@@ -17,8 +17,11 @@ interface Field {
   readonly only: string;
 }
 
-/** short: faults of a few seconds. long: also those that take a minute. nightly: also losses. */
-export type Reach = 'short' | 'long' | 'nightly';
+/**
+ * short: faults of a few seconds. long: also those that take a minute. nightly: also losses. soak:
+ * also machines whose clocks step and whose disks fill up, and every feature in use.
+ */
+export type Reach = 'short' | 'long' | 'nightly' | 'soak';
 
 export interface FaultsOptions extends Field {
   readonly random: Random;
@@ -55,6 +58,8 @@ const BEHAVIOR_NAMES = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
  * strikes during it.
  */
 const RECOVERED_MS = 3_000;
+/** The largest step of a clock: two minutes. */
+const CLOCK_STEP_MS = 120_000;
 /** The time between faults. */
 const PAUSE = { low: 1_500, high: 5_000 };
 
@@ -313,6 +318,46 @@ function losses({ ground: { database }, journal, processes }: Field): Fault[] {
   ];
 }
 
+/** Returns faults of the machines below the processes and the database. */
+function machineFaults({ ground: { database, disk }, processes }: Field): Fault[] {
+  const full: Fault = {
+    name: 'the disk of the database is full',
+    weight: 6,
+    plan: (random) => {
+      const ms = random.between(1_000, 6_000);
+      return {
+        targets: processes,
+        strike: async () => {
+          const free = await disk?.fill();
+          await sleep(ms);
+          await free?.();
+          // A database that cannot write its log stops, and its supervisor starts it again.
+          await database.kill().catch(() => {});
+          await database.start();
+        },
+      };
+    },
+  };
+  const step: Fault = {
+    name: 'the clock of a process steps, and back',
+    weight: 10,
+    plan: (random) => {
+      const targets = [random.pick(processes)];
+      const offMs = random.between(-CLOCK_STEP_MS, CLOCK_STEP_MS);
+      const ms = random.between(2_000, 10_000);
+      return {
+        targets,
+        strike: async (stepped) => {
+          await Promise.all(stepped.map((process) => process.stepClock(offMs)));
+          await sleep(ms);
+          await Promise.all(stepped.map((process) => process.stepClock(null)));
+        },
+      };
+    },
+  };
+  return disk === null ? [step] : [step, full];
+}
+
 function allFaults(field: Field): Fault[] {
   const { reach, only } = field;
   const all = [
@@ -320,7 +365,8 @@ function allFaults(field: Field): Fault[] {
     ...databaseFaults(field),
     ...chainFaults(field),
     ...(reach === 'short' ? [] : longFaults(field)),
-    ...(reach === 'nightly' ? losses(field) : []),
+    ...(reach === 'nightly' || reach === 'soak' ? losses(field) : []),
+    ...(reach === 'soak' ? machineFaults(field) : []),
   ];
   const isFinal = field.ground.testnet.config.profile.finality === 'deterministic';
   const faults = all.filter(

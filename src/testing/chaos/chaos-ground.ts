@@ -11,6 +11,7 @@ import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-fo
 import type { ProfileName } from '#settlement/chain-profiles.ts';
 import { type ChaosChain, openChaosChain, type Providers } from '#testing/chaos/chaos-chain.ts';
 import { ENDED_MS, persistently } from '#testing/chaos/chaos-restart.ts';
+import { mountSmallDisk, type SmallDisk } from '#testing/small-disk.ts';
 
 interface PutBack {
   readonly promote: boolean;
@@ -41,6 +42,8 @@ export interface ChaosGround {
   /** Removed at the end; contains the data folders of processes. */
   readonly folder: string;
   readonly database: ChaosDatabase;
+  /** The database's disk, which a fault fills; `null` if it shares this machine's. */
+  readonly disk: SmallDisk | null;
   readonly testnet: ChaosChain;
   readonly mainnet: ChaosChain;
   /** Test network and live network. */
@@ -132,12 +135,16 @@ export async function openChaosGround(
     readonly blockMs?: number;
     readonly profile?: ProfileName;
     readonly delays?: ContractDelays;
+    /** The size of a disk of its own for the database. */
+    readonly diskMegabytes?: number;
   } = { providers: 'none' },
 ): Promise<ChaosGround> {
-  const { providers, blockMs = 1_000, profile = 'custom', delays } = wanted;
+  const { providers, blockMs = 1_000, profile = 'custom', delays, diskMegabytes } = wanted;
   const temporary = await openTemporaryFolder('tapline-chaos');
   const secret = await temporary.folder.secret('service');
-  const database = await openDatabaseOf(temporary);
+  const disk = diskMegabytes === undefined ? null : await mountSmallDisk(diskMegabytes);
+  const place = disk === null ? null : await openTemporaryFolder('tapline-database', disk.path);
+  const database = await openDatabaseOf(place ?? temporary);
   const [testnet, mainnet] = await Promise.all(
     NETWORKS.map((network) =>
       openChaosChain(temporary, {
@@ -150,6 +157,7 @@ export async function openChaosGround(
   return {
     folder: temporary.folder.path,
     database,
+    disk,
     testnet,
     mainnet,
     chains: [testnet, mainnet],
@@ -157,6 +165,8 @@ export async function openChaosGround(
     endWithUs: temporary.endWithUs,
     close: async () => {
       await Promise.all([testnet.stop(), mainnet.stop(), database.stop()]);
+      await place?.remove();
+      await disk?.unmount();
       await temporary.remove();
     },
   };

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
@@ -36,6 +36,8 @@ export interface ChaosProcess {
   terminate(): void;
   /** Sets extra settings of the next instances; `null` restores the original ones. */
   tell(env: Readonly<Record<string, string>> | null): void;
+  /** Sets its machine's clock off by this much; `null`: by as much as at its start. */
+  stepClock(offMs: number | null): Promise<void>;
   /** Stops the process for this long, with its connections and leases. */
   freeze(ms: number): Promise<void>;
   /** Ends it without a restart. */
@@ -52,8 +54,8 @@ export interface ProcessWires {
 export interface ChaosProcessOptions {
   readonly name: string;
   readonly role: ChaosRole;
-  /** The clock error of its machine. */
-  readonly clockOffMs?: number;
+  /** The clock error of its machine; `undefined` for a clock that cannot be stepped. */
+  readonly clockOffMs?: number | undefined;
   readonly env?: Readonly<Record<string, string>>;
   /** Settings of the first instance only, such as a failpoint. */
   readonly firstEnv?: Readonly<Record<string, string>>;
@@ -156,10 +158,11 @@ async function prepareFolder(ground: ChaosGround, name: string): Promise<string>
   return dataDir;
 }
 
+const clockFile = (ground: ChaosGround, name: string) => path.join(ground.folder, name, 'clock');
+
 function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number) {
-  const { clockOffMs = 0 } = options;
-  const wrongClock = {
-    CHAOS_CLOCK_MS: String(clockOffMs),
+  const ownClock = {
+    CHAOS_CLOCK_FILE: clockFile(ground, options.name),
     NODE_OPTIONS: `--import=file://${CLOCK} ${process.env.NODE_OPTIONS ?? ''}`,
   };
   return {
@@ -167,7 +170,7 @@ function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number
     ...options.wires?.env,
     ...options.env,
     PORT: String(port),
-    ...(clockOffMs === 0 ? {} : wrongClock),
+    ...(options.clockOffMs === undefined ? {} : ownClock),
   };
 }
 
@@ -232,8 +235,11 @@ export async function startChaosProcess(
   ground: ChaosGround,
   options: ChaosProcessOptions,
 ): Promise<ChaosProcess> {
-  const { name, role } = options;
+  const { name, role, clockOffMs = 0 } = options;
   const dataDir = await prepareFolder(ground, name);
+  const stepClock: ChaosProcess['stepClock'] = (offMs) =>
+    writeFile(clockFile(ground, name), String(offMs ?? clockOffMs));
+  await stepClock(null);
   const port = role === 'api' ? await freePort() : 0;
   const env = lifeEnv(ground, options, port);
   let told: Readonly<Record<string, string>> = {};
@@ -264,6 +270,7 @@ export async function startChaosProcess(
     tell: (other) => {
       told = other ?? {};
     },
+    stepClock,
     freeze: async (ms) => {
       const frozen = child();
       frozen?.kill('SIGSTOP');

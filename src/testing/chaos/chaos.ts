@@ -10,6 +10,7 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import type { ChaosChain } from '#testing/chaos/chaos-chain.ts';
 import { startClients } from '#testing/chaos/chaos-clients.ts';
 import { type Reach, startFaults } from '#testing/chaos/chaos-faults.ts';
+import { type Features, useEverything } from '#testing/chaos/chaos-features.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { type Journal, openJournal } from '#testing/chaos/chaos-journal.ts';
 import { type ChaosOwner, enrolOwner, openOwner } from '#testing/chaos/chaos-owner.ts';
@@ -89,6 +90,8 @@ const CLOCK_OFF_MS = 60_000;
  * run.
  */
 const SETTLE_WITHIN_S = 30;
+/** The database's own disk in a soak, besides a megabyte for each second. */
+const DISK_MEGABYTES = 1_500;
 /** One of this many clients sells on the live network. */
 const TEST_WORLDS = 3;
 
@@ -139,14 +142,24 @@ function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
 
 async function startProcesses(
   ground: ChaosGround,
-  publicUrl: string,
-  timetable: Timetable,
+  {
+    timetable,
+    features,
+    ...wanted
+  }: {
+    readonly publicUrl: string;
+    readonly timetable: Timetable;
+    readonly features: Features | null;
+  },
 ): Promise<ChaosProcess[]> {
   const env = {
     SETTLEMENT_TIMEOUT_SECONDS: String(SETTLE_WITHIN_S),
-    TAPLINE_PUBLIC_URL: publicUrl,
+    TAPLINE_PUBLIC_URL: wanted.publicUrl,
+    ...features?.env,
   };
-  const start = async (name: string, role: ChaosRole, clockOffMs = 0) => {
+  // Only clocks that are wrong or step are replaced, because that costs time.
+  const right = features === null ? undefined : 0;
+  const start = async (name: string, role: ChaosRole, clockOffMs: number | undefined = right) => {
     const wires = await openProcessWires(ground, name, timetable);
     const own = role === 'watch' ? { ...env, ...watchEnv(ground) } : env;
     return startChaosProcess(ground, { name, role, clockOffMs, env: own, wires });
@@ -273,6 +286,7 @@ async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
     random: (client) => createRandom(seed, `client ${client}`),
     clients: options.clients,
     endpoints: endpoints.slice(-1).map(({ id }) => id),
+    localPrices: options.reach === 'soak',
   });
   const random = createRandom(seed, 'faults');
   const { reach, only = '' } = options;
@@ -336,7 +350,9 @@ async function fillWorlds(
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
   const { blockMs, profile } = options;
-  const ground = await openChaosGround({ providers: 'first', blockMs, profile });
+  const isSoak = options.reach === 'soak';
+  const disk = isSoak ? { diskMegabytes: DISK_MEGABYTES + options.seconds } : {};
+  const ground = await openChaosGround({ providers: 'first', blockMs, profile, ...disk });
   stops.push(ground.close);
   log('ground is up');
   const first = await makeDemo(ground);
@@ -355,10 +371,12 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   const filled = await fillWorlds({ ground, db, publicUrl, facilitators }, { sandbox, size });
   const endpoints = await addEndpoints(caller(`${base_url}/v1`, sandbox.test.secret_key), seed);
   stops.push(() => Promise.all(endpoints.map(({ receiver }) => receiver.close())));
-  const { secret } = await enrolOwner(base_url, person);
+  const { secret, client } = await enrolOwner(base_url, person);
+  const features = isSoak ? await useEverything(client, { db, ...filled }) : null;
+  if (features !== null) stops.push(features.close);
   await first.stop();
   const timetable = openTimetable(options.strikes ?? null);
-  const processes = await startProcesses(ground, publicUrl, timetable);
+  const processes = await startProcesses(ground, { publicUrl, timetable, features });
   front.targetPort = Number(new URL(urlsOf(processes)[0] ?? '').port);
   stops.push(() => Promise.all(processes.map((process) => process.close())));
   log('five processes are up');

@@ -1,0 +1,55 @@
+import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
+import type { Sql } from '#db/database.ts';
+import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
+import { setLimits } from '#testing/offline-sales.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+import { startRateFeeds } from '#testing/rates.ts';
+
+/** The features that only a soak uses: prices in euros, offline sales, a language, schedules. */
+
+const LANGUAGE = 'ja';
+/** The day ends no sooner than this, so that sales come before. */
+const SOONEST_MS = MINUTE_MS;
+
+/** Returns the time until a zone's day ends. */
+function untilMidnight(timeZone: string, now: Date): number {
+  const parts = new Intl.DateTimeFormat('en', {
+    ...{ timeZone, hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' },
+  }).formatToParts(now);
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value ?? 0);
+  return DAY_MS - ((part('hour') * 60 + part('minute')) * 60 + part('second')) * 1000;
+}
+
+/** Returns the zone whose day ends next. */
+function nextMidnight(now: Date): string {
+  const zones = Intl.supportedValuesOf('timeZone')
+    .map((name) => ({ name, ms: untilMidnight(name, now) }))
+    .filter(({ ms }) => ms > SOONEST_MS)
+    .sort((one, other) => one.ms - other.ms);
+  return zones[0]?.name ?? 'UTC';
+}
+
+export interface Features {
+  /** Settings of every process. */
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** Lets the account use everything, with a day that ends early in the run. */
+export async function useEverything(
+  owner: PersonClient,
+  { db, worlds }: { readonly db: Sql; readonly worlds: readonly ChaosWorld[] },
+): Promise<Features> {
+  for (const { id } of worlds.flatMap(({ terminals }) => terminals)) {
+    await setLimits({ store: { db, terminalId: id } });
+  }
+  const path = `/accounts/${worlds[0]?.accountId}`;
+  const { version } = (await owner.get(path)).body;
+  const edited = await owner.patch(path, {
+    ...{ version, language: LANGUAGE, time_zone: nextMidnight(new Date()), currency: 'eur' },
+    ...{ automatic_payout: 'daily', export_schedule: { every: 'day', format: 'jsonl' } },
+  });
+  if (edited.status !== 200) throw new Error(edited.text);
+  const feeds = await startRateFeeds({ eur: '0.9213', usd: '1' });
+  return { env: { RATES_URL: feeds.setting }, close: feeds.close };
+}
