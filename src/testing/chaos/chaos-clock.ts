@@ -1,16 +1,16 @@
-// Sets this process's clock off by the milliseconds in the file CHAOS_CLOCK_FILE, like a machine that
-// has lost its time server; a changed file is a step. Loaded before the process's own code (`node
-// --import`). Timers and `performance.now()` are unaffected, as on a real machine.
+// Sets this process's clock off by the milliseconds in the file CHAOS_CLOCK_FILE, like a machine
+// that has lost its time server; a changed file is a step. Loaded before the process's own code
+// (`node --import`). Timers and `performance.now()` are unaffected, as on a real machine.
 import { readFileSync } from 'node:fs';
 
 const file = process.env.CHAOS_CLOCK_FILE ?? '';
 const READ_EVERY_MS = 100;
 let wrongByMs = 0;
-function read(): void {
+function readError(): void {
   wrongByMs = Number(readFileSync(file, 'utf8')) || 0;
 }
-read();
-setInterval(read, READ_EVERY_MS).unref();
+readError();
+setInterval(readError, READ_EVERY_MS).unref();
 const rightNow = Date.now.bind(Date);
 
 globalThis.Date = new Proxy(Date, {

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import type { PersonClient } from '#testing/person-client.ts';
-import { startRateFeeds } from '#testing/rates.ts';
 
 /** The features that only a soak uses: prices in euros, offline sales, a language, schedules. */
 
@@ -27,6 +29,21 @@ function nextMidnight(now: Date): string {
     .filter(({ ms }) => ms > SOONEST_MS)
     .sort((one, other) => one.ms - other.ms);
   return zones[0]?.name ?? 'UTC';
+}
+
+/** Two feeds that agree on these rates (units per dollar). @returns the value of RATES_URL. */
+async function startRateFeeds(rates: Readonly<Record<string, string>>) {
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ base: 'usd', as_of: new Date().toISOString(), rates }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    setting: ['one', 'other'].map((name) => `http://127.0.0.1:${port}/${name}`).join(),
+    close: async () => void server.close().closeAllConnections(),
+  };
 }
 
 export interface Features {
