@@ -3,6 +3,12 @@ import { randomInt } from 'node:crypto';
 /** The seed of every random history in this process. `SEED=…` repeats one that failed. */
 export const SEED = Number(process.env.SEED ?? randomInt(2 ** 31));
 
+/** A range of milliseconds from which pauses are chosen. */
+export interface PauseMs {
+  readonly low: number;
+  readonly high: number;
+}
+
 /** Random choices that a seed reproduces. Each part of a history has its own stream. */
 export interface Random {
   /** Returns a whole number from 0 to `limit - 1`. */

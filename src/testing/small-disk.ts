@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rm, statfs } from 'node:fs/promises';
+import { mkdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -12,21 +12,21 @@ export interface SmallDisk {
   unmount(): Promise<void>;
 }
 
-/** Large, because on a busy machine each write waits for its turn. */
-const BLOCK_BYTES = 8 * 1024 * 1024;
+/** Attempts to fill it, because it may be written to between reading its use and the change. */
+const FILL_TRIES = 20;
 
-async function fill(folder: string): Promise<() => Promise<void>> {
-  const file = path.join(folder, 'filler');
-  const handle = await open(file, 'w');
-  const block = Buffer.alloc(BLOCK_BYTES);
-  for (;;) {
-    const { bavail } = await statfs(folder);
-    if (bavail === 0) break;
-    const { bytesWritten } = await handle.write(block).catch(() => ({ bytesWritten: 0 }));
-    if (bytesWritten === 0) break;
+function mount(...args: readonly string[]): boolean {
+  return spawnSync('/bin/mount', args, { stdio: 'ignore' }).status === 0;
+}
+
+/** Shrinks the disk to what it holds, which takes no memory, unlike a file that fills it. */
+async function shrink(folder: string): Promise<void> {
+  for (let tries = 0; tries < FILL_TRIES; tries++) {
+    const { blocks, bfree, bsize } = await statfs(folder);
+    const usedBytes = (blocks - bfree) * bsize;
+    if (mount('-o', `remount,size=${usedBytes}`, folder)) return;
   }
-  await handle.close();
-  return () => rm(file);
+  throw new Error(`the disk at ${folder} could not be filled`);
 }
 
 /** Mounts a file system of this size. @returns `null` if this user may not mount one. */
@@ -34,14 +34,19 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | nul
   if (process.platform !== 'linux') return null;
   const folder = path.join(tmpdir(), `tapline-small-${randomUUID()}`);
   await mkdir(folder);
-  const args = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=1777`, 'tmpfs', folder];
-  if (spawnSync('/bin/mount', args, { stdio: 'ignore' }).status !== 0) {
+  const size = `size=${megabytes}m`;
+  if (!mount('-t', 'tmpfs', '-o', `${size},mode=1777`, 'tmpfs', folder)) {
     await rm(folder, { recursive: true });
     return null;
   }
   return {
     path: folder,
-    fill: () => fill(folder),
+    fill: async () => {
+      await shrink(folder);
+      return async () => {
+        if (!mount('-o', `remount,${size}`, folder)) throw new Error(`${folder} is still full`);
+      };
+    },
     unmount: async () => {
       spawnSync('/bin/umount', ['-l', folder], { stdio: 'ignore' });
       await rm(folder, { recursive: true, force: true });

@@ -10,12 +10,12 @@ import { SEED } from '#testing/random.ts';
 
 /**
  * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]
- * [--soak]`: one chaos run of ten minutes, unless told otherwise. `--block-ms 200` uses chains with
- * short blocks, whose nodes answer a broadcast with its receipt. `--profile arc` tells the service
- * that blocks are final at once, and then none is reorganized. `--losses` also restores the
- * database from an earlier backup and fails over; `--nightly` does so too, and adds every crash
- * point and many seeds of the model; `--soak` does so with every feature in use, clocks that step
- * and a full disk (as root).
+ * [--soak] [--minutes n]`: one chaos run of ten minutes, unless told otherwise. `--block-ms 200`
+ * uses chains with short blocks, whose nodes answer a broadcast with its receipt. `--profile arc`
+ * tells the service that blocks are final at once, and then none is reorganized. `--losses` also
+ * restores the database from an earlier backup and fails over; `--nightly` does so too, and adds
+ * every crash point and many seeds of the model; `--soak` does so slowly, with every feature in
+ * use, clocks that step and a full disk (as root).
  * Exits with 1 and lists the broken promises if there are any.
  *
  * `--linger-seconds n` keeps everything running for that long after a broken promise and writes the
@@ -28,7 +28,8 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     seconds: { type: 'string', default: '440' },
-    clients: { type: 'string', default: '64' },
+    minutes: { type: 'string' },
+    clients: { type: 'string' },
     'block-ms': { type: 'string', default: '1000' },
     profile: { type: 'string', default: 'custom' },
     nightly: { type: 'boolean', default: false },
@@ -51,8 +52,12 @@ type Schedule = Pick<
   readonly strikes: readonly Strike[] | null;
 };
 
+const CLIENTS = 64;
+/** Few, because they also sell slowly: about one sale in two seconds. */
+const SOAK_CLIENTS = 8;
 /** Low enough to be reached in the last third of a run. */
 const REFUNDS_PER_SECOND = 600_000n;
+const SOAK_REFUNDS_PER_SECOND = 40_000n;
 
 function profileOf(text: string): ProfileName {
   const name = PROFILE_NAMES.find((one) => one === text);
@@ -70,8 +75,8 @@ function optionsOf(): Schedule {
     return JSON.parse(readFileSync(values.replay, 'utf8')) as Schedule;
   return {
     seed: Number(values.seed ?? SEED),
-    seconds: Number(values.seconds),
-    clients: Number(values.clients),
+    seconds: values.minutes === undefined ? Number(values.seconds) : Number(values.minutes) * 60,
+    clients: Number(values.clients ?? (values.soak ? SOAK_CLIENTS : CLIENTS)),
     blockMs: Number(values['block-ms']),
     profile: profileOf(values.profile),
     only: values.only,
@@ -95,7 +100,8 @@ async function playChaos(): Promise<boolean> {
   const { strikes, ...options } = optionsOf();
   const { seed, seconds } = options;
   console.log(`seed ${seed}`);
-  const refundDailyLimit = BigInt(seconds) * REFUNDS_PER_SECOND;
+  const refundsPerSecond = options.reach === 'soak' ? SOAK_REFUNDS_PER_SECOND : REFUNDS_PER_SECOND;
+  const refundDailyLimit = BigInt(seconds) * refundsPerSecond;
   const size = { terminals: 24, payers: 48, limited: 6, refundDailyLimit };
   const restMs = Number(values['rest-seconds']) * 1000;
   const lingerMs = Number(values['linger-seconds']) * 1000;

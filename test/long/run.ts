@@ -20,8 +20,10 @@ All loads are those of a machine with two cores.
 | date | file | passed | failed | minutes | measured |
 |---|---|---|---|---|---|
 `;
-/** A hanging test must not block the run. An outage that was asked to be longer adds its length. */
-const TIMEOUT_MS = 1_800_000 + Number(process.env.OUTAGE_MINUTES ?? 0) * 90_000;
+/** A hanging test must not block the run. An outage or a soak of more minutes adds its length. */
+const LONGER_MINUTES =
+  Number(process.env.OUTAGE_MINUTES ?? 0) + Number(process.env.SOAK_MINUTES ?? 0);
+const TIMEOUT_MS = 1_800_000 + LONGER_MINUTES * 90_000;
 
 interface Tally {
   passed: number;

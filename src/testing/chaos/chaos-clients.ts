@@ -7,7 +7,7 @@ import {
 import type { Journal, SeenIntent, SeenRefund } from '#testing/chaos/chaos-journal.ts';
 import { pageThrough } from '#testing/chaos/chaos-pagination.ts';
 import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
-import type { Random } from '#testing/random.ts';
+import type { PauseMs, Random } from '#testing/random.ts';
 import { WAYS } from '#testing/ways/ways.ts';
 
 export interface ClientsOptions {
@@ -21,8 +21,10 @@ export interface ClientsOptions {
   readonly clients: number;
   /** Endpoints that clients may disable and enable. */
   readonly endpoints: readonly string[];
-  /** True if some prices are in the shop's currency. */
-  readonly localPrices: boolean;
+  /** In a soak: some prices are in euros, half of the sales use the rarer ways to pay. */
+  readonly everything: boolean;
+  /** The pause of a client between two scenes; `null` for none. */
+  readonly pauseMs: PauseMs | null;
 }
 
 /** One client with its counter. */
@@ -38,7 +40,7 @@ interface Client {
     readonly caller: ChaosCaller;
   };
   readonly endpoints: readonly string[];
-  readonly localPrices: boolean;
+  readonly everything: boolean;
 }
 
 type Scene = (client: Client) => Promise<void>;
@@ -67,9 +69,9 @@ function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | nu
 }
 
 /** Returns a price in USDC, or sometimes in euros. */
-function choosePrice({ random, localPrices }: Client) {
+function choosePrice({ random, everything }: Client) {
   const amount = random.between(1_000, 2_500_000);
-  if (!localPrices || !random.chance(30)) return { amount };
+  if (!everything || !random.chance(30)) return { amount };
   return { presentment: { currency: 'eur', amount: random.between(1, 230) } };
 }
 
@@ -277,7 +279,8 @@ const SCENES: readonly (readonly [number, Scene])[] = [
   [2, switchEndpoint],
 ];
 
-function chooseScene(random: Random): Scene {
+function chooseScene({ random, everything }: Client): Scene {
+  if (everything && random.chance(50)) return byAnyWay;
   let rest = random.below(100);
   for (const [share, scene] of SCENES) {
     if (rest < share) return scene;
@@ -303,26 +306,31 @@ function openClient(options: ClientsOptions, number: number): Client {
     urls,
     counter: { ...terminal, caller: open('/device/v1', terminal.deviceKey) },
     endpoints: world.livemode ? [] : options.endpoints,
-    localPrices: options.localPrices,
+    everything: options.everything,
   };
 }
 
 /** Starts clients that buy, cancel and refund until they are stopped. */
 export function startClients(options: ClientsOptions): { stop(): Promise<void> } {
-  let stopped = false;
+  const { pauseMs } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const live = async (number: number) => {
     const client = openClient(options, number);
-    while (!stopped) {
-      const scene = chooseScene(client.random);
-      const playable = !client.world.livemode || !TEST_ONLY.has(scene);
-      await (playable ? scene : sale)(client);
+    const { random, world } = client;
+    while (!signal.aborted) {
+      const ms = pauseMs === null ? 0 : random.between(pauseMs.low, pauseMs.high);
+      if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
+      const scene = chooseScene(client);
+      const playable = !world.livemode || !TEST_ONLY.has(scene);
+      if (!signal.aborted) await (playable ? scene : sale)(client);
     }
   };
   const lives = Array.from({ length: options.clients }, (_, number) => live(number));
   const done = Promise.all(lives).catch((error) => options.journal.complain(String(error)));
   return {
     stop: async () => {
-      stopped = true;
+      stopping.abort();
       await done;
     },
   };

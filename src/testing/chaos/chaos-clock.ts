@@ -7,7 +7,7 @@ const file = process.env.CHAOS_CLOCK_FILE ?? '';
 const READ_EVERY_MS = 100;
 let wrongByMs = 0;
 function readError(): void {
-  wrongByMs = Number(readFileSync(file, 'utf8')) || 0;
+  wrongByMs = Number(readFileSync(file, 'utf8'));
 }
 readError();
 setInterval(readError, READ_EVERY_MS).unref();

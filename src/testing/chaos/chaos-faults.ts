@@ -4,7 +4,7 @@ import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import type { ChaosProcess } from '#testing/chaos/chaos-process.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
-import type { Random } from '#testing/random.ts';
+import type { PauseMs, Random } from '#testing/random.ts';
 
 /** The targets of faults, and the parts that must be notified of them. */
 interface Field {
@@ -25,6 +25,8 @@ export type Reach = 'short' | 'long' | 'nightly' | 'soak';
 
 export interface FaultsOptions extends Field {
   readonly random: Random;
+  /** The pause between two faults. */
+  readonly pauseMs: PauseMs;
   readonly timetable: Pick<Timetable, 'strike'>;
   readonly log: (line: string) => void;
 }
@@ -60,8 +62,6 @@ const BEHAVIOR_NAMES = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
 const RECOVERED_MS = 3_000;
 /** The largest step of a clock: two minutes. */
 const CLOCK_STEP_MS = 120_000;
-/** The time between faults. */
-const PAUSE = { low: 1_500, high: 5_000 };
 
 function workersOf(processes: readonly ChaosProcess[]): ChaosProcess[] {
   return processes.filter(({ role }) => role === 'worker');
@@ -391,7 +391,7 @@ export function startFaults(options: FaultsOptions): {
   readonly struck: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 } {
-  const { ground, random, timetable, log } = options;
+  const { ground, random, timetable, log, pauseMs } = options;
   const faults = allFaults(options);
   // Resumes transfers, because a chain that lost its newest blocks may have forgotten that.
   const mend = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
@@ -399,8 +399,8 @@ export function startFaults(options: FaultsOptions): {
   const stopping = new AbortController();
   const run = async () => {
     while (!stopping.signal.aborted) {
-      const pauseMs = random.between(PAUSE.low, PAUSE.high);
-      await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+      const ms = random.between(pauseMs.low, pauseMs.high);
+      await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
       const fault = choose(faults, random);
       log(fault.name);

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
+import type { Caller } from '#testing/api-client.ts';
 import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import type { PersonClient } from '#testing/person-client.ts';
@@ -10,6 +11,7 @@ import type { PersonClient } from '#testing/person-client.ts';
 /** The features that only a soak uses: prices in euros, offline sales, a language, schedules. */
 
 const LANGUAGE = 'ja';
+const DAY_SECONDS = DAY_MS / 1_000;
 /** The day ends no sooner than this, so that sales come before. */
 const SOONEST_MS = MINUTE_MS;
 
@@ -43,6 +45,25 @@ async function startRateFeeds(rates: Readonly<Record<string, string>>) {
   return {
     setting: ['one', 'other'].map((name) => `http://127.0.0.1:${port}/${name}`).join(),
     close: async () => void server.close().closeAllConnections(),
+  };
+}
+
+const NO_SCHEDULE = 'no statement or payout of an ended day';
+
+/**
+ * Ends the day of the test account, so that its schedules run in a short soak, too.
+ * @returns a check that they have.
+ */
+export async function endTheDay(merchant: Caller, db: Sql): Promise<() => Promise<string[]>> {
+  const { status } = await merchant.post('/test_helpers/clock/advance', { seconds: DAY_SECONDS });
+  if (status !== 200) throw new Error(`the clock answered ${status}`);
+  return async () => {
+    const rows = await db.query(
+      `select from scheduled_exports x join automatic_payouts p on p.account_id = x.account_id
+         and p.livemode = x.livemode and p.period = x.from_day
+       where not x.livemode and x.token_hash is not null and p.status <> 'waiting'`,
+    );
+    return rows.length === 0 ? [NO_SCHEDULE] : [];
   };
 }
 

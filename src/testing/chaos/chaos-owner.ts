@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret, TOTP } from 'otpauth';
 import type { Journal, SeenWithdrawal } from '#testing/chaos/chaos-journal.ts';
 import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
-import type { Random } from '#testing/random.ts';
+import type { PauseMs, Random } from '#testing/random.ts';
 
 /** An account owner who occasionally withdraws on both networks. */
 export interface ChaosOwner {
   /** Withdraws until it is stopped. */
   start(random: Random, journal: Journal): { stop(): Promise<void> };
+  /** Signs in once. @returns a client for each node. */
+  signIn(random: Random, journal: Journal): Promise<readonly PersonClient[]>;
 }
 
 interface OwnerOptions {
@@ -17,12 +19,13 @@ interface OwnerOptions {
   readonly person: { readonly email: string; readonly password: string };
   /** The authenticator app's secret. */
   readonly secret: string;
+  /** The pause between two withdrawals. */
+  readonly pauseMs: PauseMs;
 }
 
 const MODES = ['test', 'live'] as const;
 /** Amounts similar to the sales of a few seconds, so that some withdrawals are refused. */
 const AMOUNT = { low: 1_000, high: 6_000_000 };
-const PAUSE = { low: 300, high: 2_500 };
 /** The time for which a request is retried. An outage in a run lasts a few seconds. */
 const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 400;
@@ -64,10 +67,15 @@ interface Desk {
  */
 function moveOn(desk: Desk): void {
   const { client, random, options } = desk;
-  const next = new PersonClient(`${random.pick(options.urls)}/dashboard/v1`);
-  for (const [name, value] of client.cookies) next.cookies.set(name, value);
-  next.csrfToken = client.csrfToken;
-  desk.client = next;
+  desk.client = clientAt(random.pick(options.urls), client);
+}
+
+/** Returns a client of a node with another client's session. */
+function clientAt(url: string, { cookies, csrfToken }: PersonClient): PersonClient {
+  const client = new PersonClient(`${url}/dashboard/v1`);
+  for (const [name, value] of cookies) client.cookies.set(name, value);
+  client.csrfToken = csrfToken;
+  return client;
 }
 
 async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer | null> {
@@ -152,15 +160,22 @@ async function withdraw(desk: Desk): Promise<void> {
 
 export function openOwner(options: OwnerOptions): ChaosOwner {
   return {
+    signIn: async (random, journal) => {
+      const client = new PersonClient(`${options.urls[0]}/dashboard/v1`);
+      const desk: Desk = { options, random, journal, client, isStopped: () => false };
+      await signIn(desk);
+      return options.urls.map((url) => clientAt(url, desk.client));
+    },
     start: (random, journal) => {
       let stopped = false;
       const client = new PersonClient(`${options.urls[0]}/dashboard/v1`);
+      const { pauseMs } = options;
       const desk: Desk = { options, random, journal, client, isStopped: () => stopped };
       const live = async () => {
         await signIn(desk);
         while (!stopped) {
           await withdraw(desk);
-          await rest(desk, random.between(PAUSE.low, PAUSE.high));
+          await rest(desk, random.between(pauseMs.low, pauseMs.high));
         }
       };
       const done = live().catch((error) => journal.complain(`the owner: ${error}`));

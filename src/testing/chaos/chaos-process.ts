@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { replaceFile } from '#files/replace-file.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
@@ -23,6 +24,7 @@ export interface ChaosProcess {
   readonly role: ChaosRole;
   /** Its HTTP address; `null` without the api role. */
   readonly url: string | null;
+  readonly dataDir: string;
   /** Returns how many times it was started. */
   starts(): number;
   /** True once the present instance is ready. */
@@ -238,7 +240,7 @@ export async function startChaosProcess(
   const { name, role, clockOffMs = 0 } = options;
   const dataDir = await prepareFolder(ground, name);
   const stepClock: ChaosProcess['stepClock'] = (offMs) =>
-    writeFile(clockFile(ground, name), String(offMs ?? clockOffMs));
+    replaceFile(clockFile(ground, name), String(offMs ?? clockOffMs));
   await stepClock(null);
   const port = role === 'api' ? await freePort() : 0;
   const env = lifeEnv(ground, options, port);
@@ -261,6 +263,7 @@ export async function startChaosProcess(
     name,
     role,
     url: role === 'api' ? `http://127.0.0.1:${port}/api` : null,
+    dataDir,
     starts,
     isReady: () => lifeLogs().includes(READY_LINE),
     logs,

@@ -10,7 +10,7 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import type { ChaosChain } from '#testing/chaos/chaos-chain.ts';
 import { startClients } from '#testing/chaos/chaos-clients.ts';
 import { type Reach, startFaults } from '#testing/chaos/chaos-faults.ts';
-import { type Features, useEverything } from '#testing/chaos/chaos-features.ts';
+import { endTheDay, type Features, useEverything } from '#testing/chaos/chaos-features.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { type Journal, openJournal } from '#testing/chaos/chaos-journal.ts';
 import { type ChaosOwner, enrolOwner, openOwner } from '#testing/chaos/chaos-owner.ts';
@@ -25,7 +25,7 @@ import { openTimetable, type Strike, type Timetable } from '#testing/chaos/chaos
 import { type ChaosWorld, fillWorld, type WorldSize } from '#testing/chaos/chaos-world.ts';
 import { openProcessWires } from '#testing/chaos/process-wires.ts';
 import { checkInvariants, comeToRest } from '#testing/invariants/invariants.ts';
-import { createRandom } from '#testing/random.ts';
+import { createRandom, type PauseMs } from '#testing/random.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
 import { type OutsideWallets, outsideWallets } from '#testing/ways/outside-wallets.ts';
 import { addPayers, type PayersGround } from '#testing/ways/payers.ts';
@@ -79,8 +79,33 @@ export interface ChaosReport {
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 
-/** Interval at which the rules that always hold are checked while faults strike. */
-const CHECK_EVERY_MS = 10_000;
+/** How fast a run acts. */
+interface Pace {
+  /** The pause of a client between two scenes; `null` for none. */
+  readonly sceneMs: PauseMs | null;
+  readonly faultMs: PauseMs;
+  /** The pause of the owner between two withdrawals. */
+  readonly withdrawalMs: PauseMs;
+  /** Interval at which the rules that always hold are checked while faults strike. */
+  readonly checkEveryMs: number;
+}
+
+const FAST: Pace = {
+  sceneMs: null,
+  faultMs: { low: 1_500, high: 5_000 },
+  withdrawalMs: { low: 300, high: 2_500 },
+  checkEveryMs: 10_000,
+};
+/** A small shop's: eight clients sell every two seconds, so that several soaks share a machine. */
+const SLOW: Pace = {
+  sceneMs: { low: 6_000, high: 22_000 },
+  faultMs: { low: 8_000, high: 25_000 },
+  withdrawalMs: { low: 10_000, high: 60_000 },
+  checkEveryMs: 60_000,
+};
+
+const paceOf = ({ reach }: ChaosOptions) => (reach === 'soak' ? SLOW : FAST);
+
 /** Within this time after the last fault, everything must have settled, on an idle machine. */
 const REST_MS = 150_000;
 /** Clock error of one process's machine: a minute. */
@@ -179,7 +204,7 @@ async function startProcesses(
 }
 
 /** Repeatedly checks the rules that always hold, while the database answers. */
-function watchInvariants(db: Database, log: (line: string) => void) {
+function watchInvariants(db: Database, everyMs: number, log: (line: string) => void) {
   const broken: string[] = [];
   let checks = 0;
   const timer = setInterval(() => {
@@ -191,7 +216,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
       },
       () => {}, // The database is down. The next check sees the result.
     );
-  }, CHECK_EVERY_MS);
+  }, everyMs);
   return {
     broken,
     checks: () => checks,
@@ -277,7 +302,8 @@ interface Stage {
 async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
   const { seed, log } = options;
   const { ground, db, processes, worlds, endpoints, timetable } = stage;
-  const watch = watchInvariants(db, log);
+  const pace = paceOf(options);
+  const watch = watchInvariants(db, pace.checkEveryMs, log);
   const owner = stage.owner.start(createRandom(seed, 'owner'), journal);
   const clients = startClients({
     urls: urlsOf(processes),
@@ -286,13 +312,14 @@ async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
     random: (client) => createRandom(seed, `client ${client}`),
     clients: options.clients,
     endpoints: endpoints.slice(-1).map(({ id }) => id),
-    localPrices: options.reach === 'soak',
+    everything: options.reach === 'soak',
+    pauseMs: pace.sceneMs,
   });
   const random = createRandom(seed, 'faults');
   const { reach, only = '' } = options;
   const settleWithinMs = SETTLE_WITHIN_S * 1000;
   const field = { ground, processes, journal, settleWithinMs, reach, only, timetable };
-  const faults = startFaults({ ...field, random, log });
+  const faults = startFaults({ ...field, random, pauseMs: pace.faultMs, log });
   await sleep(options.seconds * 1000);
   await faults.stop();
   log('no more faults');
@@ -303,24 +330,37 @@ async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
   return { during: watch.broken, struck: Object.fromEntries(faults.struck) };
 }
 
+/** An advanced clock moves the expiry of spent agent tokens before their payments. */
+const EXPIRED_SINCE = /^a payment uses a credential .* by \{"type": "agent_token"/;
+
 /** Lets everything settle, and checks all invariants. */
-async function verify(stage: Stage, journal: Journal, limitMs: number) {
+async function verify(stage: Stage, journal: Journal, options: ChaosOptions) {
   const { db, ground, outside } = stage;
+  const { restMs: limitMs = REST_MS, reach, seed } = options;
   // A booked payment is resent until its payer can pay, so lost funds and wallets are sent again.
   await Promise.all(outside.map((one) => one.sendAgain()));
   // Analyzes the tables, because a database that was killed repeatedly has no statistics, and plans
   // badly.
   await db.query('analyze').catch(() => {});
   const started = performance.now();
-  const broken = await comeToRest(
-    {
-      ...{ db, journal, chains: ground.chains.map(({ config }) => config) },
-      // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
-      endpoints: stage.endpoints.slice(0, -1),
-    },
-    { limitMs, hurry: () => hurry(db) },
-  );
-  return { broken, seconds: (performance.now() - started) / 1000 };
+  const chains = ground.chains.map(({ config }) => config);
+  // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
+  const sources = { db, journal, chains, endpoints: stage.endpoints.slice(0, -1) };
+  const rest = { limitMs, hurry: () => hurry(db) };
+  const broken = await comeToRest(sources, rest);
+  const seconds = (performance.now() - started) / 1000;
+  if (reach !== 'soak' || broken.length > 0) return { broken, seconds };
+  const [first] = stage.worlds;
+  const [url] = urlsOf(stage.processes);
+  const also = await endTheDay(caller(`${url}/v1`, first?.secretKey ?? ''), db);
+  const files = {
+    accountId: first?.accountId ?? '',
+    people: await stage.owner.signIn(createRandom(seed, 'files'), journal),
+    folders: stage.processes.map(({ dataDir }) => dataDir),
+    chains,
+  };
+  const ofNextDay = { ...rest, also, except: EXPIRED_SINCE };
+  return { broken: await comeToRest({ ...sources, files }, ofNextDay), seconds };
 }
 
 function urlsOf(processes: readonly ChaosProcess[]): string[] {
@@ -380,7 +420,8 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   front.targetPort = Number(new URL(urlsOf(processes)[0] ?? '').port);
   stops.push(() => Promise.all(processes.map((process) => process.close())));
   log('five processes are up');
-  const owner = openOwner({ urls: urlsOf(processes), account, person, secret });
+  const pauseMs = paceOf(options).withdrawalMs;
+  const owner = openOwner({ urls: urlsOf(processes), account, person, secret, pauseMs });
   return { ground, db, ...filled, owner, processes, endpoints, timetable };
 }
 
@@ -399,7 +440,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   const journal = openJournal();
   const { db, processes } = stage;
   const played = await play(stage, options, journal);
-  const verified = await verify(stage, journal, options.restMs ?? REST_MS);
+  const verified = await verify(stage, journal, options);
   if (verified.broken.length > 0) await linger(stage, options);
   const broken = [...new Set([...played.during, ...verified.broken, ...crashesOf(processes)])];
   return {

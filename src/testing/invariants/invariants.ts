@@ -8,6 +8,7 @@ import {
   CONTRACT_INVARIANTS,
   readBothSides,
 } from '#testing/invariants/contract-invariants.ts';
+import { FILE_INVARIANTS, type Files } from '#testing/invariants/file-invariants.ts';
 import { type Violation, violationsOf } from '#testing/invariants/invariant.ts';
 import { LEDGER_INVARIANTS, type Ledger } from '#testing/invariants/ledger-invariants.ts';
 import {
@@ -29,6 +30,7 @@ export const INVARIANTS = {
   responses: RESPONSE_INVARIANTS,
   deliveries: DELIVERY_INVARIANTS,
   follower: FOLLOWER_INVARIANTS,
+  files: FILE_INVARIANTS,
 } as const;
 
 export interface Sources extends Ledger {
@@ -37,6 +39,7 @@ export interface Sources extends Ledger {
   readonly journal?: Journal;
   readonly endpoints?: Deliveries['endpoints'];
   readonly follower?: Follower;
+  readonly files?: Omit<Files, 'db'>;
 }
 
 async function compareWithChain(ledger: Ledger, config: NetworkConfig): Promise<Violation[]> {
@@ -61,7 +64,7 @@ export async function checkInvariants(
   sources: Sources,
   { atRest }: { readonly atRest: boolean },
 ): Promise<string[]> {
-  const { db, chains = [], journal, endpoints, follower } = sources;
+  const { db, chains = [], journal, endpoints, follower, files } = sources;
   const ledger = INVARIANTS.ledger.filter(({ always }) => atRest || always);
   const found = await violationsOf(ledger, sources);
   if (atRest) {
@@ -69,6 +72,7 @@ export async function checkInvariants(
     if (journal) found.push(...(await violationsOf(INVARIANTS.responses, { db, journal })));
     if (endpoints) found.push(...(await violationsOf(INVARIANTS.deliveries, { db, endpoints })));
     if (follower) found.push(...(await violationsOf(INVARIANTS.follower, follower)));
+    if (files) found.push(...(await violationsOf(INVARIANTS.files, { db, ...files })));
   }
   return found.map(({ promise, detail }) => `${promise}: ${detail}`);
 }

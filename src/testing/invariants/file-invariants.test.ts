@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Database } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { caller } from '#testing/api-client.ts';
+import { enrolOwner } from '#testing/chaos/chaos-owner.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { FILE_INVARIANTS, type Files } from '#testing/invariants/file-invariants.ts';
+import { violationsOf } from '#testing/invariants/invariant.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+
+/** Each rule about files is broken in a healthy network, and the checker names it. */
+
+const ENDED_MS = 60_000;
+const DAY_SECONDS = 86_400;
+
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+let database: TestDatabase;
+let db: Database;
+let network: SpawnedNetwork;
+let files: Files;
+
+before(async () => {
+  folder = await temporaryDataDir();
+  database = await testDatabase();
+  db = database.db;
+  network = await spawnNetwork({ dataDir: folder.path, env: { DATABASE_URL: database.url } });
+  const { base_url, account, dashboard, test: mode } = network.sandbox;
+  const { client } = await enrolOwner(base_url, dashboard);
+  const { version } = (await client.get(`/accounts/${account}`)).body;
+  const edited = await client.patch(`/accounts/${account}`, {
+    ...{ version, export_schedule: { every: 'day', format: 'csv' } },
+  });
+  assert.equal(edited.status, 200, edited.text);
+  const merchant = caller(`${base_url}/v1`, mode.secret_key);
+  const till = caller(`${base_url}/device/v1`, mode.device_key);
+  const { terminal } = mode;
+  const { body } = await merchant.post('/payment_intents', { amount: 1_234_567, terminal });
+  const credential = { type: 'nfc_id', value: mode.passes.ok };
+  await till.post(`/payment_intents/${body.id}/tap`, { credential });
+  assert.ok(
+    await waitUntil(async () => {
+      const intent = (await merchant.get(`/payment_intents/${body.id}`)).body;
+      return intent.status === 'succeeded';
+    }, ENDED_MS),
+  );
+  await merchant.post('/test_helpers/clock/advance', { seconds: DAY_SECONDS });
+  const isReady = `select from events where type = 'export.ready'`;
+  assert.ok(await waitUntil(async () => (await db.query(isReady)).length > 0, ENDED_MS));
+  files = {
+    ...{ db, accountId: account, people: [client], folders: [folder.path] },
+    chains: [
+      { network: 'testnet', livemode: false, rpcUrls: [mode.rpc_url] },
+      { network: 'mainnet', livemode: true, rpcUrls: [network.sandbox.live.rpc_url] },
+    ],
+  };
+});
+
+after(async () => {
+  await network?.stop();
+  await database?.close();
+  await folder?.remove();
+});
+
+/** Returns the rules that are broken while the source is damaged. */
+async function brokenBy(source: Files): Promise<string[]> {
+  const found = await violationsOf(FILE_INVARIANTS, source);
+  return [...new Set(found.map(({ promise }) => promise))];
+}
+
+test('a healthy network keeps every rule', async () => {
+  assert.deepEqual(await violationsOf(FILE_INVARIANTS, files), []);
+});
+
+/** A member whose files lack the last of the lines that contain this text. */
+function shortened(text: string): Files {
+  const [person] = files.people;
+  assert.ok(person !== undefined);
+  const other = new PersonClient(`${network.sandbox.base_url}/dashboard/v1`);
+  other.get = async (place) => {
+    const answer = await person.get(place);
+    const lines = answer.text.split('\n');
+    const last = lines.findLastIndex((line) => line.includes(text));
+    return { ...answer, text: lines.filter((_, n) => n !== last).join('\n') };
+  };
+  return { ...files, people: [other] };
+}
+
+test('a statement without one of its entries is reported', async () => {
+  const broken = await brokenBy(shortened('"object":"entry"'));
+  assert.deepEqual(broken, ['a statement closes with the balance of the ledger, in every format']);
+});
+
+test('an export without one of its rows is reported', async () => {
+  const broken = await brokenBy(shortened('"object":"payment_intent"'));
+  assert.deepEqual(broken, ['an export has every row once']);
+});
+
+/** Damages the database by one statement, and undoes it by the other one. */
+async function brokenWhile(damage: string, undo: string): Promise<string[]> {
+  await db.query(damage);
+  const broken = await brokenBy(files);
+  await db.query(undo);
+  return broken;
+}
+
+test('a link to the file of another day is reported', async () => {
+  const days = (n: number) =>
+    `update scheduled_exports set from_day = (from_day::date + ${n})::text,
+       to_day = (to_day::date + ${n})::text where token_hash is not null`;
+  assert.deepEqual(await brokenWhile(days(-100), days(100)), [
+    'the link of a scheduled export opens the statement of its days',
+  ]);
+});
+
+test('a receipt with another fee than the chain has is reported', async () => {
+  const fee = (n: number) => `update payments set fee_acquirer = fee_acquirer + ${n}`;
+  assert.deepEqual(await brokenWhile(fee(1), fee(-1)), ['a receipt says what the chain says']);
+});
+
+test('a changed entry of an audit log is reported', async () => {
+  const [entry] = await db.query<{ chain: string; action: string }>(
+    'select chain, action from audit_log where sequence = 1 limit 1',
+  );
+  assert.ok(entry !== undefined);
+  await db.query('alter table audit_log disable trigger audit_log_no_change');
+  const action = (text: string) =>
+    `update audit_log set action = '${text}' where sequence = 1 and chain = '${entry.chain}'`;
+  assert.deepEqual(await brokenWhile(action('nothing'), action(entry.action)), [
+    'every audit log is unbroken',
+  ]);
+});
+
+test('half a file, and one that others can read, are reported', async () => {
+  const rule = ['the files of a process are whole and its own'];
+  const file = path.join(folder.path, 'half.json');
+  await writeFile(file, '{"half":', { mode: 0o600 });
+  assert.deepEqual(await brokenBy(files), rule);
+  await writeFile(path.join(folder.path, 'open.txt'), 'all', { mode: 0o644 });
+  await writeFile(file, '{}');
+  assert.deepEqual(await brokenBy(files), rule);
+});
