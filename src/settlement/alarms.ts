@@ -33,8 +33,8 @@ function bigintText(_key: string, value: unknown): unknown {
 
 /**
  * Raises an alarm about a result for an object that does not exist or is not waiting. Only a result
- * ends the wait, so this cannot happen; if it does, money may have moved without a record. It
- * commits in the transaction that marks the result as applied.
+ * ends the wait, so this cannot happen; if it does, money may have moved without a record. The
+ * alarm commits in the transaction that marks the result as applied.
  */
 export async function alarmUnfit(
   tx: Tx,

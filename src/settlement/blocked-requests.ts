@@ -7,10 +7,10 @@ const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked'
 
 const BLOCKED = chainRequests.pick(['blocked_since', 'blocked_by']);
 
-/** The reason why a refund or withdrawal cannot be sent now, in words. */
+/** Why a refund or withdrawal cannot be sent now, as text for users. */
 export type BlockedRow = { [N in keyof Row<typeof BLOCKED>]: NonNullable<Row<typeof BLOCKED>[N]> };
 
-/** Stores why the contract refuses a request for now. The request stays queued. */
+/** Stores why the contract currently refuses a job. The job stays queued. */
 export async function markBlocked(
   sql: Sql,
   request: { readonly id: bigint; readonly by: string },
@@ -38,9 +38,9 @@ export async function selectBlocked(
 }
 
 /**
- * Gives up a refund that waits for the token, unless a signed transaction of it may still be mined,
- * or it was paid before a reorganization.
- * @returns true if it was given up.
+ * Fails a refund that is blocked, unless one of its signed transactions may still be mined, or it
+ * was paid before a reorganization.
+ * @returns true if the refund was failed.
  */
 export async function endBlockedRefund(tx: Tx, refundId: string): Promise<boolean> {
   const rows = await tx.query(

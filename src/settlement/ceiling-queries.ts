@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** Returns the hour of a block's time. The contract counts by clock hours (UTC). */
+/** SQL: the clock hour (UTC) of a block's time. The contract counts its ceiling by clock hours. */
 export function hourOf(time: string): string {
   return `to_timestamp(floor(extract(epoch from ${time}) / 3600) * 3600)`;
 }
@@ -44,7 +44,7 @@ export async function countSales(
 }
 
 /**
- * Reads, in one snapshot, how much each account has settled in this hour and has in progress.
+ * Reads, in one snapshot, how much each account has settled this hour and how much is in progress.
  * @returns one entry per account, in the given order.
  */
 export async function selectUses(
@@ -67,7 +67,7 @@ export async function selectUses(
   return rows.map(({ amount }) => amount);
 }
 
-/** Stores the contract's hourly ceiling, and the sum settled in the hour of `headTime`. */
+/** Stores the contract's hourly ceiling, and the sum that was settled in the hour of `headTime`. */
 export async function updateCeiling(
   sql: Sql,
   livemode: boolean,
@@ -87,7 +87,7 @@ export interface CeilingUser {
   readonly amount: bigint;
 }
 
-/** Returns the accounts that have used most of the hour that contains `at`. */
+/** Returns the accounts with the largest sums settled in the hour that contains `at`. */
 export async function selectLargestUsers(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly at: Date; readonly limit: number },

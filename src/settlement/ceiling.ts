@@ -7,19 +7,19 @@ import { atoms, basisPoints } from '#core/money.ts';
 export interface Ceiling {
   /** Atoms. */
   readonly perHour: bigint;
-  /** Atoms that have settled in this hour. */
+  /** Atoms settled in this hour. */
   readonly settled: bigint;
   /** The number of accounts that have sold within a day. */
   readonly sellers: number;
 }
 
-/** 1 USDC, the contract's unit for the ceiling. With less left, hardly any sale fits. */
+/** 1 USDC, the contract's unit for the ceiling. If less is left, hardly any sale fits. */
 const LEAST_ROOM = 1_000_000n;
 /** With so few selling accounts, one of them may need the whole ceiling. */
 const FEW_SELLERS = 5;
-/** The percentage that means the contract's whole ceiling, and so no limit per account. */
+/** 100 %: an account may use the contract's whole ceiling, so it has no limit of its own. */
 export const WHOLE_HOUR = 100;
-/** Percent. At least four accounts must collude to keep all others from selling. */
+/** Percent. With it, it takes at least four colluding accounts to keep all others from selling. */
 const SHARE_OF_MANY = 25;
 
 const POINTS_PER_PERCENT = 100;
@@ -29,7 +29,7 @@ export function isFull({ perHour, settled }: Ceiling): boolean {
 }
 
 /**
- * Returns the percentage of the hour for accounts without their own share. `set` is
+ * Returns the percentage of the hourly ceiling for accounts without an individual share. `set` is
  * MAX_ACCOUNT_SHARE_PERCENT.
  */
 export function commonShare({ sellers }: Ceiling, set: number | null): number {
@@ -37,8 +37,8 @@ export function commonShare({ sellers }: Ceiling, set: number | null): number {
 }
 
 /**
- * Returns atoms per hour; `null` if the share is the whole ceiling, which the contract itself
- * enforces.
+ * Converts a share to atoms per hour; `null` if the share is the whole ceiling, which the contract
+ * itself enforces.
  */
 export function atomsOf({ perHour }: Ceiling, share: number): bigint | null {
   return share >= WHOLE_HOUR ? null : basisPoints(atoms(perHour), share * POINTS_PER_PERCENT);

@@ -7,9 +7,9 @@ export const PROFILE_NAMES = ['base', 'base-sepolia', 'arc', 'ethereum', 'custom
 export type ProfileName = (typeof PROFILE_NAMES)[number];
 
 /**
- * The chain's finality. `sequencer`: one party orders the blocks, until another chain has recorded
- * them. `slots`: validators vote, so the newest blocks may change. `deterministic`: blocks are
- * never undone. `unknown`: treated as the least certain.
+ * When the chain's blocks become final. `sequencer`: one party orders the blocks until another
+ * chain has recorded them. `slots`: validators vote, so the newest blocks may change.
+ * `deterministic`: blocks are never undone. `unknown`: treated as the least certain.
  */
 export type Finality = 'sequencer' | 'slots' | 'deterministic' | 'unknown';
 
@@ -25,7 +25,9 @@ export interface ChainProfile {
     readonly symbol: string;
     /** Decimals of the native balance, in which fees are counted. */
     readonly decimals: number;
-    /** The unit of the coin's price. A coin worth a dollar needs no rate. */
+    /**
+     * The unit in which the coin's price is given. A coin worth a dollar needs no exchange rate.
+     */
     readonly priceUnit: 'USD' | 'coin';
   };
   /** Gas per second that all users together can use; `null` if unknown. */
@@ -36,8 +38,8 @@ export interface ChainProfile {
     readonly name: string;
     readonly version: string;
     /**
-     * True if the token has EIP-2612; `null` if sources contradict each other, so that the contract
-     * is queried.
+     * True if the token has EIP-2612. `null` if sources contradict each other; then the token
+     * itself is queried.
      */
     readonly permit: boolean | null;
   } | null;
@@ -48,7 +50,10 @@ export interface ChainProfile {
   readonly highestTip: bigint;
   /** Well-known factories of contract wallets: the default of `…_WALLET_FACTORIES`. */
   readonly walletFactories: readonly Hex[];
-  /** True if publishing on another chain also costs (OP Stack's GasPriceOracle has the price). */
+  /**
+   * True if transactions also pay for publication on another chain (priced by OP Stack's
+   * GasPriceOracle).
+   */
   readonly hasL1Fee: boolean;
 }
 
@@ -165,7 +170,7 @@ export const CUSTOM: ChainProfile = {
   gasPerSecond: null,
   usdc: null,
   explorerUrl: null,
-  // Ten times the price of a busy day on a cheap chain.
+  // Ten times the fee of a busy day on a cheap chain.
   highestFee: 500n * GWEI,
   highestTip: 500n * GWEI,
   walletFactories: [],
@@ -183,9 +188,9 @@ export function profileNamed(name: ProfileName): ChainProfile {
 }
 
 /**
- * Returns the requested profile, or else the chain id's profile. `null` if the id belongs to a
- * different profile than the requested one. An unknown id is allowed, because a private chain may
- * behave like a known one.
+ * Returns the requested profile, or the one of the chain id if none was requested. `null` if the id
+ * belongs to another profile than the requested one. An unknown id is allowed, because a private
+ * chain may use the profile of a known one.
  */
 export function profileFor(asked: ProfileName | null, chainId: number): ChainProfile | null {
   const own = profileOfChain(chainId);

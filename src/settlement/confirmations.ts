@@ -9,8 +9,8 @@ export interface Depth {
 }
 
 /**
- * Maximum wait that can be set: customers do not wait longer at a counter, so a longer wait would
- * only delay the ledger.
+ * The longest wait that can be set: customers do not wait longer at a counter, so more would only
+ * delay the ledger.
  */
 export const MAX_WAIT_MS = 600_000;
 
@@ -25,8 +25,8 @@ interface Reached {
 /**
  * Returns when a payment counts on an external chain: at inclusion if two providers can confirm it,
  * or if blocks cannot be undone; one block later with a single provider. `asked` is the setting;
- * `null` if there is none.
- * @throws StartError for success at inclusion with a single provider.
+ * `null` if it is not set.
+ * @throws StartError if success at inclusion is set with a single provider.
  */
 export function confirmationsFor(asked: Depth | null, network: Reached): Confirmations {
   const hosts = new Set(network.rpcUrls.map((url) => new URL(url).host)).size;

@@ -14,9 +14,9 @@ export interface Contracts extends ContractPlace {
 }
 
 /**
- * Each contract numbers its merchants from 1, in 32 bits. The service uses these numbers for the
- * first contract, adds 2^32 for the second, and so on. A merchant number therefore contains the
- * contract's version, and so does every payment, refund and withdrawal
+ * Each contract numbers its merchants from 1, in 32 bits. The service uses these numbers unchanged
+ * for the first contract, adds 2^32 for the second, and so on. A merchant number therefore contains
+ * the contract's version, and so does every payment, refund and withdrawal
  * (docs/decisions/two-contracts.md).
  */
 const VERSION_BITS = 32n;
@@ -48,8 +48,8 @@ export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boo
 
 /**
  * Returns the contract on which this merchant is registered.
- * @throws RpcUnavailable if only another process's newer settings name it; then this process does
- * nothing.
+ * @throws RpcUnavailable if only another process's newer settings name that contract; this process
+ * then does nothing.
  */
 export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
   const contract = contractsOf(contracts)[contractVersionOf(merchantNumber)];
@@ -67,14 +67,16 @@ export function merchantNumberOf(contractVersion: number, onContract: number | b
   return (BigInt(contractVersion) << VERSION_BITS) | BigInt(onContract);
 }
 
-/** Returns the version of the contract at this address; `null` if it is none of them. */
+/**
+ * Returns the version of the contract at this address; `null` if the network has no contract there.
+ */
 export function contractVersionAt(contracts: Contracts, address: Hex): number | null {
   const sought = address.toLowerCase();
   const index = contractsOf(contracts).findIndex((one) => one.settlement.toLowerCase() === sought);
   return index < 0 ? null : index;
 }
 
-/** Returns the first block that can hold events of any of the contracts. */
+/** Returns the first block that can contain events of any of the contracts. */
 export function firstBlockOf(contracts: Contracts): bigint {
   const blocks = contractsOf(contracts).map((one) => one.deployedAtBlock);
   return blocks.reduce((least, block) => (block < least ? block : least));

@@ -1,8 +1,8 @@
 import type { Sql } from '#db/database.ts';
 
 /**
- * Returns the status of a wallet's deployment; `null` if there is none, or only failed ones: then a
- * request may try again.
+ * Returns the status of a wallet's deployment; `null` if there is none, or only failed ones, so
+ * that a request may try again.
  */
 export async function selectDeployment(
   sql: Sql,

@@ -5,8 +5,8 @@ import type { Hex } from '#settlement/requests.ts';
 const ONE_CASE = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/;
 
 /**
- * Returns the address with its checksum (EIP-55); `null` if it is not an address. In mixed case the
- * checksum must be right, which detects almost every typo.
+ * Returns the address with its checksum (EIP-55); `null` if it is not an address. If the letters
+ * are in mixed case, the checksum must be right, which detects almost every typo.
  */
 export function checksummed(text: string): Hex | null {
   if (ONE_CASE.test(text)) return getAddress(text.toLowerCase());

@@ -3,10 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import { numberText, withChainNumbers } from '#settlement/number-columns.ts';
 
-/**
- * Events of the contract that no row explains, because one of this service's keys was used
- * elsewhere.
- */
+/** Contract events that match no row, because one of this service's keys was used elsewhere. */
 export const foreignSettlements = table('foreign_settlements', {
   id: 'bigint',
   livemode: 'boolean',
@@ -38,7 +35,7 @@ export interface ForeignRange {
 }
 
 /**
- * SQL: true if no row explains a payment (`c`, of the merchant `m`): it has no row of its own, no
+ * SQL: true if nothing explains a payment (`c`, of the merchant `m`): it has no row of its own, no
  * transaction of ours settled it, and no job for the same sum and payer is in progress.
  */
 const PAYMENT_UNEXPLAINED = `
@@ -55,10 +52,10 @@ const PAYMENT_UNEXPLAINED = `
         and (r.payload ->> 'amount')::bigint = c.amount)`;
 
 /**
- * SQL: true if no row explains a transfer (`t`). A withdrawal that a wallet made on its own (number
- * 0) does not concern the ledger. A refund that a recovery has read belongs to the lost period: it
- * was skipped if its payment was not booked yet, and the recovery that reconciliation requests
- * books it.
+ * SQL: true if nothing in the ledger explains a transfer (`t`). A withdrawal that a wallet made
+ * without the service (number 0) does not concern the ledger. A refund that a recovery has read
+ * belongs to the lost period: it was skipped if its payment was not booked yet, and the recovery
+ * that reconciliation requests books it.
  */
 const TRANSFER_UNEXPLAINED = `
   (t.kind = 'refund' or t.number <> 0)
@@ -92,7 +89,7 @@ const FOREIGN_TRANSFERS = `
   where t.livemode = $1 and t.block_number between $2 and $3 and t.block_time < $4
     and ${TRANSFER_UNEXPLAINED}`;
 
-/** An event of the contract that moved money, as it was read. */
+/** A contract event that moved money, as it was read. */
 export interface MovedOnChain {
   readonly kind: ForeignRow['kind'];
   /** As stored in the column: see {@link toNumberColumn}. */
@@ -110,7 +107,7 @@ export interface MovedOnChain {
 
 export type UnexplainedRow = FoundForeignRow & { readonly log_index: number };
 
-/** Returns the given events (just read, not stored) that no row explains. */
+/** Returns those of the given events (just read, not stored) that no row explains. */
 export async function selectUnexplained(
   sql: Sql,
   livemode: boolean,
@@ -156,7 +153,7 @@ export interface FoundForeignRow {
 
 /**
  * Records the foreign events in these blocks, and deletes those that a reorganization has removed.
- * @returns events that were not known before, or that belong to no account here.
+ * @returns the events that were not known before, or whose merchant has no account here.
  */
 export async function insertForeign(
   tx: Tx,
@@ -190,7 +187,7 @@ export async function insertForeign(
   return withChainNumbers(rows);
 }
 
-/** Stops reporting the differences of events that two operators have refused. */
+/** Marks the differences as accepted if they stem from events that two operators have refused. */
 export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `update reconciliation_differences d set accepted_at = $2
@@ -201,7 +198,7 @@ export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promi
   );
 }
 
-/** SQL: joins reconciliation's differences (`d`) with foreign settlements (`f`), by name. */
+/** SQL: joins reconciliation's differences (`d`) with foreign settlements (`f`), by subject. */
 export const IS_DIFFERENCE = `
   (d.kind, d.subject) = (f.kind || '_unknown_here', ${numberText('f.number')}
     || case f.kind when 'refund' then '/' || f.tx_hash else '' end)`;
@@ -217,7 +214,7 @@ export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
 }
 
 export interface ForeignGroup extends Tenant {
-  /** The newest event that was known when the operator decided. */
+  /** The newest event that the operator saw when deciding. */
   readonly upTo: bigint;
 }
 
@@ -232,7 +229,7 @@ export async function selectNewestForeign(sql: Sql, tenant: Tenant): Promise<big
 }
 
 /**
- * Decides an account's events.
+ * Stores the decision on an account's events.
  * @returns how many were undecided.
  */
 export async function decideForeign(
@@ -248,9 +245,7 @@ export async function decideForeign(
   return rows.length;
 }
 
-/**
- * Deletes the undecided events, because the database was restored after all. Recovery books them.
- */
+/** Deletes undecided events, because the database was in fact restored. Recovery books them. */
 export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('delete from foreign_settlements where livemode = $1 and decision is null', [
     livemode,
@@ -258,8 +253,7 @@ export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> 
 }
 
 /**
- * Returns the atoms that an account may not pay out: undecided events in full; refused payments as
- * far as the balance still holds them.
+ * Returns the atoms that an account may not pay out: its undecided events and its refused payments.
  */
 export async function selectKeptBack(sql: Sql, tenant: Tenant): Promise<bigint> {
   const rows = await sql.query<{ amount: bigint }>(

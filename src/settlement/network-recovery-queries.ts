@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { IS_DIFFERENCE } from '#settlement/foreign-settlement-queries.ts';
 
-/** The topic of wake-ups when a recovery begins and ends; key = network. */
+/** The topic of wake-ups when a recovery begins or ends; the key is the network. */
 export const RECOVERY_TOPIC = 'network-recovery';
 
 /** The reason for comparing a network's ledger with its chain. */
@@ -14,11 +14,11 @@ export interface LedgerRow {
   /** The database that the last recovery ran on. */
   readonly clusterId: string | null;
   readonly request_count: bigint;
-  /** True if anything was ever sent or paid on the network. Read only without a cluster id. */
+  /** True if anything was ever sent or paid on the network. Read only if there is no cluster id. */
   readonly used: boolean;
   /** Next nonces by lower-case address, except those of stopped senders. */
   readonly next_nonces: Readonly<Record<string, string>>;
-  /** True if operators were asked if the database was restored. */
+  /** True if operators were asked whether the database was restored. */
   readonly doubted: boolean;
   /** The WAL position up to which the database has flushed. */
   readonly position: string;
@@ -44,13 +44,13 @@ export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerR
 
 /**
  * Requests a recovery, unless one was requested since `requestCount` was read. A running recovery
- * continues, but does not end before it has noticed this request.
+ * continues, but does not end before it has seen this request.
  */
 export async function requestRecovery(
   sql: Sql,
   wish: {
     readonly livemode: boolean;
-    /** The counter of requests as read before; `null` to request a recovery in any case. */
+    /** The counter of requests as read earlier; `null` to request a recovery in any case. */
     readonly requestCount: bigint | null;
     readonly reason: RecoveryReason;
     readonly lossShown: boolean;
@@ -81,10 +81,10 @@ export async function requestRecovery(
   return rows.length > 0;
 }
 
-/** Nonces that the chain knows and the ledger does not, by lower-case address. */
+/** Per sender (lower-case address), the next nonce on the chain, if the ledger is behind. */
 export type NoncesAhead = Readonly<Record<string, string>>;
 
-/** Records that operators must say if the database was restored. */
+/** Records that operators must answer whether the database was restored. */
 export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): Promise<void> {
   await tx.query('update network_recoveries set doubt = $2::text::jsonb where livemode = $1', [
     livemode,
@@ -92,7 +92,7 @@ export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): 
   ]);
 }
 
-/** Ends the question, because operators have answered or it is void, and resolves its alarm. */
+/** Ends the question to operators, answered or moot, and resolves its alarm. */
 export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `with answered as (
@@ -104,7 +104,7 @@ export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<vo
   );
 }
 
-/** Locks the network's row; returns the nonces that operators were asked about, or `null`. */
+/** Locks the network's row. Returns the nonces that operators were asked about, or `null`. */
 export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead | null> {
   const rows = await tx.query<{ doubt: NoncesAhead | null }>(
     'select doubt from network_recoveries where livemode = $1 for update',
@@ -113,7 +113,7 @@ export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead 
   return rows[0]?.doubt ?? null;
 }
 
-/** Records the cluster of a database that was never written to, and so needs no recovery. */
+/** Records the cluster id of a database that was never written to and needs no recovery. */
 export async function adoptCluster(
   sql: Sql,
   adopted: { readonly livemode: boolean; readonly clusterId: string },
@@ -134,9 +134,9 @@ export interface RecoveryRun {
   readonly loss_shown: boolean;
   /** The database that the last recovery ran on. */
   readonly clusterId: string | null;
-  /** The block up to which this run has read the chain; `null` if it has not begun. */
+  /** The last block that this run has read; `null` if it has not begun. */
   readonly read_to: bigint | null;
-  /** Credentials created before this are ended. */
+  /** Credentials that were created before this time are ended. */
   readonly started: Date;
 }
 
@@ -175,7 +175,8 @@ export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): P
 
 /**
  * Returns the first block whose events the ledger may lack: the one after the last compared block,
- * or the earliest event that reconciliation has found missing. `null` if nothing was ever compared.
+ * or the block of the earliest event that reconciliation has found missing. `null` if nothing was
+ * ever compared.
  */
 export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ block: bigint | null }>(
@@ -192,7 +193,7 @@ export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promis
   return rows[0]?.block ?? null;
 }
 
-/** Records that the ledger was compared with the chain up to this block, and lacks nothing. */
+/** Records that the ledger was compared with the chain up to this block and lacks nothing. */
 export async function markCompared(
   sql: Sql,
   change: {
@@ -208,7 +209,7 @@ export async function markCompared(
   );
 }
 
-/** Returns the modes with a loss that was recovered after that time, or is not recovered yet. */
+/** Returns the modes in which a loss was recovered after that time, or is not recovered yet. */
 export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[]> {
   const rows = await sql.query<{ livemode: boolean }>(
     `select livemode from network_recoveries
@@ -218,7 +219,7 @@ export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[
   return rows.map(({ livemode }) => livemode);
 }
 
-/** Forgets the comparison: everything since the contract's deployment must be compared again. */
+/** Resets the comparison: everything since the contract's deployment must be compared again. */
 export async function forgetCompared(sql: Sql, livemode: boolean): Promise<void> {
   await sql.query('update network_recoveries set compared_block = null where livemode = $1', [
     livemode,
@@ -233,13 +234,13 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** Events without a row that were not left to operators yet. */
+/** Contract events without a row, except those that operators already decide about. */
 export interface UnknownHere {
-  /** The number of them that a recovery can book. */
+  /** How many of them a recovery can book. */
   readonly count: number;
   /**
-   * Events that were unknown before the last recovery, and still are, so that another one would not
-   * help. Accepted events are booked by the next recovery.
+   * Events that were unknown before the last recovery and still are; another recovery would not
+   * help. Accepted events are not among them: the next recovery books those.
    */
   readonly uncured: readonly { readonly subject: string; readonly details: UncuredDetails }[];
 }
@@ -346,7 +347,7 @@ export async function noteEnded(
 
 /**
  * Ends the run. It must run again if a recovery was requested meanwhile, or if a loss was proved
- * that it has not acted upon. The next reconciliation compares everything.
+ * that it has not acted on. The next reconciliation compares everything.
  */
 export async function finishRecovery(
   tx: Tx,

@@ -12,7 +12,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { eventually } from '#testing/webhooks.ts';
 
 const MILLION = 1_048_576n;
-/** The smallest distance by which numbers are raised. */
+/** The minimum distance by which numbers are raised. */
 const FAR = 4_294_967_296n;
 
 describe('settlement numbers', () => {
@@ -100,7 +100,7 @@ describe('settlement numbers', () => {
     }
   });
 
-  /** Returns the blocks that a process still has when it is cut off from the database. */
+  /** Returns how many blocks a process has left when it is cut off from the database. */
   const cutOff = async (own: Database, numbers: SettlementNumbers): Promise<number> => {
     await own.close();
     const blocks = new Set<bigint>();
@@ -253,7 +253,7 @@ describe('an intent that the previous release has created', () => {
       [id, number],
     );
   };
-  /** Taps as the previous release did. */
+  /** Taps in the way the previous release did. */
   const tap = async (id: string): Promise<bigint | undefined> => {
     const rows = await database.db.query<{ number: bigint }>(
       `insert into settlement_numbers (livemode, number, payment_intent_id)

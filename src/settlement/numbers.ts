@@ -8,22 +8,22 @@ export interface DrawnNumber {
   readonly livemode: boolean;
   readonly number: bigint;
   /**
-   * The epoch of the number's block. The statement that stores the number requires that it is still
-   * the network's epoch: see {@link raiseNumbers}.
+   * The epoch of the number's block. The statement that stores the number requires that the
+   * network's epoch is still the same: see {@link raiseNumbers}.
    */
   readonly epoch: bigint;
 }
 
 /**
- * Settlement numbers that this process may assign to intents. One object per process, so that
- * storage slots fill up.
+ * Settlement numbers that this process may assign to intents. Create one object per process, so
+ * that storage slots of the contract fill up.
  */
 export interface SettlementNumbers {
-  /** Returns one number per mode, in order, usually without a round trip. */
+  /** Returns one number per mode, in order, usually without a database round trip. */
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
-  /** Takes back numbers that were certainly not used. */
+  /** Returns numbers that were certainly not used to the stock. */
   putBack(numbers: readonly DrawnNumber[]): void;
-  /** Drops the numbers drawn so far, because they must no longer be used. */
+  /** Discards the numbers drawn so far, because they must no longer be used. */
   drop(): void;
 }
 
@@ -32,16 +32,15 @@ const BLOCK = 256n;
 /** Once fewer numbers are left, the next block is drawn, long before a busy process runs out. */
 const FEW = 160;
 /**
- * Blocks that a process draws at once if it has drawn within a second. Creates wait for each draw's
- * commit: with 23 draws a second, 64 connections made 3 to 5 % fewer creates. The numbers left in a
- * process that stops are never used.
+ * The number of blocks that a process draws together if its last draw was less than a second ago.
+ * Creates wait for each draw's commit: with 23 draws a second, 64 connections made 3 to 5 % fewer
+ * creates. Numbers left in a process that stops are never used.
  */
 const BLOCKS_WHEN_BUSY = 8;
 const BUSY_MS = 1_000;
 /**
- * The largest random skip at the start of a process: 2^20 numbers. Otherwise a database that was
- * restored without a trace would assign the numbers, and so the ids and pay links, of lost intents
- * again.
+ * The largest random skip at process start: 2^20 numbers. Without it, a database that was restored
+ * unnoticed would assign the numbers of lost intents again, and with them their ids and pay links.
  */
 const FIRST_SKIP_BLOCKS = 4_096;
 /**
@@ -53,7 +52,8 @@ const FIRST_SKIP_BLOCKS = 4_096;
 const WIDEST_GAP_BITS = 8;
 /**
  * The distance by which numbers are raised above the highest in chain and ledger: 2^32. Numbers
- * drawn in a lost period are lower, including gaps and skips, unless millions were drawn in it.
+ * drawn in a lost period are lower, even with gaps and skips, unless millions of blocks were drawn
+ * in it.
  */
 const RAISE_BY = 4_294_967_296n;
 /** Blocks in a cell's range of numbers. The cell's database begins with the first one. */
@@ -61,7 +61,7 @@ const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK;
 /** SQL: the first number of the next cell, which only a thief of our keys can exceed. */
 const END_OF_RANGE = `(next_block / ${BLOCKS_PER_CELL} + 1) * ${NUMBERS_PER_CELL}`;
 
-/** Makes a cell's new database draw numbers from the cell's range. Called at its first start. */
+/** Makes a new cell's database draw numbers from the cell's range. Called at its first start. */
 export async function beginRange(tx: Tx, cell: number): Promise<void> {
   await tx.query(
     'update settlement_number_blocks set next_block = next_block + $1 where next_block < $1',
@@ -69,12 +69,12 @@ export async function beginRange(tx: Tx, cell: number): Promise<void> {
   );
 }
 
-/** Returns the cell whose range contains the number. One above all ranges belongs to no cell. */
+/** Returns the cell whose range contains the number, even if no such cell exists. */
 export function cellOfNumber(number: bigint): bigint {
   return number / NUMBERS_PER_CELL;
 }
 
-/** True if this cell may have drawn the number, however often its numbers were raised. */
+/** True if this cell may have drawn the number, even after its numbers were raised. */
 export function isOfCell(cell: number, number: bigint): boolean {
   return cellOfNumber(number) === BigInt(cell);
 }
@@ -92,14 +92,14 @@ interface Stock {
   readonly widestGap: number;
 }
 
-/** The block from which a number was drawn. */
+/** The block and the stock that a number was drawn from. */
 interface Origin {
   readonly stock: Stock;
   readonly block: Block;
 }
 
 function putInto({ stock, block }: Origin, number: bigint): void {
-  // An empty block is removed when the next one is begun, so put it back.
+  // An empty block is removed when the next one is started, so put it back.
   if (!stock.blocks.includes(block)) stock.blocks.unshift(block);
   block.numbers.push(number);
 }
@@ -119,7 +119,7 @@ function toBlock(block: bigint, epoch: bigint): Block {
   return { epoch, numbers: numbers.filter((number) => number > 0n) };
 }
 
-/** Shuffles (Fisher and Yates): every order is equally likely, and unpredictable. */
+/** Shuffles in place (Fisher and Yates): every order is equally likely and unpredictable. */
 function shuffle(numbers: bigint[]): void {
   for (let last = numbers.length - 1; last > 0; last--) {
     const other = randomInt(last + 1);
@@ -129,7 +129,7 @@ function shuffle(numbers: bigint[]): void {
   }
 }
 
-/** @param gaps per block: how many blocks before it are skipped. */
+/** @param gaps how many blocks to skip before each block drawn. */
 async function drawBlocks(
   db: Pick<Database, 'query'>,
   livemode: boolean,
@@ -150,7 +150,7 @@ async function drawBlocks(
   return places.map((place) => toBlock(first + BigInt(place), epoch));
 }
 
-/** Adds new blocks to the stock, unless the stock was dropped meanwhile. */
+/** Adds new blocks to the stock, unless the stock was discarded meanwhile. */
 async function drawInto(
   db: Pick<Database, 'query'>,
   stock: Stock,
@@ -167,7 +167,7 @@ async function drawInto(
 /**
  * Creates the stock of numbers, which are drawn in blocks. A new connection may lead to another
  * database, or to an earlier state of the same one, which may give the same block to other
- * processes. So after a lost connection, all numbers drawn before are dropped.
+ * processes. So after a lost connection, all numbers drawn before are discarded.
  */
 export function createSettlementNumbers(db: Database): SettlementNumbers {
   const empty = (): Stock => {
@@ -206,8 +206,8 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const stockUp = (livemode: boolean) => {
     const { blocks } = stockOf(livemode);
     const left = blocks.reduce((sum, { numbers }) => sum + numbers.length, 0);
-    // Errors are ignored: a create without numbers draws again, and gets the error if that fails
-    // too.
+    // Errors are ignored: a create that finds no numbers draws again, and gets the error if that
+    // fails too.
     if (left < FEW) draw(livemode).catch(() => {});
   };
   return {
@@ -231,9 +231,9 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
 }
 
 /**
- * Raises the network's numbers far above the highest in chain, ledger and `above`, and invalidates
- * all blocks drawn by any process. For recovery: otherwise a restored database would give new
- * intents the numbers under which lost ones were paid.
+ * Raises the network's numbers far above `above` and the highest in chain and ledger, and
+ * invalidates all blocks drawn by any process. For recovery: otherwise a restored database would
+ * give new intents the numbers under which lost ones were paid.
  */
 export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Promise<void> {
   await tx.query(
@@ -248,8 +248,8 @@ export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Prom
 }
 
 /**
- * Raises the numbers if the chain knows one that was never drawn here, which shows that the
- * database was restored.
+ * Raises the numbers if the chain has one that was never drawn here, which proves that the database
+ * was restored.
  */
 export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> {
   const rows = await tx.query(
@@ -264,7 +264,8 @@ export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> 
 }
 
 /**
- * True if one of them was drawn before its network's numbers were raised, and so must not be used.
+ * True if one of the numbers was drawn before its network's numbers were raised, and so must not be
+ * used.
  */
 export async function areStale(tx: Tx, numbers: readonly DrawnNumber[]): Promise<boolean> {
   const rows = await tx.query<{ livemode: boolean; epoch: bigint }>(

@@ -30,7 +30,7 @@ test('a database and its range of numbers stay with the cell of its first start'
     number >= first && number < first + NUMBERS_PER_CELL;
   const numbers = createSettlementNumbers(db);
   assert.ok((await numbers.take([false, true, false])).every(isOurs));
-  // Simulates a thief who settles in the next cell's range, which must not move our numbers there.
+  // Simulates a thief who settles in the next cell's range. Our numbers must not be raised into it.
   await db.query(
     `insert into chain_payments (livemode, number, payer, merchant_number, amount, order_id,
        batch_number, fee_acquirer, fee_protocol, cashback, tx_hash, block_number, block_time,

@@ -4,8 +4,8 @@ import type { Database } from '#db/database.ts';
 import { beginRange } from '#settlement/numbers.ts';
 
 /**
- * Records the cell of a database at its first start, and begins the cell's range of settlement
- * numbers. A database keeps its cell forever, because ids, links and receipts name it.
+ * Records the cell of a database at its first start, and starts the cell's range of settlement
+ * numbers. A database keeps its cell forever, because ids, links and receipts contain it.
  * @throws StartError if it belongs to another cell.
  */
 export async function keepCell(db: Database): Promise<void> {
@@ -20,7 +20,7 @@ export async function keepCell(db: Database): Promise<void> {
   requireSame(db.cell, present(kept[0], 'own cell').cell);
 }
 
-/** Checks the cell without writing. A database without our tables belongs to none yet. */
+/** Checks the cell without writing. A database without our tables belongs to no cell yet. */
 export async function requireCell(db: Database): Promise<void> {
   const rows = await db.query<{ made: boolean }>(
     `select to_regclass('own_cell') is not null as made`,

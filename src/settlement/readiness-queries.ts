@@ -8,17 +8,17 @@ export interface WorkerReport {
   readonly reasons: readonly ('no_node' | 'clock' | 'paused' | 'recovering')[];
   /** Operator senders that it holds. */
   readonly senders: number;
-  /** Senders of these that can pay for gas. */
+  /** How many of these senders can pay for gas. */
   readonly fundedSenders: number;
-  /** Payments that its senders' balances cover; `null` if unknown, or if gas is free. */
+  /** How many payments the senders' balances cover; `null` if unknown, or if gas is free. */
   readonly paymentsLeft: number | null;
-  /** Contracts of the network that its settings name. */
+  /** How many contracts of the network the worker's settings name. */
   readonly contracts: number;
   /** True if one of its keys signs deployments of payers' wallets. */
   readonly deploysWallets: boolean;
 }
 
-/** Stores a worker's report and heartbeat. A new worker does not get senders yet. */
+/** Stores a worker's report and heartbeat. A new worker gets no senders yet. */
 export async function upsertReport(
   sql: Sql,
   worker: { readonly livemode: boolean; readonly owner: string },
@@ -60,8 +60,8 @@ export async function allWorkersKnow(
 }
 
 /**
- * False if workers were seen within `goneMs`, and the keys of all of them are behind signers, which
- * sign no deployments of payers' wallets.
+ * True unless the workers seen within `goneMs` all have their keys in remote signers, which sign no
+ * deployments of payers' wallets.
  */
 export async function workersDeploy(
   sql: Sql,
@@ -82,7 +82,7 @@ export interface NetworkRow {
   recovering: boolean;
   /** True if all settling senders were stopped, because their keys were used elsewhere. */
   all_stopped: boolean;
-  /** Reports of the workers that are alive. */
+  /** The reports of workers that are running. */
   workers: Omit<WorkerReport, 'deploysWallets'>[];
 }
 

@@ -18,7 +18,7 @@ export const UNSETTLED_REASONS = [
   'ceiling',
 ] as const;
 
-/** The reason why a network settles nothing at present (behavior.md 15.6). */
+/** Why a network settles nothing at present (behavior.md 15.6). */
 export type UnsettledReason = (typeof UNSETTLED_REASONS)[number];
 
 export interface NetworkState {
@@ -33,8 +33,8 @@ export interface Readiness {
   /** Returns how many payments the balances of the active senders cover; `null` if unknown. */
   paymentsLeft(livemode: boolean): number | null;
   /**
-   * Returns the atoms that the account may settle per hour; `null` for all that the contract
-   * allows.
+   * Returns the atoms that the account may settle per hour; `null` if only the contract's ceiling
+   * applies.
    */
   shareOf(tenant: Tenant): bigint | null;
 }
@@ -45,7 +45,7 @@ export interface WatchedReadiness extends Readiness {
   stop(): Promise<void>;
 }
 
-/** The time after its last heartbeat from which a worker counts as stopped (behavior.md 20.10). */
+/** A worker counts as stopped this long after its last heartbeat (behavior.md 20.10). */
 export const WORKER_GONE_MS = 10_000;
 /**
  * Interval between reads. Workers write changes within half a second, so a change is seen after
@@ -57,13 +57,14 @@ const LOOK_MS = 50;
 /**
  * Keeps the workers' reports about the networks in memory, so that a tap need not query them.
  * Resolves after the first poll. If the database is unreachable, the last state is kept, because
- * nothing can be done anyway.
+ * nothing can be settled then anyway.
  */
 export async function watchReadiness(deps: {
   readonly db: Database;
   readonly log: Log;
   /**
-   * Percent of the hour that an account may settle; `null` if it depends on how many accounts sell.
+   * The percentage of the hour that an account may settle; `null` if it depends on how many
+   * accounts sell.
    */
   readonly ceilingShare: number | null;
 }): Promise<WatchedReadiness> {
@@ -115,7 +116,7 @@ export async function watchReadiness(deps: {
   };
 }
 
-/** Sums the workers that report a number; the others hold no senders yet. */
+/** Sums over the workers that report a number; the others hold no senders yet. */
 function paymentsLeftOf({ workers }: Pick<NetworkRow, 'workers'>): number | null {
   const known = workers.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
   return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0);
@@ -134,7 +135,10 @@ function tell(
   else log.warn('the network settles no payments', { network, reasons });
 }
 
-/** Judges a network. One worker without a problem is enough, because it can do all the work. */
+/**
+ * Computes a network's state. One worker without a problem is enough, because it can do all the
+ * work.
+ */
 export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkState {
   const { recovering, all_stopped: allStopped, workers, ceiling } = network;
   const reasons = new Set<UnsettledReason>();
@@ -142,7 +146,7 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
   if (workers.every((worker) => worker.reasons.length > 0)) {
     for (const worker of workers) for (const reason of worker.reasons) reasons.add(reason);
   }
-  // If no worker holds a sender, they are being taken over, which takes seconds.
+  // If no worker holds a sender, senders are changing hands, which takes seconds.
   const held = workers.reduce((sum, worker) => sum + worker.senders, 0);
   const funded = workers.reduce((sum, worker) => sum + worker.fundedSenders, 0);
   if (held > 0 && funded === 0) reasons.add('no_gas');
@@ -152,7 +156,7 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
 }
 
 /**
- * Returns the refusal of a tap, a confirmation or a payer's approval while the network does not
+ * Returns the refusal for a tap, a confirmation or a payer's approval while the network does not
  * settle; otherwise `null`.
  */
 export function checkSettles(readiness: Readiness, livemode: boolean): Refusal | null {

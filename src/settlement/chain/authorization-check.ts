@@ -32,7 +32,7 @@ export interface AuthorizedPayment {
   readonly payment: PaymentCall;
   readonly authorization: PaymentAuthorization;
   readonly rates: FeeRates;
-  /** Set for a wallet that must be deployed before the payment. */
+  /** Set if the wallet must be deployed before the payment. */
   readonly deployment?: Deployment;
 }
 
@@ -42,7 +42,7 @@ const CALL_GAS = 21_000n;
 const BYTE_GAS = 40n;
 const URGENT = { urgent: true } as const;
 
-/** Reasons for which the contract refuses any kind of payment. */
+/** Reasons for which the contract refuses a payment however it was authorized. */
 const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
   'AlreadySettled',
   'AmountInvalid',
@@ -50,7 +50,10 @@ const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
   'MerchantUnknown',
 ]);
 
-/** Simulates contract and token, so that no gas is spent on a payment that they would refuse. */
+/**
+ * Simulates the contract and the token, so that no gas is spent on a payment that they would
+ * refuse.
+ */
 export async function checkAuthorization(
   chain: Chain,
   authorized: AuthorizedPayment,

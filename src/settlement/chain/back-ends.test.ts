@@ -13,7 +13,7 @@ const BLOCK_MS = 250;
 const PAYMENTS = 12;
 const WAIT_MS = 30_000;
 
-/** An address with several nodes behind it, which disagree about the newest blocks. */
+/** One URL in front of several nodes, which disagree about the newest blocks. */
 describe('an address whose nodes disagree', () => {
   let database: TestDatabase;
   let world: OddWorld<ProviderProxy>;
@@ -56,8 +56,8 @@ describe('an address whose nodes disagree', () => {
   }
 
   /**
-   * Returns transactions that the followed chain already contained when they were sent. On a slow
-   * machine a block may arrive before the broadcast; then sending again is right.
+   * Returns the transactions that were sent although the followed chain already contained them. On
+   * a slow machine a block may arrive before the broadcast; resending is then correct.
    */
   async function sentInVain(): Promise<Hex[]> {
     const mined = await Promise.all(
@@ -84,7 +84,7 @@ describe('an address whose nodes disagree', () => {
   it('by up to three blocks is no reorganization: no alarm, nothing is sent again', async () => {
     behaveAs('has nodes that are up to three blocks apart');
     world.startRelayer();
-    // Pays, so that the relayer first learns how far apart the nodes are.
+    // Pays once, so that the relayer learns how far apart the nodes are.
     await payOneByOne(6);
     sent.length = 0;
     await payOneByOne(PAYMENTS);

@@ -15,10 +15,10 @@ export interface MerchantBalance {
   readonly available: Atoms;
   /** The registered settlement wallet. */
   readonly wallet: Hex;
-  /** Until then nothing can be withdrawn; `null` if withdrawals are possible. */
+  /** Nothing can be withdrawn before this time; `null` if withdrawals are possible now. */
   readonly heldUntil: Date | null;
   readonly blockNumber: bigint;
-  /** The time of the block that the balance was read at. */
+  /** The time of the block at which the balance was read. */
   readonly asOf: Date;
 }
 
@@ -35,7 +35,7 @@ export async function readMerchantBalance(
   return decodeBalance(answer, head);
 }
 
-/** The balance and the proposed new wallet, read at the same block. */
+/** Reads the balance and the proposed new wallet at the same block. */
 export async function readMerchantAccount(
   chain: Chain,
   merchantNumber: bigint,

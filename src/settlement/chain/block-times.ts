@@ -1,6 +1,6 @@
 /**
- * Estimates block times from polls of the head, even rare ones: a poll that returns block 7 shows
- * that 7 was mined by then, and 8 was not. Times in milliseconds, from any origin.
+ * Estimates block times from polls of the head, even infrequent ones: a poll that returns block 7
+ * shows that 7 was mined by then, and that 8 was not. Times are in milliseconds, from any origin.
  */
 export interface BlockTimes {
   /** Observations, oldest first. */
@@ -9,16 +9,16 @@ export interface BlockTimes {
 
 interface HeadPoll {
   readonly number: bigint;
-  /** The chain's own time of the block. */
+  /** The block's timestamp. */
   readonly time: number;
-  /** The times at which it was first and last seen as the head. */
+  /** When the block was first seen as the head; `stillAt` is when it was last seen. */
   readonly at: number;
   readonly stillAt: number;
 }
 
 export const NO_BLOCK_TIMES: BlockTimes = { polls: [] };
 
-/** Number of observations that are kept: some minutes at the slowest block time. */
+/** Number of observations kept. At the slowest block time, they span some minutes. */
 const REMEMBERED = 24;
 /** With fewer observations, blocks may look regular by chance. */
 const MIN_POLLS = 4;
@@ -62,7 +62,7 @@ export function withLook(blockTimes: BlockTimes, look: Omit<HeadPoll, 'stillAt'>
   return { polls: [...polls, { ...look, stillAt: look.at }].slice(-REMEMBERED) };
 }
 
-/** Adds a block that a node announced when it was mined. */
+/** Adds a block that a node announced at the moment it was mined. */
 export function withArrival(blockTimes: BlockTimes, block: Omit<HeadPoll, 'stillAt'>): BlockTimes {
   const last = blockTimes.polls.at(-1);
   if (last?.number !== block.number - 1n) return withLook(blockTimes, block);
@@ -109,7 +109,7 @@ export function dueWindow(blockTimes: BlockTimes): DueWindow | null {
   let agreeing = 1;
   for (const poll of polls.slice(0, -1).toReversed()) {
     const shift = behindMs(poll);
-    // The slot of this block must fit, and so must that of the next one, which was not mined yet.
+    // The window must fit this block, and also the next one, which was not mined yet.
     const latest = Math.min(to, poll.at + shift + intervalMs);
     const earliest = Math.max(from, poll.stillAt + shift);
     if (earliest > latest + SLACK * intervalMs) break;
@@ -120,7 +120,10 @@ export function dueWindow(blockTimes: BlockTimes): DueWindow | null {
   return agreeing < MIN_POLLS ? null : { from, to, intervalMs };
 }
 
-/** Returns when the next block is due; `null` if blocks are irregular or the block is late. */
+/**
+ * Returns the time at which the next block is due; `null` if blocks are irregular or the block is
+ * late.
+ */
 export function nextBlockAt(blockTimes: BlockTimes, now: number): number | null {
   const window = dueWindow(blockTimes);
   if (window === null || window.to <= now) return null;
@@ -138,8 +141,8 @@ const LOOKS_PER_INTERVAL = 6;
 const SLOWEST_MS = 333;
 
 /**
- * Returns when to poll the head next while a payment waits: around the time that a block is due,
- * sooner once it is late, and rarely in between.
+ * Returns when to poll the head next while a payment waits: frequently around the time that a block
+ * is due and while it is late, rarely in between.
  */
 export function nextLookAt(
   blockTimes: BlockTimes,
@@ -152,7 +155,7 @@ export function nextLookAt(
 ): number {
   const { lastLookAt, since, shortestMs } = times;
   const window = dueWindow(blockTimes);
-  // A window almost as wide as the interval would fit any chain.
+  // A window almost as wide as the interval would fit any chain, so it predicts nothing.
   if (window === null || window.to - window.from > window.intervalMs / 2) {
     const least = Math.max(shortestMs, (blockInterval(blockTimes) ?? 0) / LOOKS_PER_INTERVAL);
     return (
@@ -166,8 +169,8 @@ export function nextLookAt(
   const [from, to] = [window.from + missed * intervalMs, window.to + missed * intervalMs];
   const slowest = Math.max(SLOWEST_MS, intervalMs / 12);
   if (lastLookAt < from) {
-    // Block times change, so poll occasionally anyway. An early block is then seen at most one
-    // interval late.
+    // Block times change, so also poll between blocks occasionally. A block that comes early is
+    // then seen at most one interval late.
     const sometime = Math.max(lastLookAt, since) + Math.max(1_000, intervalMs);
     return Math.min(sometime, to - from < slowest ? to : from + (to - from) / 4);
   }

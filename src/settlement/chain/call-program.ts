@@ -8,14 +8,14 @@ export interface ProgramCall {
   readonly gas: bigint;
 }
 
-// Fixed lengths of the parts below, in bytes, so that each offset is known in advance.
+// Fixed lengths, in bytes, of the parts below, so that each jump offset is known in advance.
 const COPY_LENGTH = 10;
 const CALL_LENGTH = 35;
 const STATIC_CALL_LENGTH = 34;
 const CHECK_LENGTH = 5;
 const FAIL = '0x5b5f5f5260205ff3'; // fail: return zeros
 
-/** Returns the first word of the last answer; only if it has one. */
+/** Ends with the first word that the last call returned; the program fails if there is none. */
 const ANSWER = {
   condition: '0x601f3d1116', // ok := ok and more than 31 bytes were returned
   end: '0x60205f5f3e60205ff3', // return the first word
@@ -24,10 +24,10 @@ const ANSWER = {
 const DONE = { condition: '0x', end: '0x60015f5260205ff3' } as const;
 
 /**
- * Encodes a program that makes these calls one after the other and itself always succeeds: its
- * answer is one word, zero if a call failed. If the calls were made directly, a refusal would look
- * like a faulty node. The last call is a STATICCALL whose first word is the answer, or with
- * `answer: false` a CALL that must only succeed.
+ * Encodes a program that makes these calls in order and itself never reverts: it returns one word,
+ * which is zero if a call failed. If the calls were made directly, a refusal would look like a
+ * faulty node. The last call is a STATICCALL whose first word is returned or, with `answer: false`,
+ * a CALL that only has to succeed.
  */
 export function callProgram(
   calls: readonly ProgramCall[],
@@ -51,12 +51,12 @@ export function callProgram(
   return concat([...parts, ending.end, FAIL, ...calls.map(({ data }) => data)]);
 }
 
-/** memory := the call's data, which is behind the program. */
+/** memory := the call's data, which is stored behind the program. */
 function copyOf({ data }: ProgramCall, offset: number): Hex {
   return concat(['0x62', word3(size(data)), '0x62', word3(offset), '0x5f39']);
 }
 
-/** ok := call(gas, to, 0, the memory); its answer goes nowhere. */
+/** ok := call(gas, to, 0, the memory); its return data is discarded. */
 function callOf({ to, data, gas }: ProgramCall, isStatic: boolean): Hex {
   const length = concat(['0x5f5f62', word3(size(data)), '0x5f']);
   const target = concat(['0x73', to, '0x63', numberToHex(gas, { size: 4 })]);

@@ -5,13 +5,13 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 // A block. `open-chain.ts` opens a chain, `read-chain.ts` queries its nodes, `decode.ts` parses
-// responses.
+// their responses.
 
 export interface Block {
   readonly number: bigint;
   readonly hash: Hex;
   readonly parentHash: Hex;
-  /** The chain's own time, to the second. */
+  /** The block's timestamp, in whole seconds. */
   readonly time: Date;
   readonly baseFeePerGas: bigint;
   /** Hashes of its transactions. */
@@ -43,23 +43,23 @@ export interface Chain {
   /** `null` if the block does not exist yet, or no longer exists. */
   block(tag: BlockTag): Promise<Block | null>;
   newest(): Promise<Block>;
-  /** The newest block, with the receipts of these transactions in the same request. */
+  /** Returns the newest block and the receipts of these transactions, from one request. */
   newestWith(hashes: readonly Hex[]): Promise<NewestWith>;
-  /** Polls the heads of all providers, and prefers those whose head advances. */
+  /** Polls the heads of all providers, and prefers providers whose head advances. */
   compareHeads(): Promise<void>;
-  /** `undefined` for blocks that no node returned. */
+  /** Returns blocks in the given order; `undefined` for those that no node returned. */
   blocks(numbers: readonly bigint[]): Promise<(Block | null | undefined)[]>;
   /** `null` if the transaction is in no block, `undefined` if no node answered. */
   receipts(hashes: readonly Hex[]): Promise<(Receipt | null | undefined)[]>;
   /** Makes `eth_call`s in one round trip. */
   calls(calls: readonly EthCall[], at?: BlockTag, priority?: RpcPriority): Promise<CallAnswer[]>;
-  /** Returns how many transactions each address has sent, as of a block or the newest block. */
+  /** Returns how many transactions each address has sent, up to a block or the newest one. */
   nonces(addresses: readonly Hex[], at?: BlockTag): Promise<bigint[]>;
   balances(addresses: readonly Hex[]): Promise<bigint[]>;
   /** Returns all logs of a range, in as many requests as it takes. */
   logs(filter: LogFilter): Promise<RawLog[]>;
   /**
-   * Yields the logs of a range in portions that nodes are willing to read, the newest first if
+   * Yields the logs of a range in portions that nodes are willing to return, the newest first if
    * requested.
    */
   logPortions(filter: LogFilter & { readonly newestFirst?: boolean }): AsyncGenerator<LogPortion>;
@@ -69,7 +69,7 @@ export interface Chain {
   refreshToken(): Promise<void>;
   /** True once the contracts were found to match the settings. Until then nothing is signed. */
   isChecked(): boolean;
-  /** Resolves with the reason if a check fails after the start. */
+  /** Resolves with the reason if a check fails after startup. */
   readonly refuted: Promise<string>;
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ const DELAYS = ['WALLET_DELAY', 'PAYOUT_HOLD'] as const;
 
 const MIN_DELAY = { abi: timelockAbi, functionName: 'getMinDelay' } as const;
 const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
-/** If the zero address holds a role, every account has it. */
+/** The zero address. A role that it holds is open to every account. */
 const ANYONE: Hex = `0x${'00'.repeat(20)}`;
 
 async function readOne(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
@@ -41,9 +41,10 @@ export async function readDelay(chain: Chain, settlement: Hex): Promise<bigint> 
 }
 
 /**
- * Checks the contract at a start in production. Its delays are immutable, so one that was deployed
- * for a test must never hold money. If the chain is unreachable, the service starts anyway.
- * @throws StartError if a delay is too short, or if other accounts than its guardians can cancel
+ * Checks the contract at a production start. Its delays are immutable, so a contract that was
+ * deployed for a test must never hold money. If the chain is unreachable, the service starts
+ * anyway.
+ * @throws StartError if a delay is too short, or if accounts other than its guardians can cancel
  * operations of its timelock.
  */
 export async function requireSafeContract(chain: Chain, log: Log): Promise<void> {
@@ -101,14 +102,14 @@ export async function requireTimelock(chain: Chain): Promise<void> {
 }
 
 /**
- * Portions of the newest logs to read: enough to find a payment on a contract in use, and fast on
- * an unused one.
+ * Portions of the newest logs to read: enough to find a payment on an active contract, and quickly
+ * read on an unused one.
  */
 const PORTIONS = 20;
 
 /**
  * Checks that the contract belongs to this cell: two cells on one contract would each book the
- * other's payments as foreign. The number of the newest payment shows the cell.
+ * other's payments as foreign. The settlement number of the newest payment identifies the cell.
  * @throws StartError if another cell settles there.
  */
 export async function requireOwnContract(chain: Chain, cell: number, log: Log): Promise<void> {

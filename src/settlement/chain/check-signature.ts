@@ -24,8 +24,8 @@ export function chainOrNull(chains: readonly Chain[], livemode: boolean): Chain 
 }
 
 /**
- * Checks a wallet's signature before anything is written or spent. A chain that does not answer
- * says nothing about the signature: 503.
+ * Checks a wallet's signature before anything is written or spent. If the chain does not answer,
+ * the signature is neither valid nor invalid: 503.
  * @returns the signature in the form that the chain accepts.
  */
 export async function checkSignature(
@@ -36,8 +36,8 @@ export async function checkSignature(
     readonly signature: Hex;
     readonly by: DecidedBy;
     /**
-     * True if no contract will ever check it: then a wallet that is not deployed yet is asked in a
-     * simulation, if the operator lists its factory.
+     * True if no contract will ever check the signature: a wallet that is not deployed yet is then
+     * called in a simulation, if the operator lists its factory.
      */
     readonly offChain?: true;
   },
@@ -71,7 +71,7 @@ export async function verifyDeployable(
   return { verdict, deployment: verdict.status === 'valid' ? deployment : null };
 }
 
-/** Returns the refusal of a signature that was not found valid, with the way out. */
+/** Returns the refusal for a signature that could not be verified, with what the caller can do. */
 export function refusalOf(
   verdict: Exclude<SignatureVerdict, { readonly status: 'valid' }>,
   { code, message, param }: WrongSignature,

@@ -2,13 +2,14 @@ import { concat } from 'viem';
 import { type Rpc, type RpcPriority, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Init code that returns the code size of the address before it, as one word. */
+/** Init code that returns the size of the code at the address that follows PUSH, as one word. */
 const PUSH_ADDRESS = '0x73';
 const RETURN_SIZE = '0x3b5f5260205ff3';
 
 /**
- * Returns the code size at an address, 0 for an ordinary account. `eth_getCode` answers `0x` for
- * such an account, but faulty nodes do so for any; a word shows that the request was understood.
+ * Returns the code size at an address, 0 for an ordinary account. `eth_getCode` would not do: it
+ * answers `0x` for such an account, but faulty nodes answer that for any address. A full word shows
+ * that the node understood the request.
  * @throws RpcUnavailable
  */
 export async function readCodeSize(

@@ -6,7 +6,7 @@ import { connectRpc } from '#settlement/chain/rpc.ts';
 import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 
-/** The number of the newest block, and true if it has changed since the last comparison. */
+/** The number of the newest block, and whether it has changed since the last comparison. */
 type Told = readonly [number, (boolean | null)?];
 
 const stale = (...told: readonly Told[]) =>

@@ -16,14 +16,14 @@ export interface HeadReport {
 }
 
 /**
- * Heads may differ by this many blocks, because providers are rarely at the same one (see
+ * Heads may differ by this many blocks, because providers rarely have the same one (see
  * `blocksLasting`).
  */
 const TOLERANCE = 3;
 
 /**
- * Returns the providers whose head is not trusted. Among three or more, the newest block that two
- * have reached is trusted; among two, the one that advances, or else the higher one.
+ * Returns the providers whose head is not trusted. Among three or more, the newest block that at
+ * least two have reached is trusted; among two, the head that advances, or else the higher one.
  */
 export function staleHeads(
   reports: readonly HeadReport[],
@@ -47,7 +47,10 @@ function referenceOf(reports: readonly HeadReport[]): bigint | null {
   return numbers[0] ?? null;
 }
 
-/** Compares the heads of all providers, and prefers those whose head advances. */
+/**
+ * Creates the comparison, which polls the heads of all providers and prefers providers whose head
+ * advances.
+ */
 export function createHeadComparison(
   {
     rpc,

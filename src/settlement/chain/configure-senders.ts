@@ -17,12 +17,14 @@ import {
 import { type Signer, type SigningKey, signerOf } from '#settlement/signer.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** Its address identifies a sender, because nonces belong to it and not to an index. */
+/**
+ * A sender, identified by its address, because nonces belong to the address and not to an index.
+ */
 export interface ConfiguredSender {
   readonly address: Hex;
   readonly role: SenderRole;
   readonly account: Signer;
-  /** True if another program signs; it may not answer. */
+  /** True if a remote signer signs for it; that program may be unreachable. */
   readonly signsElsewhere: boolean;
 }
 
@@ -65,8 +67,8 @@ export async function prepareSenders(deps: Deps & { readonly log: Log }) {
 }
 
 /**
- * Stores new senders. A sender may leave the settings only when all its transactions are final,
- * because after a reorganization only its own key can replace them.
+ * Stores new senders. A sender may be removed from the settings only when all its transactions are
+ * final, because after a reorganization only its own key can replace them.
  * @throws StartError otherwise.
  * @throws RpcUnavailable if a new sender's nonce could not be read.
  */
@@ -84,7 +86,7 @@ export async function configureSenders({ db, chain }: Deps) {
     // The sponsor's key is configured together with the operators'.
     const isOurs = (role: SenderRole) => roles.has(role === 'sponsor' ? 'operator' : role);
     for (const row of known) {
-      // Another process has the keys of this role.
+      // Another process holds the keys of this role.
       if (!isOurs(row.role)) continue;
       if (wanted.some((one) => one.address === row.address)) continue;
       if ((await countUnfinished(tx, { livemode, sender: row.sender })) === 0) continue;
@@ -100,7 +102,7 @@ export async function configureSenders({ db, chain }: Deps) {
   });
 }
 
-/** The contract role that each sender needs; `null` if any account may make its calls. */
+/** The contract role that each sender needs; `null` if any account may make the sender's calls. */
 const ROLES: Record<SenderRole, string | null> = {
   operator: 'OPERATOR_ROLE',
   registrar: 'REGISTRAR_ROLE',

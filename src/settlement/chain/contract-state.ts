@@ -8,14 +8,16 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** A change that takes effect unless it is canceled before. */
+/** A change that takes effect unless it is canceled in time. */
 export interface Announced {
-  /** The id of a timelock operation; `null` for a wallet, which the merchant number identifies. */
+  /**
+   * The id of a timelock operation; `null` for a new wallet, which the merchant number identifies.
+   */
   readonly operation: Hex | null;
   readonly says: string;
   /**
-   * The address of the proposer. For an operation it is the timelock's, because that records no
-   * proposers.
+   * The address of the proposer. For an operation it is the timelock's own address, because the
+   * timelock does not record proposers.
    */
   readonly by: Hex;
   readonly applicableAt: Date;
@@ -40,7 +42,9 @@ export interface ContractState {
   readonly held: bigint;
   readonly owed: bigint;
   readonly fees: bigint;
-  /** Proposed wallets only. Pending operations are found by their events: see role-holders.ts. */
+  /**
+   * Proposed wallets only. Pending operations are found through their events: see role-holders.ts.
+   */
   readonly announced: readonly Announced[];
 }
 

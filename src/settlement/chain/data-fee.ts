@@ -5,14 +5,14 @@ import type { Chain } from '#settlement/chain/chain.ts';
 const ORACLE = '0x420000000000000000000000000000000000000f';
 const ORACLE_ABI = parseAbi(['function getL1FeeUpperBound(uint256) view returns (uint256)']);
 /**
- * The time for which a price is reused. It follows Ethereum's fees, which change less within a
- * minute than the reserve allows for.
+ * How long a price is reused. It follows Ethereum's fees, which change less in a minute than the
+ * reserve allows for.
  */
 const FRESH_MS = 60_000;
 
 /**
- * Returns the wei that publishing transactions of these sizes costs, on chains that charge for
- * that. If the oracle does not answer, balances are reported without this cost.
+ * Returns the wei that it costs to publish transactions of these sizes, on chains that charge for
+ * publication. If the oracle does not answer, the cost counts as zero.
  */
 export async function dataFees(chain: Chain, sizes: readonly number[]): Promise<bigint[]> {
   if (!chain.config.profile.hasL1Fee) return sizes.map(() => 0n);

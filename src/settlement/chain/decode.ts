@@ -17,7 +17,7 @@ export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex
 }
 
 /**
- * Converts a refusal of a request that every healthy node can answer, because it means that the
+ * Converts a refusal of a request that every healthy node can answer: such a refusal means that the
  * nodes are unavailable.
  */
 export function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
@@ -25,7 +25,7 @@ export function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailabl
   return new RpcUnavailable('no node of the chain answers', { cause: refusal });
 }
 
-/** Returns a revert, which is an answer about the call; throws any other refusal. */
+/** Returns a revert, which is a valid answer to the call; throws any other refusal. */
 export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { ok: false } {
   if (refusal instanceof RpcUnavailable) throw refusal;
   const reverted = refusal.code === 3 || /revert/i.test(refusal.message);

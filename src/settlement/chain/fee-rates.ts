@@ -6,7 +6,7 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** The contract's charges to a payer in addition to a sale, in basis points. */
+/** What the contract charges a payer on top of a sale, in basis points. */
 export interface FeeRates {
   readonly acquirer: number;
   readonly protocol: number;
@@ -25,7 +25,7 @@ export function readRates(data: Hex): FeeRates {
 }
 
 /**
- * Reads the fee rates. Default: the rates of the contract that payers join now.
+ * Reads the fee rates, by default of the contract that payers join now.
  * @throws RpcUnavailable
  */
 export async function readFeeRates(
@@ -37,7 +37,7 @@ export async function readFeeRates(
   return decodeView(answer, readRates);
 }
 
-/** The cost of a sale to its payer, in atoms. */
+/** What a sale costs its payer, in atoms. */
 export interface Charges {
   readonly acquirer: bigint;
   readonly protocol: bigint;
@@ -46,7 +46,7 @@ export interface Charges {
   readonly pulled: bigint;
 }
 
-/** Computes a sale's charges. Each share is rounded down separately, as the contract does. */
+/** Computes a sale's charges. Each is rounded down separately, as in the contract. */
 export function chargesOf(amount: bigint, rates: FeeRates): Charges {
   const share = (points: number) => basisPoints(atoms(amount), points);
   const [acquirer, protocol, cashback] = [

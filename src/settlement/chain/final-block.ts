@@ -2,18 +2,18 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 
 /**
- * Assumed depth of final blocks on chains that do not report them: two epochs of Ethereum. On
- * faster chains, the number of blocks that take as many seconds.
+ * Assumed depth of final blocks on chains that do not report them: two epochs of Ethereum. Faster
+ * chains need as many seconds of blocks, and so more blocks.
  */
 const FINAL_DEPTH = 64;
 
 /**
- * A node may show a block before its events, and some chains report their newest block as final at
- * once. Events are therefore read again for this many blocks of one second.
+ * A node may show a block before its events, and some chains report their newest block as final
+ * immediately. Events are therefore read again for this many blocks of one second each.
  */
 const SHOWN_LATE = 15;
 
-/** Returns the newest final block whose events every node has had time to index. */
+/** Returns the newest final block that is old enough for every node to have indexed its events. */
 export async function shownBlock(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,
@@ -33,8 +33,7 @@ async function safeBlock(chain: Pick<Chain, 'block'>, finalized: bigint): Promis
 }
 
 /**
- * Returns the newest block that is not expected to leave the chain; below zero if there is none
- * yet.
+ * Returns the newest block that is not expected to leave the chain; negative if there is none yet.
  */
 export async function finalBlock(
   chain: Pick<Chain, 'block' | 'config'>,
@@ -45,7 +44,7 @@ export async function finalBlock(
 }
 
 /**
- * Returns the newest safe and the newest final block; the head for both if blocks cannot be undone.
+ * Returns the newest safe and the newest final block; both are the head if blocks cannot be undone.
  */
 export async function finalityOf(
   chain: Pick<Chain, 'block' | 'config'>,

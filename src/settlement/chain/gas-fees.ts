@@ -1,22 +1,25 @@
-/** A transaction's offer in wei per gas (EIP-1559). */
+/** The fees that a transaction offers, in wei per gas (EIP-1559). */
 export interface Fees {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** The percentile of recent tips that usually suffices for one of the next blocks. */
+/** The percentile of recent tips that usually gets a transaction into one of the next blocks. */
 export const TIP_PERCENTILE = 60;
-/** Number of blocks that the tip is computed from. */
+/** Number of blocks from which the tip is computed. */
 export const TIP_BLOCKS = 10;
 /** The lowest tip, so that a replacement can offer more: 0.001 gwei. */
 const MIN_TIP = 1_000_000n;
-/** The base fee rises by at most 12.5 % a block: twice the present one lasts five full blocks. */
+/**
+ * The base fee rises by at most 12.5 % a block: twice the current base fee suffices for five full
+ * blocks.
+ */
 const BASE_FEE_HEADROOM = 2n;
 /** Nodes accept a replacement if both fees are at least a tenth higher; an eighth is safe. */
 const BUMP_NUMERATOR = 9n;
 const BUMP_DENOMINATOR = 8n;
 
-/** Returns the fees to offer now. `recentTips` are those paid in recent blocks, in any order. */
+/** Returns the fees to offer now. `recentTips` are the tips paid in recent blocks, in any order. */
 export function suggestFees(now: {
   readonly baseFeePerGas: bigint;
   readonly recentTips: readonly bigint[];
@@ -39,8 +42,8 @@ export function lowerTips(reported: readonly (readonly bigint[])[]): readonly bi
 
 /**
  * Returns the fees for a replacement at the same nonce: an eighth more than before, or the
- * suggested fees if those are higher. `null` if no offer below the ceiling would be accepted as a
- * replacement, so the sender waits until the chain is cheaper.
+ * suggested fees if those are higher. `null` if nodes would accept no replacement below the
+ * ceiling; the sender then waits until fees fall.
  */
 export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees | null {
   const fee = bump(before.maxFeePerGas);
@@ -53,7 +56,7 @@ export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees |
   return offer.maxFeePerGas >= fee && offer.maxPriorityFeePerGas >= tip ? offer : null;
 }
 
-/** Rounded up, so that small numbers grow, too. */
+/** Rounded up, so that small numbers grow too. */
 function bump(fee: bigint): bigint {
   return (fee * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR;
 }

@@ -89,10 +89,10 @@ describe('a node that announces blocks', () => {
       return 'cut';
     };
     const own = subscribe();
-    // Wait for two attempts: the second follows the first refusal.
+    // Waits for two attempts: the second follows the first refusal.
     await until(() => requests >= 2, 'not asked again');
     assert.equal(own.isLive(), false);
-    // It never announced a block, so its silence causes no warning.
+    // The node never announced a block, so its silence causes no warning.
     assert.equal(warnings.length, 0);
   });
 });

@@ -10,8 +10,8 @@ export interface AnnouncedHead {
 }
 
 /**
- * Reports new blocks that a node announces. Announcements may be lost, so polling continues at a
- * slower pace.
+ * Receives new blocks from a node that announces them. Announcements may be lost, so polling
+ * continues at a slower pace.
  */
 export interface HeadSubscription {
   /** True while the node is announcing blocks. */
@@ -23,7 +23,7 @@ const RECONNECT_MS = 1_000;
 /** Maximum pause between attempts to reconnect, for providers that refuse subscriptions. */
 const MAX_RECONNECT_MS = 60_000;
 /**
- * Reconnects after this much silence, because a dead socket may go unnoticed. More than 12 s,
+ * Reconnects after this much silence, because a dead socket may go unnoticed. Longer than 12 s,
  * because Ethereum occasionally misses a slot.
  */
 const SILENT_MS = 40_000;
@@ -33,7 +33,7 @@ export function subscribeHeads(
   onHead: (head: AnnouncedHead) => void,
   log: Log,
 ): HeadSubscription {
-  // The host only, because paths and queries of such URLs often contain a key.
+  // Only the host, because paths and queries of such URLs often contain a key.
   const node = new URL(url).host;
   let socket: WebSocket | undefined;
   let live = false;
@@ -125,8 +125,8 @@ function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
 }
 
 /**
- * Returns the URL at which the provider of an http(s) URL announces blocks: the same with ws(s);
- * Infura has a separate path.
+ * Returns the URL at which the provider of an http(s) URL announces blocks: the same one with
+ * ws(s), except for Infura, which has a separate path.
  */
 export function headsUrlOf(rpcUrl: string): string {
   const url = new URL(rpcUrl);
@@ -135,7 +135,7 @@ export function headsUrlOf(rpcUrl: string): string {
   return url.href;
 }
 
-/** Returns the line logged at a start without a WS_URL setting. */
+/** Returns the log line for a start without a WS_URL setting. */
 export function headsAdvice(config: {
   readonly network: string;
   readonly headsUrl: string | null;

@@ -7,7 +7,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** The balance and the debts of a settlement contract at one block, in atoms. */
+/** The token balance and the debts of a settlement contract at one block, in atoms. */
 export interface Holdings {
   readonly blockNumber: bigint;
   readonly asOf: Date;
@@ -18,20 +18,20 @@ export interface Holdings {
   readonly fees: bigint;
 }
 
-/** Merchants per call: each costs some 3,000 gas, and nodes allow tens of millions. */
+/** Merchants per call: each costs about 3,000 gas, and nodes allow tens of millions per call. */
 const PAGE = 1_000;
 
 const COUNT = { abi: settlementAbi, functionName: 'merchantCount' } as const;
 const SUMS = { abi: settlementLensAbi, functionName: 'holdings' } as const;
 
 export interface HoldingsOptions {
-  /** Default: the contract that merchants join now. */
+  /** Defaults to the contract that merchants join now. */
   readonly settlement?: Hex;
   readonly pageSize?: number;
 }
 
 /**
- * Reads the sums over all merchants from the contract itself, without the database.
+ * Reads the sums over all merchants from the contract itself, without using the database.
  * @throws RpcUnavailable
  */
 export async function readHoldings(

@@ -18,7 +18,7 @@ export interface LogPortion {
   readonly logs: readonly RawLog[];
 }
 
-/** Returns the part of the range to request next: this many blocks from its beginning or end. */
+/** Returns the part of the range to request next: `width` blocks from its beginning or its end. */
 export function portionOf(question: LogQuestion, width: bigint): Omit<LogPortion, 'logs'> {
   const { fromBlock, toBlock, newestFirst } = question;
   if (toBlock - fromBlock < width) return { fromBlock, toBlock };

@@ -70,7 +70,7 @@ describe('the logs of a range', () => {
 
   const TOO_WIDE = { code: -32_600, message: 'exceed maximum block range: 10' };
 
-  /** Refusals of nodes that have pruned old blocks, or never return logs. */
+  /** Refusals by nodes that have pruned old blocks, or that never return logs. */
   const WITHOUT_LOGS: readonly Refusal[] = [
     { code: 4_444, message: 'pruned history unavailable' },
     { code: -32_000, message: 'header not found' },
@@ -162,8 +162,8 @@ describe('the logs of a range', () => {
   });
 
   /**
-   * Nodes that are too slow: some never answer, some gateways time out, and some nodes time out
-   * themselves.
+   * Responses of nodes that are too slow: some never answer, some have a gateway that times out,
+   * and some time out themselves.
    */
   const TOO_SLOW: Readonly<Record<string, ScriptedReply>> = {
     'no answer in time': { silent: true },

@@ -7,21 +7,21 @@ import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
- * The time for which a provider that refused all logs is not asked for them. Receipts contain the
- * same logs, and each portion would cost a series of refusals.
+ * How long a provider that refused all logs is not asked for logs again. Receipts contain the same
+ * logs, while each portion would cost a series of refusals.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
 /**
- * The time for which a provider's limit on the range is remembered. It may be temporary; otherwise
+ * How long a provider's limit on the range is remembered. The limit may be temporary; if it is not,
  * halving finds it again.
  */
 const NARROW_MEMORY_MS = 600_000;
 
 /**
- * Returns the logs at one end of a range, as many as one provider returns at once. A range that is
- * refused, or too slow, is halved, down to one block, and a provider's limit is remembered. After
- * an unknown refusal the next provider is tried; if all refuse, the range counts as refused. If no
- * provider returns logs, they are read from the blocks' receipts.
+ * Returns as many logs from one end of a range as a provider returns in one response. A range that
+ * is refused, or too slow, is halved, down to one block, and a provider's limit is remembered.
+ * After an unknown refusal the next provider is tried. If no provider returns logs, they are read
+ * from the blocks' receipts.
  * @throws RpcUnavailable
  */
 export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
@@ -45,7 +45,7 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
     throw new RpcUnavailable('no node of the chain returned the logs', { cause });
   }
   const portion = await readReceiptLogs(rpc, question);
-  // The node has the block, so it refuses only the logs.
+  // The receipts could be read, so the node has the block and refuses only logs.
   for (const address of refusing) address.noLogsUntil = performance.now() + NO_LOGS_MEMORY_MS;
   return portion;
 }
@@ -81,7 +81,7 @@ async function askHalving(
     if (fault === null)
       throw new RpcUnavailable('a node answered a request for logs with a revert');
     if (fault.kind === 'slow') {
-      // Checks that the node is up. If it is down, halving would only take more time.
+      // Checks that the node is up. If it is down, halving would only waste time.
       const [alive] = await address.ask([blockCall(portion.toBlock)], { urgent: false });
       if (alive?.status !== 'answered') return faultOf(alive) ?? fault;
     }

@@ -13,15 +13,15 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** A proposed wallet that will replace a merchant's present one. */
+/** A proposed wallet that will replace a merchant's current one. */
 export interface AnnouncedWallet {
   readonly wallet: Hex;
-  /** From this time on any account can apply it. */
+  /** From this time on, any account can apply the change. */
   readonly applicableAt: Date;
   readonly proposer: Hex;
 }
 
-/** The contract's record of a merchant as of `blockNumber`. */
+/** What the contract has stored for a merchant as of `blockNumber`. */
 export interface WalletOnChain {
   readonly merchantNumber: bigint;
   readonly wallet: Hex;
@@ -80,8 +80,7 @@ export async function readAnnounced(chain: Chain, { settlement, first, last, at 
 }
 
 /**
- * Reads the present and proposed wallets of these merchants at the newest block, for one page of
- * numbers.
+ * Reads the current and proposed wallets of one page of merchants at the newest block.
  * @throws RpcUnavailable
  */
 export async function readMerchantWallets(
@@ -122,7 +121,7 @@ export async function readMerchantWallets(
 }
 
 /**
- * True if the contract has the account registered under this number.
+ * True if the account is registered on the contract under this number.
  * @throws RpcUnavailable
  */
 export async function isRegisteredAs(

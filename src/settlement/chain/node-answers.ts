@@ -13,7 +13,7 @@ const LOOSE_QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 const BYTES = /^0x([0-9a-f]{2})*$/i;
 const HASH = /^0x[0-9a-f]{64}$/i;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
-/** The gas of the cheapest transaction. */
+/** The gas of the cheapest possible transaction. */
 const LEAST_GAS = 21_000n;
 
 const CHECKS: Readonly<Record<string, Check>> = {
@@ -33,7 +33,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   eth_feeHistory: isFeeHistory,
 };
 
-/** True if the method can have this result. Methods that we do not use may return anything. */
+/**
+ * True if the method can have this result. Methods that the service does not use may return
+ * anything.
+ */
 export function isWellFormed(
   call: { readonly method: string; readonly params: readonly unknown[] },
   result: unknown,
@@ -64,7 +67,7 @@ function same(a: unknown, b: unknown): boolean {
 }
 
 function isBlockOrNull(result: unknown, [tag]: readonly unknown[]): boolean {
-  // There is always a newest block; a final one may be missing.
+  // There is always a newest block; there may be no final one.
   if (result === null) return tag !== 'latest';
   if (!isFields(result)) return false;
   const { number, hash, parentHash, timestamp, baseFeePerGas, transactions = [] } = result;
@@ -87,13 +90,13 @@ function isTransactionOfBlock(one: unknown): boolean {
   return matches(one.hash, HASH) && matches(one.from, ADDRESS) && isQuantity(one.nonce);
 }
 
-/** Seconds: the latest time that a Date can hold. */
+/** In seconds: the latest time that a Date can hold. */
 const MAX_TIMESTAMP = 8_640_000_000_000n;
 
 function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
   if (result === null) return true;
   if (!isFields(result) || !same(result.transactionHash, hash)) return false;
-  // A receipt of a pending transaction counts as no receipt.
+  // Some nodes return a receipt for a pending transaction; it counts as no receipt.
   if (result.blockNumber === null) return true;
   const { blockNumber, blockHash, logs } = result;
   return (
@@ -149,7 +152,9 @@ function isLog(log: unknown): log is Fields {
 
 const MAX_TOPICS = 4;
 
-/** True if the logs match the request; logs of other blocks or contracts belong to another one. */
+/**
+ * True if the logs match the request; logs of other blocks or contracts answer a different request.
+ */
 function isLogs(result: unknown, [filter]: readonly unknown[]): boolean {
   if (!Array.isArray(result)) return false;
   const asked: Fields = isFields(filter) ? filter : {};

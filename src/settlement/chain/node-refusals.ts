@@ -8,11 +8,11 @@ export interface Said {
 }
 
 export type RefusalKind =
-  /** About the chain's state or the transaction: every node would say the same. */
+  /** Concerns the chain's state or the transaction: every node would give the same answer. */
   | 'answer'
   /** Temporary: rate limit, quota or overload. */
   | 'limit'
-  /** Access denied: key, plan or origin. */
+  /** Access denied: an invalid key, plan or origin. */
   | 'access'
   /** The range has too many blocks. */
   | 'range'
@@ -24,7 +24,7 @@ export type RefusalKind =
   | 'missing'
   /** The node does not support the method or the block tag. */
   | 'unsupported'
-  /** Unknown, so it is not an answer about the chain. */
+  /** Not classified, so it does not count as an answer about the chain. */
   | 'unknown';
 
 interface Rule {
@@ -46,7 +46,7 @@ const SENDS = /^eth_sendRawTransaction$/;
 const LOGS = /^eth_getLogs$/;
 
 /**
- * Rules; the first that matches decides, by code, status or text. Codes mean different things at
+ * Rules; the first that matches by code, status or text decides. Codes mean different things at
  * different providers (-32005 is a rate limit at one, and a range of logs at another), so
  * unambiguous texts come before ambiguous codes. Sources are named by the title of the page: each
  * is the provider's documentation or the node's source.
@@ -69,8 +69,8 @@ const RULES: readonly Rule[] = [
     ),
   },
   // go-ethereum "core/types: transaction signing" ("invalid sender: invalid chain id for signer"),
-  // reth "InvalidTransactionError" ("chain ID mismatch"): the node belongs to another chain, but
-  // the next one may not.
+  // reth "InvalidTransactionError" ("chain ID mismatch"): this node belongs to another chain; the
+  // next one may be right.
   { kind: 'unknown', methods: SENDS, text: /chain.?id/i },
   // go-ethereum "core/txpool: errors" and "core: error", reth "pool errors", Erigon "txpool",
   // Besu "Transaction validation errors", Nethermind "AcceptTxResult", anvil
@@ -188,7 +188,8 @@ const RULES: readonly Rule[] = [
 export function classifyRefusal(said: Said): RefusalKind {
   const rule = RULES.find((one) => fits(one, said));
   if (rule === undefined) return 'unknown';
-  // With a 5xx status the server is faulty, so its text says nothing reliable about the chain.
+  // With a 5xx status the server is faulty, so its text is not trusted as an answer about the
+  // chain.
   return rule.kind === 'answer' && said.status >= 500 ? 'unknown' : rule.kind;
 }
 
@@ -202,14 +203,14 @@ function fits(rule: Rule, { method, status, code, message }: Said): boolean {
 }
 
 /**
- * Maximum pause that a provider gets. If a faulty gateway requests an hour, it is tried again after
- * this time.
+ * The longest pause granted to a provider. If a faulty gateway requests an hour, it is tried again
+ * after this time.
  */
 const MAX_PAUSE_MS = 600_000;
 
 /**
  * Returns the pause that a node requests, from the header `Retry-After` (seconds or a date),
- * Infura's `rate.backoff_seconds`, or the text; `null` if it named none.
+ * Infura's `rate.backoff_seconds`, or the text; `null` if it requests none.
  */
 export function retryAfterMs(
   told: { readonly header: string | undefined; readonly message: string; readonly data: unknown },

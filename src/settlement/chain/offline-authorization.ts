@@ -6,7 +6,7 @@ import { contractOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What a wallet signed at an offline till. */
+/** The authorization that a wallet signed at an offline till. */
 export interface OfflineAuthorization {
   readonly from: Hex;
   readonly value: bigint;
@@ -41,8 +41,8 @@ export function offlineMessage(
 }
 
 /**
- * Verifies what a till has forwarded, without asking the chain: contract wallets do not sign
- * offline, so a key's signature decides.
+ * Verifies what a till has forwarded without querying the chain: contract wallets do not sign
+ * offline, so the signature of the address's key decides.
  * @returns the part that does not verify, or `null`.
  */
 export async function verifyOffline(

@@ -22,7 +22,10 @@ after(async () => {
   await network.stop();
 });
 
-/** Starts with these nodes. @returns the log lines about providers. */
+/**
+ * Opens the chain with these nodes.
+ * @returns the log lines about providers.
+ */
 async function linesOfStart(rpcUrls: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (line) => lines.push(line) };
@@ -83,6 +86,6 @@ test('a configured fee ceiling below the base fee ends the start', async () => {
     );
     return true;
   });
-  // Accepts it for a fee of the profile, because a day of high fees must not prevent a restart.
+  // The profile's own ceiling is accepted, because a day of high fees must not prevent a restart.
   await (await openChain({ ...low, isFeeSet: false }, silentLog)).close();
 });

@@ -12,11 +12,14 @@ import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * The name and version of Circle's token on most chains, used if no node is reachable at the start.
+ * The name and version of Circle's token on most chains, used if no node is reachable at startup.
  */
 const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
 
-/** Returns new objects for this chain, because later readings are written into them. */
+/**
+ * Copies the settings for this chain, because later readings of the token are written into the
+ * copy.
+ */
 function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
   const { name, version } = settings.usdcDomain;
   return {
@@ -26,12 +29,12 @@ function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain'])
   };
 }
 
-/** The interval of tries to reach a chain that was unreachable at the start. */
+/** How often a chain that was unreachable at startup is tried again. */
 const CHECK_MS = 1_000;
 
 /**
- * Opens the chain of a network. Nodes that are unreachable now are used as soon as they answer,
- * after the same checks.
+ * Opens the chain of a network. Nodes that are unreachable now are used as soon as they answer and
+ * pass the same checks.
  * @throws StartError if a node belongs to another chain, no contract is deployed at an address, or
  * the contracts there do not match the settings.
  */
@@ -82,7 +85,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   return chain;
 }
 
-/** Checks that remain for a chain that was unreachable at the start. */
+/** The checks that remain for a chain that was unreachable at startup. */
 interface Later {
   isChecked: boolean;
   readonly refuted: Promise<string>;
@@ -108,7 +111,7 @@ function checkLater(later: Later, check: () => Promise<void>): void {
 }
 
 /**
- * Checks that providers belong to the chain; one of another chain would never be used.
+ * Checks that all providers serve the right chain; a provider of another chain would never be used.
  * @throws StartError
  */
 function requireChainId(probed: readonly ProbedAddress[], setting: string, chainId: number): void {
@@ -120,9 +123,9 @@ function requireChainId(probed: readonly ProbedAddress[], setting: string, chain
 }
 
 /**
- * Checks the fee ceiling that an operator has set, because too low a ceiling would go unnoticed.
+ * Checks the fee ceiling that an operator has set, because nobody would notice that it is too low.
  * The profile's ceiling is not checked: fees may exceed it temporarily, and senders then wait.
- * @throws StartError if the chain accepts no transaction at that price.
+ * @throws StartError if the chain's base fee is above the ceiling.
  */
 async function requireFee(chain: Chain): Promise<void> {
   const { network, isFeeSet, maxFeePerGasCeiling } = chain.config;
@@ -143,7 +146,7 @@ function logUnreachable(probed: readonly ProbedAddress[], setting: string, log: 
 
 /**
  * Checks that each address has the right contract.
- * @throws StartError if an address has no contract, or another one.
+ * @throws StartError if an address has no contract, or the wrong one.
  * @throws RpcUnavailable
  */
 async function requireContracts(

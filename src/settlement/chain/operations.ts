@@ -20,7 +20,7 @@ interface OperationRow {
 const SET_RATES = toFunctionSelector(getAbiItem({ abi: settlementAbi, name: 'setRates' }));
 
 /**
- * Returns every operation that was ever scheduled. Each of their calls raised an alarm, and alarms
+ * Returns every operation that was ever scheduled. Each scheduled call raised an alarm, and alarms
  * are kept.
  */
 async function selectOperations(
@@ -44,7 +44,7 @@ async function selectOperations(
 const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as const;
 const READY_AT = { abi: timelockAbi, functionName: 'getTimestamp' } as const;
 
-/** An operation of the timelock that is scheduled and not executed. */
+/** A timelock operation that is scheduled and not executed yet. */
 interface Operation extends Announced {
   readonly changesRates: boolean;
 }
@@ -57,8 +57,8 @@ export function ratesUntilOf(operations: readonly Operation[]): Date | null {
 }
 
 /**
- * Reads the pending operations of a contract's timelock. Our rows name candidates, which the
- * timelock confirms.
+ * Reads the pending operations of a contract's timelock. Alarm rows supply the candidates, and the
+ * timelock confirms them.
  * @throws RpcUnavailable
  */
 export async function readOperations(

@@ -7,12 +7,12 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** A payer's account on chain and contract. Amounts in atoms. */
+/** A payer's account on the contract, and the wallet's funds. Amounts in atoms. */
 export interface PayerAccount {
   readonly balance: bigint;
   /** Maximum amount that the settlement contract may take from the wallet. */
   readonly allowance: bigint;
-  /** The settlement contract's nonce: the next policy or revocation is signed with it. */
+  /** The contract's nonce for this payer, which the next policy or revocation signs. */
   readonly nonce: bigint;
   readonly policy: SpendingPolicy;
 }
@@ -25,7 +25,7 @@ type SpendingPolicy =
       readonly perPayment: bigint;
       readonly perPeriod: bigint;
       readonly periodSeconds: number;
-      /** Atoms spent on sales in the present period, without fees. */
+      /** Atoms spent on sales in the current period, without fees. */
       readonly spent: bigint;
       readonly expiresAt: Date;
       /** Basis points: the maximum sum of fees that the payer accepts. */
@@ -40,7 +40,7 @@ const NEVER_SET = 0;
 const REVOKED = 1;
 
 /**
- * Reads a payer's account. Default: on the contract that payers join now.
+ * Reads a payer's account, by default on the contract that payers join now.
  * @throws RpcUnavailable
  */
 export async function readPayerAccount(
@@ -66,7 +66,7 @@ export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint 
 }
 
 /**
- * True if the EIP-3009 authorization was used or canceled, in the state of the given block.
+ * True if the EIP-3009 authorization was used or canceled as of the given block.
  * @throws RpcUnavailable
  */
 export async function isAuthorizationUsed(

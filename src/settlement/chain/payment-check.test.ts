@@ -15,7 +15,7 @@ import {
 } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** The number of requests for data that a node lacks, before a try counts as failed. */
+/** How often one attempt requests data that a node lacks before the attempt fails. */
 const LOOKS_WITHIN_A_TRY = 2;
 
 describe('the check before a payment', () => {

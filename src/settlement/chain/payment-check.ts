@@ -31,7 +31,7 @@ import { contractOf, knowsMerchant } from '#settlement/contract-versions.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** A sale before its settlement job, and so without a number. */
+/** A sale that has no settlement job yet, and therefore no settlement number. */
 interface PaymentCheck {
   readonly merchantNumber: bigint;
   readonly payer: Hex;
@@ -48,9 +48,9 @@ export type CheckResult =
   | {
       readonly status: 'declined';
       readonly reason: FailureReason;
-      /** The contract's own reason, if that is one for any kind of payment. */
+      /** The contract's own reason, if it refuses the payment however it was authorized. */
       readonly refusal?: PaymentReason;
-      /** True if the contract's rates are no longer those of the payment. */
+      /** True if the contract's rates no longer match the payment's. */
       readonly ratesDiffer?: true;
     }
   /** Too little of the hourly ceiling is left for this sum. */
@@ -62,15 +62,17 @@ export type CheckPayment = (check: PaymentCheck) => Promise<CheckResult>;
 
 /** A settlement number that is never assigned, and so never settled. */
 export const NO_NUMBER = 2n ** 64n - 1n;
-/** Checks per call: as many as a batch holds. More would turn two fast calls into a slow one. */
+/**
+ * Checks per call: as many as a batch holds. With more, one slow call would replace two fast ones.
+ */
 const MAX_CHECKS = 100;
-/** Calls in flight: the next one fills up while the first one runs. */
+/** Calls in flight: while the first one runs, new checks collect for the next one. */
 const CALLS_IN_FLIGHT = 2;
 
 /**
- * Creates the check of payments. Checks that arrive while calls are running share the next call; a
- * single one is sent at once. Two checks of one payer do not see each other's sums; the contract
- * decides between them.
+ * Creates the payment check. Checks that arrive while calls are running share the next call; a
+ * single check is sent immediately. Two checks of one payer do not see each other's sums; the
+ * contract decides which of them passes.
  */
 export function createPaymentCheck(chain: Chain): CheckPayment {
   const batcher: Batcher<PaymentCheck, CheckResult> = createBatcher({
@@ -93,7 +95,7 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
       return await askContracts(chain, checks);
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
-      // The node has used up the time that a customer will wait.
+      // The node has used up the time that a customer is willing to wait.
       if (pauseMs === null || performance.now() - started > MAX_TRY_MS) break;
       await sleep(pauseMs);
     }
@@ -134,7 +136,7 @@ async function askContract(
       paymentReason,
     ),
   );
-  // Most payments pass, so the facts that explain a decline are read only when needed.
+  // Most payments pass, so the data that explains a decline is read only when needed.
   const known = reasons.some(needsExplaining)
     ? await readAccounts(chain, settlement, checks)
     : null;
@@ -182,8 +184,8 @@ function declined(reason: FailureReason): CheckResult {
 }
 
 /**
- * True if the payer's account must be read, because another reason than the contract's may have to
- * be shown.
+ * True if the payer's account must be read, because a reason other than the contract's may take
+ * precedence.
  */
 function needsExplaining(reason: PaymentReason): boolean {
   if (reason === 'None') return false;
@@ -197,8 +199,9 @@ function plainResult(reason: PaymentReason): CheckResult {
 }
 
 /**
- * Chooses the reason to show. The contract decides if a payment passes; if several checks fail, the
- * first in the order of behavior.md 12.1 is shown: approval, then funds, then limits.
+ * Chooses the reason to show. Whether a payment passes is the contract's decision; if several
+ * checks fail, the first in the order of behavior.md 12.1 is shown: approval, then funds, then
+ * limits.
  */
 function explain(known: {
   readonly reason: PaymentReason;

@@ -11,17 +11,17 @@ const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
 const BLOCK_MS = 60;
 /**
- * More requests than two polls of the head make: after so many, the second poll, with blocks on
- * top, has ended.
+ * More requests than two polls of the head make. After this many requests, the second poll, which
+ * sees further blocks, has ended.
  */
 const ASKED = 10;
 const WAIT_MS = 15_000;
 const SLOW_MS = 250;
 
-/** The number of times that the slow provider was queried for a transaction's block. */
+/** How often the slow provider was queried for a transaction's block. */
 let asked: number;
 
-/** Returns a behavior: a provider that names this block for a transaction. */
+/** Returns a provider behavior that names this block for every transaction. */
 const names = (blockHash: string | null): Behavior => ({
   answer: (call, own) => {
     if (call.method !== BY_HASH) return own;

@@ -7,15 +7,16 @@ import type { Hex } from '#settlement/requests.ts';
 /** The number of providers that must name the same block. */
 const AGREEING = 2;
 /**
- * The number of times that a second provider is queried. Nodes receive a block some hundred
- * milliseconds apart.
+ * How often a second provider is queried. Nodes receive a block some hundred milliseconds apart.
  */
 const LOOKS = 4;
 const LOOK_MS = 120;
-/** Blocks required on top if no second provider answers, as for a single provider. */
+/**
+ * If no second provider answers, this many further blocks are required, as with a single provider.
+ */
 const DEPTH_UNCONFIRMED = 1n;
 
-/** A second provider's report on the block that a receipt names. */
+/** Whether a second provider confirms the block that a receipt names. */
 type Word = 'agreed' | 'denied' | 'silent';
 
 /**
@@ -24,7 +25,7 @@ type Word = 'agreed' | 'denied' | 'silent';
  */
 type NamedBlocks = ReadonlyMap<Hex, string | null | undefined>;
 
-/** A second provider's report on the receipts of another provider. */
+/** Whether a second provider confirms the receipts of another provider. */
 export interface SecondWord {
   /** The host of the provider that returned the receipts. */
   readonly on: string;
@@ -32,7 +33,7 @@ export interface SecondWord {
 }
 
 /**
- * Queries the second of two providers about a head's transactions while the first one returns their
+ * Queries a second provider about the head's transactions while the first one returns their
  * receipts, so that customers do not wait for two round trips.
  */
 export async function askSecond(
@@ -51,9 +52,9 @@ function agrees(word: SecondWord, { host, txHash, blockHash }: Receipt): boolean
 
 /**
  * Returns the receipts that are confirmed, if success at inclusion needs two providers: both name
- * the same block, or no second one answers and another block is on top. The others are `undefined`,
- * which means not known yet. If one provider denies the block, the receipt waits. A receipt on
- * which one of `seconds` agrees needs no further request.
+ * the same block, or no second one answers and another block was mined since. The others are
+ * `undefined`, which means not known yet. If one provider denies the block, the receipt waits. A
+ * receipt that one of `seconds` confirms needs no further request.
  */
 export async function believe(
   chain: Pick<Chain, 'config' | 'rpc'>,
@@ -90,7 +91,7 @@ async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]
   const addresses = independentProviders(rpc.inOrder());
   const hashes = receipts.map(({ txHash }) => txHash);
   const said: NamedBlocks[] = [];
-  // Asks two providers concurrently, and further ones only if these disagree.
+  // Asks two providers concurrently, and further ones only if those two disagree.
   while (said.length < addresses.length) {
     const next = addresses.slice(said.length, said.length === 0 ? AGREEING : said.length + 1);
     said.push(...(await Promise.all(next.map((address) => blocksOf(address, hashes)))));
@@ -110,8 +111,8 @@ function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word
 }
 
 /**
- * Returns the providers that count as independent: two URLs of one host count once; one that failed
- * recently, or whose head does not advance, does not count.
+ * Returns the providers that count as independent: two URLs with one host count once; a provider
+ * that failed recently, or whose head does not advance, does not count.
  */
 export function independentProviders(addresses: readonly Address[]): Address[] {
   const hosts = new Set<string>();

@@ -3,7 +3,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import type { BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
 
-/** One behavior of each kind; `npm run test:long` runs all. */
+/** One behavior of each kind; `npm run test:long` runs all of them. */
 const SHORT: readonly BehaviorName[] = [
   'limits with -32029 and HTTP 200',
   'has ended the plan: HTTP 401 with -32000',

@@ -85,8 +85,8 @@ function createMemory(): Chain['remember'] {
 }
 
 /**
- * Reads each result separately: one that a node omits or refuses is `undefined`; the others are
- * kept.
+ * Parses each result separately: a result that a node omits or refuses is `undefined`, and the
+ * others are kept.
  */
 async function readEach<T>(
   rpc: Rpc,
@@ -132,7 +132,7 @@ async function readBlock(rpc: Rpc, tag: BlockTag): Promise<Block | null> {
   if (answer?.ok === true) {
     return answer.result === null ? null : toBlock(answer.result as RawBlock);
   }
-  // Chains without finality refuse the tag.
+  // Chains without finality reject these tags.
   const isOfFinality = tag === 'finalized' || tag === 'safe';
   if (isOfFinality && answer?.refusal instanceof RpcRefusal) return null;
   throw unavailable(answer?.refusal ?? new RpcUnavailable('no answer'));

@@ -5,8 +5,9 @@ import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Reads logs without `eth_getLogs`: receipts contain them too, and nodes that return no logs
- * (because of the plan, or a pruned index) return the receipts of a block. A last resort, because
- * each block is requested; without it, such a node would keep the ledger from being compared.
+ * (because of the plan, or a pruned index) still return the receipts of a block. This is a last
+ * resort, because every block is requested; without it, such a node would prevent the comparison of
+ * the ledger with the chain.
  */
 
 /** Blocks per round: each takes two calls. */
@@ -16,7 +17,7 @@ const RECEIPTS = 50;
 
 /**
  * Reads the logs from receipts.
- * @throws RpcUnavailable if a block or a receipt is missing, so that nothing is ever omitted.
+ * @throws RpcUnavailable if a block or a receipt is missing, so that no log is ever omitted.
  */
 export async function readReceiptLogs(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
   const portion = portionOf(question, BLOCKS);
@@ -69,7 +70,7 @@ async function readOneByOne(rpc: Rpc, hashes: readonly Hex[]): Promise<RawReceip
   return receipts;
 }
 
-/** Returns the logs in the block's order; nothing if a receipt is missing. */
+/** Returns the logs in the block's order; an empty list if a receipt is missing. */
 function logsIn(block: RawBlock & { readonly receipts: readonly RawReceipt[] }): RawLog[] {
   const byHash = new Map(block.receipts.map((receipt) => [receipt.transactionHash, receipt]));
   return block.transactions.flatMap((hash) => {

@@ -3,7 +3,9 @@ import { createPost, type Post, type PostOptions } from '#settlement/chain/rpc-p
 import { NodeFault, passed, type Reply, type RpcCall } from '#settlement/chain/rpc-reply.ts';
 
 export interface AddressOptions extends PostOptions {
-  /** Its index in the order of preference, from 0; logs and metrics use it as its name. */
+  /**
+   * The provider's index in the order of preference, from 0; logs and metrics use it as its name.
+   */
   readonly index: number;
   readonly chainId: number;
   readonly log: Log;
@@ -15,42 +17,46 @@ export interface Address {
   readonly index: number;
   readonly host: string;
   /**
-   * The number of blocks of logs that it returns per response, remembered until this process time.
+   * The number of blocks of logs that the provider returns per response, and the process time until
+   * which that is remembered.
    */
   logWidth: bigint;
   narrowUntil: number;
-  /** It refuses all logs; remembered until this process time. */
+  /**
+   * The process time until which the provider is not asked for logs, because it refused all of
+   * them.
+   */
   noLogsUntil: number;
-  /** True if its head does not advance, or is far behind, so that others are tried first. */
+  /** True if its head does not advance, or is far behind; other providers are then tried first. */
   isStale: boolean;
   /** Returns one reply per call. Never throws. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;
   /**
-   * Returns the chain id that it reports now.
+   * Reads the chain id that the provider reports.
    * @throws NodeFault
    */
   chainId(): Promise<number>;
   /**
-   * Reads its chain id, unless it was just read. The provider is used only while the id is right.
+   * Reads the chain id, unless it was just read. The provider is used only while the id is right.
    */
   confirmChain(): Promise<void>;
-  /** True if it failed recently, so that others are tried first. */
+  /** True if the provider failed recently; others are then tried first. */
   isResting(): boolean;
   close(): Promise<void>;
 }
 
 export interface AskOptions {
-  /** True if a customer is waiting at the counter. Under a rate limit, such requests go first. */
+  /** True if a customer is waiting at the counter. Urgent requests go first under a rate limit. */
   readonly urgent: boolean;
 }
 
-/** The time for which a node that failed is tried last. */
+/** For this long, a node that failed is tried last. */
 const REST_MS = 5_000;
 /** The interval at which each provider's chain id is read. */
 const CHAIN_CHECK_MS = 60_000;
-/** Minimum time between two reads of a chain id, even if an answer suggests another chain. */
+/** Minimum time between two reads of a chain id, even if a response suggests another chain. */
 const CHAIN_DOUBT_MS = 5_000;
-/** The interval at which a provider of another chain is checked. Short, because customers wait. */
+/** How often a provider of another chain is checked again. Short, because customers wait. */
 const WRONG_CHAIN_MS = 1_000;
 /** A chain id this fresh need not be read again. */
 const CONFIRMED_MS = 250;
@@ -107,7 +113,7 @@ interface Name {
   readonly address: number;
 }
 
-/** Faults of the request, rather than of the node's health. */
+/** Faults of the request, which say nothing about the node's health. */
 const NO_REASON_TO_REST: readonly NodeFault['kind'][] = [
   'missing',
   'unsupported',
@@ -137,8 +143,8 @@ function createPause(log: Log, name: Name) {
 }
 
 /**
- * Calls per request: as many as most providers accept, then fewer, down to the single call that
- * some require.
+ * Calls per request: as many as most providers accept, then fewer, down to one, because some accept
+ * no batches.
  */
 const BATCH_SIZES = [50, 10, 3, 1] as const;
 /** After this time a larger batch is tried again, because the refusal may have been temporary. */
@@ -190,8 +196,8 @@ const UNANSWERED = passed(new NodeFault('silent', 'the node left a call unanswer
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 
 /**
- * Watches the provider's chain id. A provider is banned only if it reports another chain, until it
- * reports the right one.
+ * Checks the provider's chain id regularly. A provider is banned only while it reports another
+ * chain.
  */
 function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: Name) {
   let known: number | null = null;
@@ -230,7 +236,7 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
     },
     require: async () => {
       if (known === chainId && !isDoubted) {
-        // Read in the background, because it was right a minute ago.
+        // Read in the background, because the last reading was right and is only a minute old.
         if (ageMs() > CHAIN_CHECK_MS) {
           checkedAt = performance.now();
           checkOnce().catch(() => {});

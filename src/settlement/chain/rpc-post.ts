@@ -20,7 +20,7 @@ export interface PostOptions {
 
 /** The result of one HTTP exchange. */
 export type Posted =
-  /** One reply per call; `null` for a call that the node left out. */
+  /** One reply per call; `null` for a call that the node's response omits. */
   | { readonly status: 'read'; readonly replies: readonly (Reply | null)[] }
   /** The node refused the batch as a whole. */
   | { readonly status: 'too_many' };
@@ -32,7 +32,7 @@ export interface Post {
 
 /** Connections per address: enough for receipts, checks and a broadcast concurrently. */
 const CONNECTIONS = 8;
-/** Characters of a provider's text that our messages quote at most. */
+/** Maximum number of characters of a provider's text that our messages quote. */
 const MAX_TEXT = 200;
 /**
  * Parts of a URL of this length or more are treated as secrets; shorter ones are words like "v2".
@@ -95,8 +95,8 @@ function allOf(calls: readonly RpcCall[], fault: NodeFault): Posted {
 }
 
 /**
- * Returns the fault of an exceeded time limit. If many blocks of logs were requested, the node may
- * be up.
+ * Returns the fault for an exceeded time limit. If the request was for the logs of many blocks, the
+ * node may be up.
  */
 function noAnswer(calls: readonly RpcCall[], what: string): NodeFault {
   const hasLogs = calls.some(({ method }) => method === 'eth_getLogs');
@@ -138,7 +138,7 @@ function readAll(calls: readonly RpcCall[], got: Exchanged, plain: Scrub): Poste
   }
   const [only] = calls;
   if (calls.length === 1 && only !== undefined && isObject(parsed)) {
-    // To a request that it could not parse, a node answers with the id null.
+    // A node that could not parse the request answers with the id null.
     const isOwn = parsed.id === 0 || isObject(parsed.error);
     if (isOwn) return { status: 'read', replies: [readOne(only, parsed, got, plain)] };
   }
@@ -146,8 +146,8 @@ function readAll(calls: readonly RpcCall[], got: Exchanged, plain: Scrub): Poste
 }
 
 /**
- * Interprets a response without one reply per call: a page, a truncated text, or one error for the
- * whole batch.
+ * Interprets a response that is not one reply per call: a web page, a truncated text, or one error
+ * for the whole batch.
  */
 function readWhole(
   calls: readonly RpcCall[],

@@ -1,6 +1,6 @@
 import { NodeFault } from '#settlement/chain/rpc-reply.ts';
 
-/** Limits requests per second, and decides which go first. */
+/** Limits requests per second, and decides which requests go first. */
 export interface Ceiling {
   /** Maximum number of requests that `take` can grant at once. */
   readonly largest: number;
@@ -21,8 +21,8 @@ interface Waiting {
 }
 
 /**
- * Creates a bucket that fills at `perSecond` and holds as much. Urgent requests go first and may
- * empty it; others leave a share in it. With `null` there is no limit.
+ * Creates a token bucket that fills at `perSecond` and holds one second's worth. Urgent requests go
+ * first and may empty it; others leave a share in it. With `null` there is no limit.
  */
 export function createCeiling(perSecond: number | null, now: () => number): Ceiling {
   if (perSecond === null) return { largest: Number.POSITIVE_INFINITY, take: async () => {} };

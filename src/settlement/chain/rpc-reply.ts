@@ -21,19 +21,19 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** The reason why a provider gave no answer about the chain. */
+/** Why a provider gave no answer about the chain. */
 type FaultKind =
   | Exclude<RefusalKind, 'answer'>
-  /** No JSON-RPC response: a time-out, a lost connection, a gateway's page. */
+  /** No JSON-RPC response: a time-out, a lost connection, or a gateway's error page. */
   | 'silent'
-  /** No logs within the time limit; fewer blocks may work. */
+  /** No logs within the time limit; a smaller range may work. */
   | 'slow'
   /** The result is not valid for this method. */
   | 'malformed'
   | 'wrong_chain'
-  /** Not asked, because the provider has requested a pause. */
+  /** Not sent, because the provider has requested a pause. */
   | 'closed'
-  /** Not asked, because our own limit of requests per second is reached. */
+  /** Not sent, because our own limit of requests per second was reached. */
   | 'ceiling';
 
 export class NodeFault extends Error {
@@ -61,7 +61,7 @@ export type Reply =
   | { readonly status: 'answered'; readonly result: unknown }
   /** The chain itself refuses. */
   | { readonly status: 'refused'; readonly refusal: RpcRefusal }
-  /** No answer about the chain, so the next provider is tried. */
+  /** The provider gave no answer about the chain, so the next one is tried. */
   | { readonly status: 'passed'; readonly fault: NodeFault };
 
 export function passed(fault: NodeFault): Reply {

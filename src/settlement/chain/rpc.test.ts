@@ -121,7 +121,10 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(await rpc.call('eth_test', []), 'a');
   });
 
-  /** Replaces the clock. @returns a function that advances it. */
+  /**
+   * Replaces `performance.now`.
+   * @returns a function that advances the clock.
+   */
   function jumpingClock(t: TestContext): (ms: number) => void {
     const now = performance.now.bind(performance);
     let aheadMs = 0;
@@ -140,7 +143,7 @@ describe('JSON-RPC over several nodes', () => {
     pass(800);
     assert.equal(await rpc.call('eth_test', []), 'b');
     assert.deepEqual(a.calls, ['eth_chainId']);
-    // For five seconds it is not used first, but its chain id is read.
+    // For five seconds the provider is not used first, but its chain id is still read.
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'a');
     assert.deepEqual(a.calls, ['eth_chainId', 'eth_chainId', 'eth_test']);
@@ -153,7 +156,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(await rpc.call('eth_test', []), 'a');
     a.chainId = () => ({ body: { result: '0x8' } });
     pass(61_000);
-    // The check runs in the background, so one more answer is accepted.
+    // The check runs in the background, so one more answer is still accepted.
     await rpc.call('eth_test', []);
     await sleep(50);
     assert.equal(await rpc.call('eth_test', []), 'b');
@@ -168,7 +171,7 @@ describe('JSON-RPC over several nodes', () => {
     a.reply = () => ({ body: { error: { code: -32_000, message: 'invalid chain id' } } });
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'b');
-    // From now on its chain id is read first.
+    // From now on the provider's chain id is read before it is used.
     a.reply = () => ({ body: { result: 'a' } });
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'b');

@@ -28,23 +28,23 @@ export interface Rpc {
    */
   call(method: string, params: readonly unknown[], options?: RpcPriority): Promise<unknown>;
   /**
-   * Returns the answers in the order of the calls. Calls that one provider leaves open go to the
-   * next, so the answers may come from several.
+   * Returns the answers in the order of the calls. Calls that one provider does not answer go to
+   * the next one, so the answers may come from several.
    * @throws RpcUnavailable if no call got an answer.
    */
   batch(calls: readonly RpcCall[], options?: RpcPriority): Promise<RpcAnswer[]>;
-  /** Returns the providers in the order in which they would be tried now. */
+  /** Returns the providers in the order in which a call would try them now. */
   inOrder(): Address[];
-  /** Reads the chain id that each provider reports; `null` if it does not answer. */
+  /** Reads the chain id that each provider reports; `null` for a provider that does not answer. */
   probe(): Promise<readonly ProbedAddress[]>;
   /**
    * Reads each provider's chain id, and stops using providers of another chain. Called when
    * responses contradict each other, before any conclusion is drawn.
    */
   confirmChain(): Promise<void>;
-  /** Returns the counts of calls since the start of the process. */
+  /** Returns the counts of calls since the process started. */
   counts(): readonly RequestCount[];
-  /** Returns the process time of the last result from any provider. */
+  /** Returns the process time of the last answer from any provider. */
   answeredAt(): number;
   close(): Promise<void>;
 }
@@ -57,27 +57,29 @@ export interface ProbedAddress {
 }
 
 export interface RpcPriority {
-  /** True if a customer is waiting at the counter. Under a rate limit, such requests go first. */
+  /** True if a customer is waiting at the counter. Urgent requests go first under a rate limit. */
   readonly urgent?: boolean;
 }
 
 export interface RpcOptions {
   /** URLs, the preferred one first. */
   readonly urls: readonly string[];
-  /** Nodes of another chain are never used. */
+  /** The chain's id. Nodes that report another one are never used. */
   readonly chainId: number;
   /** Time-outs of the providers, in order; the last one applies to the rest. */
   readonly timeoutsMs?: readonly number[];
   /** Additional headers for each provider, in order. */
   readonly headers?: readonly Readonly<Record<string, string>>[];
-  /** Requests of this process per second, to all providers together; `null` if unlimited. */
+  /**
+   * Limit on this process's requests per second, to all providers together; `null` for no limit.
+   */
   readonly perSecond?: number | null;
   readonly log: Log;
 }
 
 /** Default time-out. After this long, asking the next node is faster than waiting. */
 const TIMEOUT_MS = 3_000;
-/** Pause before missing data is requested again: nodes behind one address rarely differ by more. */
+/** Pause before missing data is requested again: nodes behind one address rarely lag by more. */
 const MISSING_MS = 150;
 
 export function connectRpc(options: RpcOptions): Rpc {
@@ -89,7 +91,7 @@ export function connectRpc(options: RpcOptions): Rpc {
     const replies = await askRound(inOrder(), calls, { urgent });
     const missing = calls.filter((_, at) => isMissing(replies[at]));
     if (missing.length > 0) {
-      // A lagging node will have it soon, or another node behind the address answers.
+      // A lagging node will have the data soon, or another node behind the same address answers.
       await sleep(MISSING_MS);
       const again = await askRound(inOrder(), missing, { urgent });
       for (const [at, reply] of replies.entries()) {
@@ -124,7 +126,7 @@ export function connectRpc(options: RpcOptions): Rpc {
 /** A reply with the host of the provider that sent it. */
 type HostReply = Reply & { readonly host: string };
 
-/** Asks provider after provider for the calls that are still open. */
+/** Asks one provider after the other for the calls that have no answer yet. */
 async function askRound(
   addresses: readonly Address[],
   calls: readonly RpcCall[],
@@ -169,22 +171,24 @@ function openAddresses(
 }
 
 /**
- * Returns the addresses in order of preference; those whose head does not advance, and then those
- * that failed recently, come last.
+ * Returns the addresses in order of preference; those whose head does not advance come later, and
+ * those that failed recently come last.
  */
 function inOrderOf(addresses: readonly Address[]): Address[] {
   const rank = (address: Address) => (address.isResting() ? 2 : 0) + (address.isStale ? 1 : 0);
   return [...addresses].sort((a, b) => rank(a) - rank(b) || a.index - b.index);
 }
 
-/** Faults that a working node may report. If all nodes report one, it counts as an answer. */
+/**
+ * Faults that a working node may report. If every node reports one of them, it counts as an answer.
+ */
 const REFUSALS: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
-/** Combines the result of a call so far with another provider's reply. */
+/** Combines a call's result so far with another provider's reply. */
 function merge(before: HostReply | undefined, now: HostReply): HostReply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;
-  // A provider that may still answer takes precedence over one that refused.
+  // A provider that may still answer later takes precedence over one that refused.
   return REFUSALS.includes(before.fault.kind) ? now : before;
 }
 
@@ -216,7 +220,7 @@ interface RequestCount {
   readonly method: string;
   /** The provider's index in the order of preference, from 0. Its URL may contain a key. */
   readonly index: number;
-  /** `ok`, `refused` (by the chain), or why the provider gave no answer. */
+  /** `ok`, `refused` (by the chain), or the reason why the provider gave no answer. */
   readonly result: string;
   readonly count: number;
 }

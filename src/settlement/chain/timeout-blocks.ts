@@ -1,8 +1,8 @@
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 /**
- * Returns how many blocks last as long as `blocks` of them at `minBlockMs` each; at least `blocks`.
- * `intervalMs` is the measured interval; for `null` the profile's is used, if it has one.
+ * Returns how many blocks take as long as `blocks` blocks of `minBlockMs` each; at least `blocks`.
+ * `intervalMs` is the measured interval; if it is `null`, the profile's is used, if it has one.
  */
 export function blocksLasting(
   { minBlockMs, profile }: Pick<NetworkConfig, 'minBlockMs' | 'profile'>,

@@ -4,8 +4,8 @@ import type { Hex } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /**
- * True if the token currently cannot be transferred to the contract: its issuer has paused all
- * transfers, or blocks the contract. Tokens without such switches are never stopped.
+ * True if the token currently cannot be transferred to the contract, because its issuer has paused
+ * all transfers or blocks the contract. A token without such functions is never stopped.
  * @throws RpcUnavailable
  */
 export async function isTokenStopped(chain: Chain, settlement: Hex): Promise<boolean> {

@@ -22,7 +22,7 @@ const SETTLEMENT_ABI = parseAbi(['function TOKEN() view returns (address)']);
 
 type Domain = NetworkConfig['usdcDomain'];
 
-/** The contracts' responses; `null` for functions that they lack. */
+/** What the contracts return; `null` for functions that they lack. */
 interface TokenFacts {
   readonly name: string | null;
   readonly version: string | null;
@@ -58,7 +58,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
   const answers = await chain.calls([
     ...names.map(ofToken),
     { to: settlement, data: settlesIn, words: 1 },
-    // A fallback function may return anything, so any length is accepted.
+    // The token's fallback function may return anything, so any length is accepted.
     { to: usdc, data: nonces, words: 'any' },
   ]);
   const data = answers.map((answer) => (answer.ok && answer.data !== '0x' ? answer.data : null));
@@ -92,14 +92,14 @@ function separatorOf(config: NetworkSettings, domain: Domain): Hex {
   return domainSeparator({ domain: { ...domain, chainId, verifyingContract: usdc } });
 }
 
-/** The part of a chain that caches the token's data. */
+/** The part of a chain that keeps the token's data current. */
 interface CanRefresh extends CanCall {
   readonly config: Pick<NetworkConfig, 'usdcDomain' | 'token'>;
   remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
   isChecked(): boolean;
 }
 
-/** The time for which a reading is valid, so that a new name is used within a minute. */
+/** How long a reading is reused, so that a new name is in use within a minute. */
 const DOMAIN_MS = 30_000;
 
 /**
@@ -133,15 +133,15 @@ export function createTokenRefresh(
     try {
       await chain.remember('the domain of the token', DOMAIN_MS, look);
     } catch (error) {
-      // No node answered. The last reading is kept, because it is probably still right.
+      // No node answered. Keep the last reading, which is probably still right.
       if (!(error instanceof RpcUnavailable)) throw error;
     }
   };
 }
 
 /**
- * Reads the name again. The token's own name takes precedence over a setting that no longer
- * matches.
+ * Reads the name again. The token's own name takes precedence over a setting that no longer matches
+ * it.
  */
 async function readRenamed(chain: CanCall, settings: NetworkSettings) {
   try {
@@ -161,7 +161,7 @@ interface Token {
 }
 
 /**
- * Reads the token's facts and checks them.
+ * Reads the token's data and checks it.
  * @throws StartError if the token's DOMAIN_SEPARATOR does not match its name and version, or if the
  * settlement contract settles in another token.
  * @throws RpcUnavailable

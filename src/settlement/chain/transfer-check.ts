@@ -6,8 +6,8 @@ import { transferCall } from '#settlement/contract/contract-calls.ts';
 import type { RequestPayloads } from '#settlement/requests.ts';
 
 /**
- * Gas for a transfer of the token, and for a contract wallet that checks its signature: as much as
- * the settlement contract grants it.
+ * Gas for a transfer of the token, including a contract wallet's check of its signature. The
+ * settlement contract allows the same amount.
  */
 const TRANSFER_GAS = 700_000n;
 const BYTE_GAS = 60n;

@@ -10,8 +10,8 @@ export interface UsedNonce {
 }
 
 /**
- * Searches backwards this many times, each time twice as far: up to half a day of one-second
- * blocks.
+ * The search goes backwards this many times, each time twice as far: in total up to half a day of
+ * one-second blocks.
  */
 const DOUBLINGS = 16;
 
@@ -23,8 +23,8 @@ interface Range {
 }
 
 /**
- * Returns the hash of the transaction that used the nonce, as one node shows it in its block.
- * `null` if it shows none, which proves nothing, because nodes lag, forget and fail.
+ * Returns the hash of the transaction that used the nonce, according to one node. `null` if the
+ * node does not find it, which proves nothing, because nodes lag, prune and fail.
  */
 export async function findUsedNonce(node: Address, wanted: UsedNonce): Promise<Hex | null> {
   let range = await firstRange(node, wanted);
@@ -52,7 +52,7 @@ async function firstRange(node: Address, { address, nonce, head }: UsedNonce) {
   return isRange ? ({ before, after } satisfies Range) : null;
 }
 
-/** Reads the counts at these blocks; `undefined` if the node does not answer. */
+/** Reads the transaction counts at these blocks; `undefined` if the node does not answer. */
 async function countsAt(
   node: Address,
   address: Hex,

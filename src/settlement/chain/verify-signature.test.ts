@@ -33,7 +33,7 @@ async function statusOf(signer: Hex, signature: Hex, by: DecidedBy): Promise<str
   return verdict.status;
 }
 
-/** Says both verdicts: of the token, and of the settlement contract. */
+/** Returns both verdicts: the token's, and the settlement contract's. */
 async function bothOf(signer: Hex, signature: Hex): Promise<string> {
   const both = (['token', 'contract'] as const).map((by) => statusOf(signer, signature, by));
   return (await Promise.all(both)).join(', ');

@@ -19,7 +19,7 @@ import type { Hex } from '#settlement/requests.ts';
 export type SignatureVerdict =
   | {
       readonly status: 'valid';
-      /** The position of the digest that was signed. */
+      /** The index of the digest that was signed. */
       readonly index: number;
       /** The form of the signature that the chain accepts. */
       readonly signature: Hex;
@@ -27,14 +27,14 @@ export type SignatureVerdict =
   | { readonly status: 'invalid' }
   /**
    * The account's own key has signed, but the account has delegated to a contract (EIP-7702) that
-   * does not confirm it, so the token refuses it.
+   * rejects the signature, so the token rejects it too.
    */
   | { readonly status: 'delegate_refuses' }
   /** The signer is a contract wallet that is not deployed yet, so it cannot be called. */
   | { readonly status: 'not_deployed'; readonly deployment: Deployment | null }
   | { readonly status: 'unavailable' };
 
-/** How a wallet is deployed, by the call of its factory, and what it will then take as signed. */
+/** How a wallet's factory deploys it, and which signature the deployed wallet will accept. */
 export interface Deployment {
   readonly factory: Hex;
   readonly data: Hex;
@@ -62,16 +62,19 @@ const ERC1271 = parseAbi([
 ]);
 /** A contract wallet's response to a valid signature: the function's four bytes, then zeros. */
 const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
-/** As much as the settlement contract grants a wallet for its signature (`SIGNATURE_GAS`). */
+/**
+ * The gas that the settlement contract allows a wallet for checking its signature
+ * (`SIGNATURE_GAS`).
+ */
 const SIGNATURE_GAS = 500_000n;
 /**
- * Gas for the wallet, for the share that EIP-150 holds back, for a contract creation, and for some
- * memory.
+ * Gas for the wallet's check, for the share that EIP-150 holds back, for a contract creation, and
+ * for some memory.
  */
 const PROGRAM_GAS = 700_000n;
 /**
- * Gas for the deployment of a wallet: several times what known wallets need, and the most that an
- * operator pays for one.
+ * Gas for the deployment of a wallet: several times what known wallets need, and the maximum that
+ * an operator pays for one.
  */
 export const DEPLOYMENT_GAS = 1_000_000n;
 /** Gas per byte of call data: the higher price (EIP-7623), and the cost of init code. */
@@ -84,7 +87,9 @@ const KEY_SIGNATURE_BYTES = 65;
  */
 const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** Rewrites v: wallets that write 0 or 1 mean 27 or 28, the only values that the token accepts. */
+/**
+ * Normalizes v: some wallets write 0 or 1 for 27 and 28, the only values that the token accepts.
+ */
 export function normalSignature(signature: Hex): Hex {
   if (size(signature) !== KEY_SIGNATURE_BYTES) return signature.toLowerCase() as Hex;
   const v = Number(slice(signature, 64));
@@ -93,10 +98,10 @@ export function normalSignature(signature: Hex): Hex {
 }
 
 /**
- * Checks whether `signer` signed one of the digests, as the chain will decide it at this moment.
- * Never called in a database transaction.
- * @param chain `null` if the process has none for this network: then only a key's signature can be
- * found valid, and any other is `unavailable`.
+ * Checks whether `signer` signed one of the digests, as the chain would decide now. Never call it
+ * in a database transaction.
+ * @param chain `null` if this process has no chain for the network: then only a key's signature can
+ * be found valid, and any other is `unavailable`.
  */
 export async function verifySignature(
   chain: Chain | null,
@@ -118,14 +123,14 @@ export async function verifySignature(
   });
 }
 
-/** True if no key makes a signature of this form, so a contract must be meant to check it. */
+/** True if the signature does not have the form of a key's, so only a contract can check it. */
 function isForWallet({ signature }: Signed): boolean {
   return size(signature) > KEY_SIGNATURE_BYTES || isErc6492Signature(signature);
 }
 
 /**
  * Reads a wrapped signature (ERC-6492), which some wallets send even after they were deployed.
- * @returns `null` if it is not wrapped, or not well.
+ * @returns `null` if it is not wrapped, or malformed.
  */
 function deploymentOf(wrapped: Hex): Deployment | null {
   if (!isErc6492Signature(wrapped)) return null;
@@ -165,8 +170,9 @@ export async function isSignedBy(
 }
 
 /**
- * Asks the wallet for each digest, after its deployment if it is not deployed yet. Nothing is
- * changed on the chain. @throws RpcUnavailable
+ * Calls the wallet for each digest, after simulating its deployment if it is not deployed yet.
+ * Nothing changes on the chain.
+ * @throws RpcUnavailable
  */
 async function askWallet(
   chain: Chain,
@@ -198,7 +204,7 @@ function deploymentCall({ factory, data }: Deployment): ProgramCall {
   return { to: factory, data, gas: DEPLOYMENT_GAS };
 }
 
-/** Checks what a wallet will say once its factory has deployed it. Never throws. */
+/** Checks which signature a wallet will accept once its factory has deployed it. Never throws. */
 export async function verifyUndeployed(
   chain: Chain,
   signed: Signed & { readonly deployment: Deployment },
@@ -210,9 +216,10 @@ export async function verifyUndeployed(
 }
 
 /**
- * Simulates the deployment and then a call that the settlement contract makes, as one program in
- * that contract's place: the token takes an authorization only from it.
- * @returns true if both succeed. @throws RpcUnavailable
+ * Simulates the deployment and then a call by the settlement contract, as one program that runs at
+ * that contract's address, because the token accepts an authorization only from there.
+ * @returns true if both succeed.
+ * @throws RpcUnavailable
  */
 export async function simulateDeployed(
   chain: Chain,

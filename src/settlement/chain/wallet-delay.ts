@@ -5,7 +5,7 @@ import { contractOf } from '#settlement/contract-versions.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * Reads how many seconds a merchant's new wallet waits on its contract.
+ * Reads how many seconds a merchant's contract delays a new wallet.
  * @throws RpcUnavailable
  */
 export async function readWalletDelay(chain: Chain, merchantNumber: bigint): Promise<number> {

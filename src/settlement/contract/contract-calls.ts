@@ -22,8 +22,9 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 import { orderIdToBytes8, packPayment } from '../../../contracts/payment-tree.ts';
 
-// Encodes all calls of the contracts; contract-events.ts decodes their events. Merchant numbers are
-// the service's (contract-versions.ts), while calls contain the contract's own.
+// A payment, as the contract packs it. This file encodes all calls of the contracts;
+// contract-events.ts decodes their events. Merchant numbers are the service's
+// (contract-versions.ts), while calls contain the contract's own.
 
 export interface PaymentCall {
   readonly number: bigint;
@@ -33,9 +34,7 @@ export interface PaymentCall {
   readonly orderId: string;
 }
 
-/**
- * Packs the payment into the contract's 45 bytes, which are also the preimage of its Merkle leaf.
- */
+/** Packs the payment into the contract's 45 bytes, which its Merkle leaf hashes. */
 export function pack(payment: PaymentCall): Hex {
   return packPayment({ ...payment, merchant: numberOnContract(payment.merchantNumber) });
 }
@@ -58,7 +57,7 @@ const AUTHORIZATION_TYPE = keccak256(
   ),
 );
 
-/** Stands for the order in a nonce that does not commit to one. */
+/** Used in place of the order in a nonce that does not commit to one. */
 const NO_ORDER: Hex = `0x${'0'.repeat(16)}`;
 
 /** The inputs of an authorization's nonce, in addition to the payment. */
@@ -69,7 +68,7 @@ export interface NonceTerms {
 
 /**
  * Computes the contract's `authorizationNonce`, which a payer signs for exactly this payment.
- * Without the order, it commits to merchant, sum and salt; a salt is drawn for one payment only.
+ * Without the order, it commits to merchant, sum and salt; each salt is used for one payment only.
  */
 export function authorizationNonce(
   payment: Omit<PaymentCall, 'payer'>,
@@ -88,7 +87,7 @@ export function authorizationNonce(
   );
 }
 
-/** Returns the times between which the token accepts an authorization, in Unix seconds. */
+/** Returns the time range in which the token accepts an authorization, in Unix seconds. */
 export function validityOf({
   validAfter = '0',
   validBefore,
@@ -127,7 +126,7 @@ export function refundCall(refund: {
   readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
   readonly amount: bigint;
-  /** The sum refunded before. If it is wrong, the contract refuses the call. */
+  /** The sum that was refunded before. The contract rejects the call if it is wrong. */
   readonly refundedBefore: bigint;
   /** 16 bytes that identify the refund in the contract's event. */
   readonly reference: Hex;
@@ -138,7 +137,7 @@ export function refundCall(refund: {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'refund', args });
 }
 
-/** Calls the lens for the number of batches. */
+/** The lens call that reads the number of batches. */
 export const BATCH_COUNT_CALL = encodeFunctionData({
   abi: settlementLensAbi,
   functionName: 'batchCount',
@@ -160,12 +159,12 @@ export function withdrawCall(withdrawal: {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'withdraw', args });
 }
 
-/** Reads whether a payment of this number has settled. */
+/** Encodes the lens call that reads whether a settlement number has been used. */
 export function isSettledCall(number: bigint): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'isSettled', args: [number] });
 }
 
-/** Returns the id under which the contract stores an account. */
+/** Returns the identifier under which the contract stores an account. */
 export function merchantReference(accountId: string): Hex {
   return keccak256(toHex(accountId));
 }
@@ -176,7 +175,7 @@ export function registerMerchantCall(payload: RequestPayloads['merchant_registra
   return encodeFunctionData({ abi: settlementAbi, functionName: 'registerMerchant', args });
 }
 
-/** Proposes, drops or applies a merchant's new wallet. */
+/** Encodes the proposal, cancellation or application of a merchant's new wallet. */
 export function walletChangeCall(payload: RequestPayloads['wallet_change']): Hex {
   const merchant = numberOnContract(BigInt(payload.merchantNumber));
   if (payload.step === 'propose') {
@@ -222,7 +221,7 @@ export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
 }
 
-/** Values of v in signatures of keys; others mean something to a contract wallet alone. */
+/** Values of v in signatures of keys; only contract wallets use others. */
 const KEY_V = [0, 1, 27, 28];
 
 /** True if the signature has the form of a key's: r, s and v. */
@@ -235,8 +234,9 @@ const BYTES_TRANSFER = parseAbi([
 ]);
 
 /**
- * Encodes an EIP-3009 transfer, which any account may submit. A key's signature goes as v, r and s,
- * which every version of the token takes; a contract wallet's as bytes (USDC from version 2.2 on).
+ * Encodes an EIP-3009 transfer, which any account may submit. A key's signature is passed as v, r
+ * and s, which every version of the token accepts; a contract wallet's as bytes (USDC from version
+ * 2.2 on).
  */
 export function transferCall(signed: {
   readonly from: Hex;
@@ -275,15 +275,15 @@ function errorName(data: unknown): string {
 /** Errors that mean that an earlier transaction has already done this. */
 const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered']);
 
-/** The proof of a refund ends at a node that the contract has replaced. */
+/** Error of a refund whose proof ends at a node that the contract has since replaced. */
 export const PAYMENT_NOT_PROVED = 'PaymentNotProved';
 
 /**
- * Errors that are temporary: later batches have overwritten the node that a proof ends at; a
- * reorganization has moved the payment to another batch, or removed it for now; another refund of
- * the payment came first, so that this one named the wrong sum; the chain's time has jumped past
- * the settlement deadline; or the guardian has paused settling, and a payment that was requested
- * before waits for its deadline.
+ * Errors of calls that may work when they are sent again: later batches have overwritten the node
+ * that a proof ends at; a reorganization has moved the payment to another batch, or removed it for
+ * now; another refund of the payment came first, so that this one named the wrong sum; the chain's
+ * time has jumped past the settlement deadline; or the guardian has paused settling, and a payment
+ * that was requested before waits for its deadline.
  */
 const PASSING = new Set([
   PAYMENT_NOT_PROVED,
@@ -292,7 +292,7 @@ const PASSING = new Set([
   'SettlingIsPaused',
 ]);
 
-/** Temporary refusals of the contract itself. */
+/** Errors that block a payout until the contract's guardian or the token allows it again. */
 const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
 
 /** The refund would exceed the contract's hourly ceiling, so it waits. */
@@ -300,11 +300,11 @@ const HOUR_FULL = 'OutflowCeilingReached';
 const HOUR_FULL_WORDS =
   'The contract has refunded as much as it may in one hour, or this would exceed it.';
 
-/** Another wallet is proposed, so nothing is paid out until it is applied or canceled. */
+/** A new wallet is proposed, so nothing is paid out until it is applied or canceled. */
 const WALLET_PENDING = 'WalletChangePending';
 const WALLET_PENDING_WORDS = 'Another settlement wallet is announced';
 
-/** Returns the text shown for a temporary refusal. */
+/** Returns the text that users see for a temporary refusal. */
 function wordsOf(data: unknown): string {
   const name = errorName(data);
   if (name !== 'Error') return name === '' ? 'USDC refuses the transfer' : name;
@@ -314,7 +314,7 @@ function wordsOf(data: unknown): string {
 
 export type Revert =
   | { readonly kind: 'done_before' }
-  /** The call must be sent again, with other bytes. */
+  /** The call must be rebuilt and sent again. */
   | { readonly kind: 'passing'; readonly error: string }
   /** The refund waits for the next hour, or for a higher ceiling. */
   | {
@@ -342,7 +342,7 @@ export type Revert =
     }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly error: string };
 
-/** Interprets a revert of a transaction with a single job. */
+/** Interprets the revert of a transaction that has a single job. */
 export function readRevert(data: unknown): Revert {
   const error = errorName(data);
   if (DONE_BEFORE.has(error)) return { kind: 'done_before' };
@@ -357,7 +357,7 @@ export function readRevert(data: unknown): Revert {
   return { kind: 'refused', reason: REASONS[error] ?? reason, error };
 }
 
-/** Refusals that users get an explanation for. */
+/** Errors that users get an explanation for. */
 const REASONS: { readonly [error: string]: FailureReason } = {
   InsufficientMerchantBalance: 'insufficient_balance',
   NotMerchantWallet: 'wallet_changed',
@@ -399,7 +399,7 @@ const DECLINES: Partial<Record<PaymentReason, FailureReason>> = {
 };
 
 /**
- * Returns the reason's name. An unknown one, from a later contract version, is read as
+ * Returns the reason's name. An unknown value, from a later contract version, becomes
  * `TransferRefused`.
  */
 export function paymentReason(value: number): PaymentReason {

@@ -11,7 +11,7 @@ const { deployedBytecode, immutables } = JSON.parse(readFileSync(artifact, 'utf8
   readonly immutables: readonly (readonly [start: number, length: number])[];
 };
 
-/** Returns the code with these bytes overwritten. */
+/** Returns the contract's code with these bytes overwritten. */
 function written(at: number, values: Uint8Array): Hex {
   const bytes = hexToBytes(deployedBytecode);
   bytes.set(values, at);
@@ -35,7 +35,7 @@ it('one other byte makes it another contract, and so does a byte more or less', 
     const other = new Uint8Array([(original[at] ?? 0) ^ 1]);
     assert.equal(isCurrentContract(written(at, other)), false, `byte ${at}`);
   }
-  // Code that is not the current one, although it has all selectors.
+  // Code that has all selectors, but is not the current contract's.
   assert.equal(isCurrentContract(`${deployedBytecode}00`), false);
   assert.equal(isCurrentContract(deployedBytecode.slice(0, -2) as Hex), false);
   assert.equal(isCurrentContract('0x'), false);

@@ -6,9 +6,9 @@ import {
 } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * True if this is the settlement contract of this release, byte for byte. There is no proxy, so it
- * never changes. Values that a constructor wrote into the code (token, delays, domain) are ignored:
- * they differ between deployments.
+ * True if this is the code of this release's settlement contract, byte for byte. There is no proxy,
+ * so a contract's code never changes. Values that the constructor wrote into the code (token,
+ * delays, domain) are ignored, because they differ between deployments.
  */
 export function isCurrentContract(code: Hex): boolean {
   const bytes = hexToBytes(code);

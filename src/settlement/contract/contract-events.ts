@@ -70,7 +70,7 @@ export type SettlementEvent =
       readonly event: 'Withdrawn';
       readonly merchantNumber: bigint;
       readonly wallet: Hex;
-      /** The withdrawal's number; 0 if the wallet withdrew on its own. */
+      /** The withdrawal's number; 0 if the wallet withdrew without the service. */
       readonly number: bigint;
       readonly amount: bigint;
     })
@@ -93,7 +93,7 @@ export interface OtherEvent extends LogPlace {
 
 /**
  * Decodes the logs of the network's contracts in a receipt or a range, in order. Merchant numbers
- * are the service's (`contract-versions.ts`).
+ * are converted to the service's (`contract-versions.ts`).
  */
 export function readEvents(contracts: Contracts, logs: readonly RawLog[]): SettlementEvent[] {
   return logs.flatMap((log): SettlementEvent[] => {
@@ -107,7 +107,10 @@ export function readEvents(contracts: Contracts, logs: readonly RawLog[]): Settl
   });
 }
 
-/** Roles of the timelock, which emits the same events as the contract for other roles. */
+/**
+ * Role events of the timelock. The settlement contract emits events of the same names for its own
+ * roles.
+ */
 const TIMELOCK_ROLE_EVENTS: ReadonlySet<string> = new Set(['RoleGranted', 'RoleRevoked']);
 
 function readTimelockEvent(
@@ -175,8 +178,8 @@ const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: '
 
 /**
  * Decodes the event by hand, because every payment passes here: the general decoder takes 200 us
- * per event, and so 80 ms for a block of 400; this takes 5 us. contract-events.test.ts compares the
- * two.
+ * per event, and so 80 ms for a block of 400 payments; this takes 5 us. contract-events.test.ts
+ * compares the two.
  */
 function readPaymentSettled(log: RawLog, contractVersion: number): PaymentSettled {
   const [, number = '0x', payer = '0x'] = log.topics;

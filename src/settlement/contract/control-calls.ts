@@ -4,8 +4,8 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * An action on the contract that the network's staff prepares here, and signs elsewhere, because
- * the service does not have the keys.
+ * An action on the contract that the network's staff prepares here and signs elsewhere, because the
+ * service does not hold those keys.
  */
 export type ControlAction = 'pause' | 'unpause' | 'change_rates';
 
@@ -27,7 +27,7 @@ export interface ControlCall {
 
 const PARTS = ['Settling', 'Refunding'] as const;
 
-/** The inputs of the calls in addition to the action. */
+/** The parameters of the calls besides the action. */
 export interface ControlTerms {
   readonly settlement: Hex;
   readonly rates: AnnouncedRates;
@@ -37,7 +37,7 @@ export interface ControlTerms {
   readonly salt: Hex;
 }
 
-/** Returns the calls that carry out an action, in order. New rates wait in the timelock. */
+/** Returns the calls that carry out an action, in order. New rates have to wait in the timelock. */
 export function controlCalls(
   action: ControlAction,
   { settlement, rates, delay, salt }: ControlTerms,

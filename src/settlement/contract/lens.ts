@@ -2,9 +2,9 @@ import { getContractAddress } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Returns the address of the lens, which reads a settlement contract's packed words. Each
- * settlement contract creates its own in its constructor, so the address follows from the
- * contract's, and needs no setting.
+ * Returns the address of the lens, the contract that reads a settlement contract's packed words.
+ * The constructor of each settlement contract creates its lens, so the lens's address follows from
+ * the contract's and needs no setting.
  */
 export function lensOf(settlement: Hex): Hex {
   return getContractAddress({ from: settlement, nonce: 1n });

@@ -4,7 +4,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 // The messages that wallets sign (EIP-712), in the form that viem's signTypedData and browser
-// wallets accept. Their texts are the contract's: contracts/README.md.
+// wallets accept. contracts/README.md specifies their texts.
 
 /** The contract that a message is signed for. */
 type ForContract = Pick<NetworkConfig, 'chainId' | 'settlement'>;
@@ -34,7 +34,7 @@ export function merchantConsent(
 
 /**
  * Builds the message that a new settlement wallet signs to agree to receive a merchant's money;
- * `nonce` from readPayerAccount.
+ * `nonce` is from readPayerAccount.
  */
 export function walletConsent(
   config: Pick<NetworkConfig, 'chainId'> & Contracts,
@@ -63,8 +63,8 @@ export function walletConsent(
 }
 
 /**
- * The fields of an EIP-3009 message, the same whether any account or only the recipient may submit
- * it.
+ * The fields of an EIP-3009 message. They are the same for transfers that any account may submit
+ * and for those that only the recipient may.
  */
 const AUTHORIZATION = [
   { name: 'from', type: 'address' },
@@ -106,7 +106,7 @@ export interface PolicyTerms {
   readonly maxFeeRate: number;
 }
 
-/** Builds a payer's standing spending policy; `nonce` from readPayerAccount. */
+/** Builds a payer's standing spending policy; `nonce` is from readPayerAccount. */
 export function spendingPolicy(
   config: NetworkConfig,
   policy: PolicyTerms & { readonly payer: Hex; readonly nonce: bigint; readonly deadline: bigint },
@@ -139,7 +139,7 @@ export function spendingPolicy(
   } as const;
 }
 
-/** Builds an EIP-2612 permit for the settlement contract; `nonce` from readPermitNonce. */
+/** Builds an EIP-2612 permit for the settlement contract; `nonce` is from readPermitNonce. */
 export function usdcPermit(
   config: NetworkConfig,
   permit: {

@@ -5,24 +5,24 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 /**
- * Returns the address of the timelock, the settlement contract's only admin. The contract creates
- * it in its constructor, after its lens, so the address follows from the contract's, and needs no
- * setting.
+ * Returns the address of the timelock, the settlement contract's only admin. The settlement
+ * contract's constructor creates it after the lens, so its address follows from the contract's and
+ * needs no setting.
  */
 export function timelockOf(settlement: Hex): Hex {
   return getContractAddress({ from: settlement, nonce: 2n });
 }
 
-/** One call that an operation makes once its delay has passed. */
+/** One call that an operation makes after its delay. */
 export interface OperationCall {
   readonly target: Hex;
   readonly data: Hex;
 }
 
-/** The predecessor of every operation: operations of this service do not depend on others. */
+/** No operation of this service depends on another one. */
 export const NO_PREDECESSOR: Hex = `0x${'00'.repeat(32)}`;
 
-/** Schedules a call in the timelock; its proposers may send this. */
+/** Schedules a call in the timelock; only its proposers may send this. */
 export function scheduleCall({ target, data }: OperationCall, salt: Hex, delay: bigint): Hex {
   const args = [target, 0n, data, NO_PREDECESSOR, salt, delay] as const;
   return encodeFunctionData({ abi: timelockAbi, functionName: 'schedule', args });

@@ -32,11 +32,11 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 /** The range and the rules of one comparison. */
 export interface Comparing extends Pick<NoteRulesDeps, 'chain' | 'db'> {
   readonly range: BlockRange;
-  /** The previous run; `null` to compare everything. */
+  /** The previous run; `null` if everything is to be compared. */
   readonly since: Compared | null;
-  /** Later changes may not be in the rows yet. */
+  /** Rows are compared only for settlements before this time; later ones may not be stored yet. */
   readonly settledBefore: Date;
-  /** `false` keeps the stored differences of the contracts' tokens. */
+  /** `false` skips comparing the contracts' tokens and keeps the stored differences. */
   readonly tokens: boolean;
   /** Reads the newest events of the contracts again. */
   readonly readAgain: () => Promise<void>;
@@ -46,8 +46,8 @@ interface Comparison {
   readonly name: 'payments' | 'refunds' | 'withdrawals' | 'balances' | 'tokens';
   readonly find: (run: Comparing) => Promise<DifferenceRow[]>;
   /**
-   * A node may show a block's effects shortly before its events. With `found_twice`, a difference
-   * counts only if it remains after the events were read again.
+   * When a difference counts: immediately, or only if it remains after the events were read again,
+   * because a node may show a block's effects shortly before its events.
    */
   readonly report: 'found' | 'found_twice';
 }
@@ -72,7 +72,7 @@ const COMPARISONS: readonly Comparison[] = [
   { name: 'tokens', find: findTokens, report: 'found_twice' },
 ];
 
-/** Longer than a transaction takes to commit, plus the difference between clocks. */
+/** Longer than a transaction takes to commit plus the difference between clocks. */
 const CHANGED_MARGIN_MS = HOUR_MS;
 const TOKEN_DIFFERENCE = 'token_balance_differs';
 
@@ -94,7 +94,7 @@ export async function compare(run: Comparing): Promise<DifferenceRow[]> {
   return all;
 }
 
-/** Returns the limits of what may have changed since the previous run. */
+/** Returns the blocks and rows that may have changed since the previous run. */
 function changed({ range, since }: Comparing): ComparedSince {
   if (since === null) return { ...range, fromBlock: 0n, since: new Date(0) };
   return { ...range, since: addMs(since.compared_at, -CHANGED_MARGIN_MS) };
@@ -125,7 +125,7 @@ async function findBalances({ chain, db, range }: Comparing): Promise<Difference
 
 /**
  * Compares each contract's token balance with its debts: each merchant's balance according to its
- * events, and the booked fees.
+ * events, plus the booked fees.
  */
 async function findTokens({ chain, db, range }: Comparing): Promise<DifferenceRow[]> {
   const { toBlock } = range;
@@ -164,14 +164,15 @@ async function findOpenTokens({
 
 /**
  * Anyone can send the contract small amounts, repeatedly. A surplus that an operator has accepted
- * stays accepted until it has grown by this much. A decreased surplus is reported at once, because
- * tokens must not be taken out unnoticed.
+ * stays accepted until it has grown by this much. If it shrinks, it is reported immediately,
+ * because tokens must not be taken out unnoticed.
  */
 const GROWTH_THAT_ASKS = 1_000_000n;
 
 /**
- * Describes the difference without sums, which change with each sale. `accepted` is the part that
- * an operator has accepted. Unchanged details stay accepted.
+ * Describes the difference without exact sums, because these change with each sale; an operator's
+ * acceptance lasts while the details are unchanged. `accepted` is the part that an operator has
+ * accepted.
  */
 function surplusDetails(surplus: bigint, open: OpenDifferenceRow | undefined) {
   const told = { surplus: `${surplus}` };

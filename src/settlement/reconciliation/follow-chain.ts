@@ -4,9 +4,9 @@ import { stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 
 /**
- * Makes the books match the contract: money that it no longer holds after a reorganization, or
- * holds again, is a correction, and money that a merchant's own wallet has withdrawn is a payout.
- * The differences of this run must be saved.
+ * Makes the books match the contract. Money that the contract no longer holds after a
+ * reorganization, or holds again, becomes a correction; money that a merchant's own wallet has
+ * withdrawn becomes a payout. Save the differences of this run first.
  */
 export async function followChain(
   tx: Tx,
@@ -44,8 +44,8 @@ interface Unbooked {
 }
 
 /**
- * Returns the corrections for payments, refunds and withdrawals that the chain no longer shows, or
- * shows again, since this run. A refund that the chain shows in another transaction is not gone.
+ * Returns the corrections for payments, refunds and withdrawals that the chain has lost, or shows
+ * again, since this run. A refund that the chain now shows in another transaction is not lost.
  */
 async function selectUnbooked(tx: Tx, livemode: boolean, now: Date): Promise<Unbooked[]> {
   return tx.query<Unbooked>(
@@ -77,12 +77,12 @@ async function selectUnbooked(tx: Tx, livemode: boolean, now: Date): Promise<Unb
   );
 }
 
-/** A payout that the merchant's wallet has made on the contract by itself. */
+/** A payout that the merchant's wallet made on the contract without the service. */
 interface OwnPayout extends Unbooked {
   readonly block_time: Date;
 }
 
-/** Returns the payouts by wallets up to a final block that are not booked yet. */
+/** Returns the payouts made by wallets, up to a final block, that are not booked yet. */
 async function selectOwnPayouts(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly final: bigint },

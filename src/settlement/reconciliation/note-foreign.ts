@@ -7,12 +7,12 @@ import {
   insertForeign,
 } from '#settlement/foreign-settlement-queries.ts';
 
-/** The alarm's kind, whether or not the merchant has an account here: docs/behavior.md, 16.10. */
+/** The alarm's kind for any merchant, with or without an account here: docs/behavior.md, 16.10. */
 const FOREIGN = 'foreign_key_used';
 
 /**
- * Records events in these blocks that no row explains, and raises alarms. Books nothing. Must not
- * be called after a loss, when rows are missing.
+ * Raises alarms about events in these blocks that no row explains, and records them. Books nothing.
+ * Must not be called after a loss, because rows are missing then.
  */
 export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promise<void> {
   const found = await insertForeign(tx, range, now);
@@ -20,7 +20,9 @@ export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promi
   await acceptRefused(tx, range.livemode, now);
 }
 
-/** Returns one alarm per merchant that has an account, and one per event of other merchants. */
+/**
+ * Returns one alarm per merchant that has an account, and one alarm per event of other merchants.
+ */
 export function alarmsOfForeign(found: readonly FoundForeignRow[]): Alarm[] {
   const merchants = Map.groupBy(
     found.filter((row) => row.account_id !== null),
@@ -44,7 +46,7 @@ function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
   return { kind: FOREIGN, subject: `merchant ${merchant}`, details };
 }
 
-/** Returns an alarm with the same subject as reconciliation's difference. */
+/** Returns an alarm with the same subject as reconciliation's difference about the event. */
 function unknownMerchant({ kind, number, tx_hash, ...row }: FoundForeignRow): Alarm {
   const { merchant_number, address, amount } = row;
   const subject = kind === 'refund' ? `refund ${number}/${tx_hash}` : `${kind} ${number}`;

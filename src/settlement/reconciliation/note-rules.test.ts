@@ -33,8 +33,8 @@ describe('a step on the contract that this service did not make', () => {
   before(async () => {
     world = await startRelayerWorld();
     stopMining = world.network.mineEvery(60);
-    // Registered in advance with the registrar's key, whose nonces belong to the relayer once that
-    // runs.
+    // Registered in advance with the registrar's key, because the relayer owns that key's nonces
+    // once it runs.
     for (let n = 0; n < 3; n++) merchants.push(await newMerchant());
     world.startRelayer();
     assert.deepEqual(await alarms(), [], 'the first run');
@@ -54,7 +54,10 @@ describe('a step on the contract that this service did not make', () => {
     mailed.push(proposal);
   };
 
-  /** Returns the alarms that the next run adds. */
+  /**
+   * Runs reconciliation.
+   * @returns the alarms that it adds.
+   */
   async function alarms(options: ReconcileOptions = {}): Promise<string[]> {
     const { chain } = world.network;
     const { db } = world.database;
@@ -110,7 +113,7 @@ describe('a step on the contract that this service did not make', () => {
     return merchant;
   }
 
-  /** Returns a proposal of a new wallet, with that wallet's consent. */
+  /** Returns the call that proposes a new wallet, with that wallet's consent. */
   async function proposal({ merchantNumber }: { readonly merchantNumber: bigint }) {
     const wallet = privateKeyToAccount(generatePrivateKey());
     const consent = { merchantNumber, wallet: wallet.address, nonce: 0n, deadline: DEADLINE };
@@ -243,7 +246,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await alarms({ rebuild: true }), ['CeilingChanged']);
   });
 
-  /** Announces a wallet with the registrar's key, outside the service. */
+  /** Proposes a wallet with the registrar's key, outside the service. */
   async function stealWallet(): Promise<string> {
     const stolen = await proposal(await newMerchant());
     const thief = heldAccount(world.network.config.registrarKey);

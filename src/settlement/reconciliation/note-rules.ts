@@ -7,7 +7,7 @@ import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-
 
 /**
  * Events that need no alarm: payers' settings, and ends of proposals. All others change
- * permissions, prices or limits; events that are missing here raise alarms too.
+ * permissions, prices or limits. An event that this list does not know raises an alarm too.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['PolicySet', 'PolicyRevoked'],
@@ -21,14 +21,14 @@ export function changesRules(event: SettlementEvent): event is OtherEvent {
 }
 
 /**
- * Returns the alarm's subject, which contains the transaction, because the same step may be taken
+ * Returns the alarm's subject. It contains the transaction, because the same change may be made
  * twice.
  */
 export function subjectOf({ name, txHash, logIndex }: OtherEvent): string {
   return `${name} ${txHash}/${logIndex}`;
 }
 
-/** Returns those events' transactions that this service has signed. */
+/** Returns those of the events' transactions that this service has signed. */
 async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ tx_hash: string }>(
     'select tx_hash from chain_attempts where tx_hash = any($1)',
@@ -37,7 +37,7 @@ async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<Readon
   return new Set(rows.map(({ tx_hash }) => tx_hash));
 }
 
-/** Returns the events that have an alarm already, resolved or not. */
+/** Returns the events that already have an alarm, resolved or not. */
 async function selectReported(
   tx: Tx,
   livemode: boolean,
@@ -70,7 +70,7 @@ async function resolveAlarms(
 interface MerchantRow {
   readonly merchant_number: bigint;
   readonly account_id: string;
-  /** The present wallet and the previous ones, in lower case. */
+  /** The current wallet and the previous ones, in lower case. */
   readonly wallets: readonly string[];
 }
 
@@ -97,21 +97,21 @@ async function selectMerchants(
 }
 
 /**
- * True if the merchant's own wallet, current or previous, made the proposal, so that it does not
- * concern the network.
+ * True if the merchant's own wallet, current or previous, made the proposal. The network's
+ * operators then need no alarm.
  */
 function isOwnProposal({ name, details }: OtherEvent, merchant: MerchantRow | undefined): boolean {
   if (name !== 'WalletProposed' || merchant === undefined) return false;
   return merchant.wallets.includes(String(details.proposer).toLowerCase());
 }
 
-/** A wallet that another address than the merchant's has proposed for its money. */
+/** A wallet that an address other than the merchant's own has proposed for its money. */
 export interface ForeignProposal {
   readonly accountId: string;
   readonly livemode: boolean;
   readonly merchantNumber: bigint;
   readonly wallet: string;
-  /** The time from which any caller can apply it. */
+  /** From this time on, any caller can apply it. */
   readonly applicableAt: Date;
 }
 
@@ -120,7 +120,7 @@ export interface NoteRulesDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Notifies the merchant, in the transaction of the alarm. Optional. */
+  /** Optional: notifies the merchant in the transaction that raises the alarm. */
   readonly notifyMerchant?: (tx: Tx, proposal: ForeignProposal, now: Date) => Promise<void>;
 }
 
@@ -137,9 +137,9 @@ function alarmOf(event: OtherEvent): Alarm {
 }
 
 export interface NotedRules {
-  /** Events caused outside this service, whether or not they have an alarm. */
+  /** Events that this service did not cause, with or without an alarm. */
   readonly unexplained: readonly OtherEvent[];
-  /** Unexplained events without an earlier alarm that are not older than this service. */
+  /** Unexplained events that have no earlier alarm and are not older than this service. */
   readonly news: readonly OtherEvent[];
 }
 
@@ -147,15 +147,15 @@ export interface NotedRules {
 export interface ReadRules {
   readonly events: readonly OtherEvent[];
   /**
-   * True if the event is older than this service, as the deployment itself is. It is then stored as
-   * a resolved alarm, and not reported.
+   * True if the event is older than this service, like the deployment itself. It is then stored as
+   * a resolved alarm and not reported.
    */
   readonly isOlder: (event: OtherEvent) => boolean;
 }
 
 /**
- * Raises an alarm, once, for each change on the contract that was made outside this service: a
- * proposed role or wallet, other rates, a pause. It stops nothing. Runs in the caller's
+ * Raises one alarm for each change on the contract that was made outside this service: a proposed
+ * role or wallet, other rates, a pause. It does not stop the change. Runs in the caller's
  * transaction; after its commit, the caller logs the new alarms.
  */
 export async function noteRules(
