@@ -3,13 +3,19 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import { configuredSenders } from '#settlement/chain/configure-senders.ts';
-import { judgeNetwork, type WatchedReadiness, watchReadiness } from '#settlement/readiness.ts';
-import { upsertReport } from '#settlement/readiness-queries.ts';
+import {
+  judgeNetwork,
+  type UnsettledReason,
+  type WatchedReadiness,
+  WORKER_GONE_MS,
+  watchReadiness,
+} from '#settlement/readiness.ts';
+import { upsertReport, type WorkerReport, workersDeploy } from '#settlement/readiness-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { type OddWorld, startOddWorld, switchContract } from '#testing/relayer-scene.ts';
 
-const WELL = {
+const WELL: WorkerReport = {
   reasons: [],
   senders: 2,
   fundedSenders: 2,
@@ -17,68 +23,45 @@ const WELL = {
   contracts: 1,
   deploysWallets: true,
 };
-const BLIND = {
-  reasons: ['no_node'],
-  senders: 2,
-  fundedSenders: 2,
-  paymentsLeft: null,
-  contracts: 1,
-  deploysWallets: true,
-} as const;
-const POOR = {
-  reasons: [],
-  senders: 2,
-  fundedSenders: 0,
-  paymentsLeft: null,
-  contracts: 1,
-  deploysWallets: true,
-};
-const IDLE = {
-  reasons: [],
-  senders: 0,
-  fundedSenders: 0,
-  paymentsLeft: null,
-  contracts: 1,
-  deploysWallets: true,
-};
+const BLIND: WorkerReport = { ...WELL, reasons: ['no_node'] };
+const POOR: WorkerReport = { ...WELL, fundedSenders: 0 };
+const IDLE: WorkerReport = { ...WELL, senders: 0, fundedSenders: 0 };
 
 describe('whether a network settles', () => {
-  const cases = [
-    { name: 'not without a worker', workers: [], reasons: ['no_worker'] },
-    { name: 'with one worker that sees nothing wrong', workers: [BLIND, WELL], reasons: [] },
-    { name: 'not when all workers see something wrong', workers: [BLIND], reasons: ['no_node'] },
-    { name: 'not when no held sender can pay for gas', workers: [POOR, IDLE], reasons: ['no_gas'] },
-    { name: 'when some sender can pay', workers: [POOR, WELL], reasons: [] },
-    { name: 'while senders are being taken over', workers: [IDLE], reasons: [] },
+  const usual = { recovering: false, all_stopped: false, workers: [WELL], ceiling: null };
+  const cases: readonly {
+    readonly name: string;
+    readonly state: Partial<typeof usual>;
+    readonly reason?: UnsettledReason;
+  }[] = [
+    { name: 'not without a worker', state: { workers: [] }, reason: 'no_worker' },
+    { name: 'with one worker that sees nothing wrong', state: { workers: [BLIND, WELL] } },
+    {
+      name: 'not when all workers see something wrong',
+      ...{ state: { workers: [BLIND] }, reason: 'no_node' },
+    },
+    {
+      name: 'not when no held sender can pay for gas',
+      ...{ state: { workers: [POOR, IDLE] }, reason: 'no_gas' },
+    },
+    { name: 'when some sender can pay', state: { workers: [POOR, WELL] } },
+    { name: 'while senders are being taken over', state: { workers: [IDLE] } },
+    {
+      name: "not while the database's losses are being recovered",
+      ...{ state: { recovering: true }, reason: 'recovering' },
+    },
+    {
+      name: 'not when all of its senders are stopped because their keys were used elsewhere',
+      ...{ state: { all_stopped: true }, reason: 'no_worker' },
+    },
   ];
-  for (const { name, workers, reasons } of cases) {
+  for (const { name, state, reason } of cases) {
     it(name, () => {
-      const state = judgeNetwork({ recovering: false, all_stopped: false, workers, ceiling: null });
-      assert.deepEqual(state, { settles: reasons.length === 0, reasons });
+      const reasons = reason === undefined ? [] : [reason];
+      const settles = reason === undefined;
+      assert.deepEqual(judgeNetwork({ ...usual, ...state }), { settles, reasons });
     });
   }
-
-  it("does not settle while the database's losses are being recovered", () => {
-    const state = judgeNetwork({
-      recovering: true,
-      all_stopped: false,
-      workers: [WELL],
-      ceiling: null,
-    });
-    assert.deepEqual(state, { settles: false, reasons: ['recovering'] });
-  });
-});
-
-describe('a network whose keys were used elsewhere', () => {
-  it('does not settle once all of its senders are stopped', () => {
-    const state = judgeNetwork({
-      recovering: false,
-      all_stopped: true,
-      ceiling: null,
-      workers: [WELL],
-    });
-    assert.deepEqual(state, { settles: false, reasons: ['no_worker'] });
-  });
 });
 
 describe("a process's view of the networks", () => {
@@ -127,24 +110,32 @@ describe("a process's view of the networks", () => {
     assert.deepEqual(rows, [{ senders: 0, funded_senders: 0 }], 'it counts for no sender');
   });
 
+  const report = (owner: string, found: WorkerReport) =>
+    upsertReport(database.db, { livemode: false, owner }, found);
+  const age = (seconds: number) =>
+    database.db.query(`update relayer_workers set seen_at = now() - $1 * interval '1 second'`, [
+      seconds,
+    ]);
+
   it('a worker counts as gone 10 s after its last heartbeat, not before', async () => {
-    const worker = { livemode: false, owner: 'dead' };
-    await upsertReport(database.db, worker, {
-      reasons: [],
-      senders: 1,
-      fundedSenders: 1,
-      paymentsLeft: null,
-      contracts: 1,
-      deploysWallets: true,
-    });
-    const age = (seconds: number) =>
-      database.db.query(`update relayer_workers set seen_at = now() - $1 * interval '1 second'`, [
-        seconds,
-      ]);
+    await report('dead', WELL);
     await age(9);
     await until('', 900);
     await age(10.1);
     await until('no_worker', 900);
+  });
+
+  it('no wallet is deployed if no living worker can, and a mode knows only its own', async () => {
+    const deploys = (livemode: boolean) =>
+      workersDeploy(database.db, { livemode, goneMs: WORKER_GONE_MS });
+    assert.equal(await deploys(false), true, 'unknown without a worker');
+    await report('behind a signer', { ...WELL, deploysWallets: false });
+    assert.deepEqual([await deploys(false), await deploys(true)], [false, true]);
+    await report('with its own key', WELL);
+    assert.equal(await deploys(false), true, 'one is enough');
+    await age(10.1);
+    await report('behind a signer', { ...WELL, deploysWallets: false });
+    assert.equal(await deploys(false), false, 'the one that could is gone');
   });
 
   it('says that no node answers, and when one does again', async () => {
