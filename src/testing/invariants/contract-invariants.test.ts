@@ -3,8 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { bookMovements, type Movement } from '#books/book.ts';
+import { present } from '#core/assert.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { Abandon, type Sql } from '#db/database.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { eventTopics } from '#settlement/contract/contract-events.ts';
 import { CONTRACT_INVARIANTS, readBothSides } from '#testing/invariants/contract-invariants.ts';
@@ -107,8 +109,13 @@ async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
 /** The promises of which a violation was found. */
 const seenBroken = new Set<string>();
 
-async function check(chain = world.network.chain, db: Sql = world.database.db): Promise<string[]> {
-  const found = await violationsOf(CONTRACT_INVARIANTS, await readBothSides(db, chain));
+async function check(
+  chain = world.network.chain,
+  db: Sql = world.database.db,
+  unbookable?: ReadonlySet<bigint>,
+): Promise<string[]> {
+  const sides = await readBothSides(db, chain, unbookable);
+  const found = await violationsOf(CONTRACT_INVARIANTS, sides);
   for (const { promise } of found) seenBroken.add(promise);
   return found.map(({ detail }) => detail);
 }
@@ -295,6 +302,33 @@ describe('the chain compared with the ledger', () => {
   it('differs with a settlement that the ledger lacks', async () => {
     const intent = await ended(await world.pay({ payer, amount: PAID }));
     assert.match((await check()).join('\n'), /settlement \d+ of the chain is no payment of ours/);
+    await world.recordPayment(intent);
+    assert.deepEqual(await check(), []);
+  });
+
+  it('differs with a settlement of a lost merchant that no alarm names', async () => {
+    const { db } = world.database;
+    const intent = await ended(await world.pay({ payer, amount: PAID }));
+    const [paid] = await db.query<{ number: bigint }>(
+      'select number from chain_requests where subject_id = $1',
+      [intent],
+    );
+    const number = present(paid, 'request').number;
+    const isMissing = async (livemode: boolean | null) => {
+      const broken = await db.transaction(async (tx) => {
+        if (livemode !== null) {
+          const details = { kind: 'foreign_settlement', subject: `payment ${number}`, details: {} };
+          await insertAlarms(tx, livemode, [details], new Date());
+        }
+        return new Abandon(await check(world.network.chain, tx, new Set([number])));
+      });
+      const found = `settlement ${number} is booked for nobody, and no alarm names it`;
+      return broken.includes(found);
+    };
+    assert.deepEqual(
+      [await isMissing(null), await isMissing(true), await isMissing(false)],
+      [true, true, false],
+    );
     await world.recordPayment(intent);
     assert.deepEqual(await check(), []);
   });

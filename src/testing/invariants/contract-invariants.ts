@@ -141,6 +141,18 @@ function comparePayments({ rows, settled }: BothSides): string[] {
   return broken;
 }
 
+/** Checks that operators know of each settlement that can be booked for nobody. */
+async function checkAlarms({ db, chain, unbookable }: BothSides): Promise<string[]> {
+  const rows = await db.query<{ subject: string }>(
+    `select subject from chain_alarms where livemode = $1 and kind = 'foreign_settlement'`,
+    [chain.config.livemode],
+  );
+  const known = new Set(rows.map(({ subject }) => subject));
+  return unbookable
+    .filter(({ number }) => !known.has(`payment ${number}`))
+    .map(({ number }) => `settlement ${number} is booked for nobody, and no alarm names it`);
+}
+
 function compareRefunds({ rows, refunded }: BothSides): string[] {
   const byNumber = Map.groupBy(refunded, (event) => event.number);
   return rows.flatMap((row) => {
@@ -486,6 +498,7 @@ export const CONTRACT_INVARIANTS: readonly Invariant<BothSides>[] = [
     promise: 'each payment has one settlement on the chain, equal in every figure, and vice versa',
     check: comparePayments,
   },
+  { promise: 'an alarm names each settlement that cannot be booked', check: checkAlarms },
   { promise: 'the chain has paid the refunds of the ledger', check: compareRefunds },
   {
     promise: "each withdrawal has one transfer, and vice versa, except for a wallet's own",

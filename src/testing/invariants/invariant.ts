@@ -7,8 +7,7 @@ export interface Invariant<Source> {
   readonly check: (source: Source) => readonly string[] | Promise<readonly string[]>;
 }
 
-export interface Violation {
-  readonly promise: string;
+export interface Violation extends Pick<Invariant<unknown>, 'promise' | 'always'> {
   readonly detail: string;
 }
 
@@ -17,8 +16,8 @@ export async function violationsOf<Source>(
   source: Source,
 ): Promise<Violation[]> {
   const found: Violation[] = [];
-  for (const { promise, check } of invariants) {
-    found.push(...(await check(source)).map((detail) => ({ promise, detail })));
+  for (const { promise, always = false, check } of invariants) {
+    found.push(...(await check(source)).map((detail) => ({ promise, always, detail })));
   }
   return found;
 }

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Abandon, codeOf, type Sql } from '#db/database.ts';
 import { type HealthyStore, openHealthyStore } from '#testing/healthy-store.ts';
 import { violationsOf } from '#testing/invariants/invariant.ts';
+import { comeToRest } from '#testing/invariants/invariants.ts';
 import { LEDGER_INVARIANTS } from '#testing/invariants/ledger-invariants.ts';
 import { DELIVERY_INVARIANTS } from '#testing/invariants/receiver-invariants.ts';
 
@@ -486,6 +487,31 @@ describe('an alarm about a settlement that cannot be booked', () => {
       'foreign_settlement payment 8 {}',
       'number_taken payment 7 {}',
     ]);
+  });
+});
+
+describe('the wait for rest', () => {
+  /** Breaks the ledger before the first check, and mends it soon after. */
+  const restAfter = async (broken: string, mended: string) => {
+    const statements = [broken, mended];
+    const hurry = async () => {
+      for (const sql of statements.splice(0, 1)) await store.db.query(sql);
+    };
+    const found = await comeToRest({ db: store.db }, { limitMs: 5_000, hurry });
+    await hurry();
+    return found;
+  };
+
+  it('reports a broken rule of every moment even if the next check finds nothing', async () => {
+    const move = (by: string) => `update account_modes set position = position ${by} 1000`;
+    const broken = await restAfter(move('-'), move('+'));
+    assert.ok(broken.length > 0);
+    for (const one of broken) assert.match(one, /^no position is above the last one/);
+  });
+
+  it('waits for the rules that hold at rest', async () => {
+    const [sql = ''] = alarm('request_stuck').sql;
+    assert.deepEqual(await restAfter(sql, 'delete from chain_alarms'), []);
   });
 });
 
