@@ -230,7 +230,7 @@ function functionLengths(name: string, text: string): { line: number; length: nu
  * decrease, except for new tables (books and their schedules: 450 lines, offline sales: 400). They
  * started at 150 and 13,207.
  */
-const ROW_INTERFACES = 62;
+const ROW_INTERFACES = 60;
 const QUERY_LINES = 13_744;
 
 test('what describes rows by hand becomes less', () => {

@@ -1,4 +1,10 @@
 import type { Sql } from '#db/database.ts';
+import type { Row } from '#db/table.ts';
+import { receiptSeries } from '#payments/receipt-numbers.ts';
+
+const SERIES = receiptSeries.pick(['livemode', 'terminal_id', 'kind', 'prefix'], 's');
+
+type Series = Row<typeof SERIES>;
 
 interface NetworkRow {
   readonly livemode: boolean;
@@ -13,13 +19,6 @@ interface NetworkRow {
   /** Ended credentials by kind. */
   readonly ended: Readonly<Record<string, number>>;
   readonly alarms: number;
-}
-
-interface SeriesRow {
-  readonly livemode: boolean;
-  readonly terminal_id: string;
-  readonly kind: string;
-  readonly prefix: string;
 }
 
 interface KindRow {
@@ -75,16 +74,16 @@ function linesOf(row: NetworkRow): string[] {
 }
 
 /** Series of receipt numbers that start again at 1 under a new prefix. */
-async function selectNewSeries(sql: Sql): Promise<SeriesRow[]> {
+async function selectNewSeries(sql: Sql): Promise<Series[]> {
   return sql.query(
-    `select s.livemode, s.terminal_id, s.kind, s.prefix
+    `select ${SERIES}
      from receipt_series s
      join network_recoveries r on r.livemode = s.livemode and s.begun_at >= r.started
      where s.after_loss order by s.livemode, s.terminal_id, s.kind`,
   );
 }
 
-function seriesLines(series: readonly SeriesRow[]): string[] {
+function seriesLines(series: readonly Series[]): string[] {
   if (series.length === 0) return [];
   return [
     'The receipts of these terminals start a new series, because printed receipts may have the ' +

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { assert, present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 export type ReceiptKind = 'payment' | 'refund';
 
@@ -29,11 +30,16 @@ export interface Numbered {
   readonly terminalId: string;
 }
 
-interface SeriesRow {
-  terminal_id: string;
-  prefix: string;
-  given: bigint;
-}
+/** The series of receipt numbers of each terminal, for sales and for refunds. */
+export const receiptSeries = table('receipt_series', {
+  livemode: 'boolean',
+  terminal_id: 'text',
+  kind: as<ReceiptKind>('text'),
+  prefix: 'text',
+  given: 'bigint',
+});
+
+const GIVEN = receiptSeries.pick(['terminal_id', 'prefix', 'given']);
 
 const GIVE = `
   insert into receipt_series (account_id, livemode, prefix, terminal_id, kind, given, begun_at)
@@ -42,7 +48,7 @@ const GIVE = `
     as t (account_id, livemode, prefix, terminal_id, count)
   on conflict (terminal_id, kind) where ended_at is null
   do update set given = receipt_series.given + excluded.given
-  returning terminal_id, prefix, given`;
+  returning ${GIVEN}`;
 
 /**
  * Assigns the next numbers of their terminals to these objects, with one statement for all. Call it
@@ -65,7 +71,7 @@ export async function giveReceiptNumbers(
   const rows =
     sorted.length === 0
       ? []
-      : await tx.query<SeriesRow>(GIVE, [
+      : await tx.query<Row<typeof GIVEN>>(GIVE, [
           sorted.map(([, { tenant }]) => tenant.accountId),
           sorted.map(([, { tenant }]) => tenant.livemode),
           sorted.map(() => drawPrefix(given.kind)),
