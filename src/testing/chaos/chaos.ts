@@ -99,7 +99,7 @@ const FAST: Pace = {
 /** A small shop's: eight clients sell every two seconds, so that several soaks share a machine. */
 const SLOW: Pace = {
   sceneMs: { low: 6_000, high: 22_000 },
-  faultMs: { low: 8_000, high: 25_000 },
+  faultMs: { low: 15_000, high: 45_000 },
   withdrawalMs: { low: 10_000, high: 60_000 },
   checkEveryMs: 60_000,
 };
