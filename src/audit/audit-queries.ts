@@ -1,5 +1,6 @@
 import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { lockName } from '#db/lock-name.ts';
 import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
 import { as, type Row, table } from '#db/table.ts';
 
@@ -23,7 +24,7 @@ export type AuditRow = Row<typeof auditEntries>;
 
 /** Locks an audit log until the commit, so that it has one writer at a time. */
 export async function lockAuditLog(tx: Tx, auditLog: string): Promise<void> {
-  await tx.query("select pg_advisory_xact_lock(hashtextextended('audit ' || $1, 0))", [auditLog]);
+  await lockName(tx, `audit ${auditLog}`);
 }
 
 export async function selectHead(

@@ -1,11 +1,11 @@
 import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answer.ts';
 import { only, present } from '#core/assert.ts';
 import { Abandon, type Database, type Sql, type Tx } from '#db/database.ts';
+import { lockName } from '#db/lock-name.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
 import {
   insertKeys,
   type KeyRow,
-  lockKey,
   type StoredKey,
   selectKeys,
   takeKeys,
@@ -129,7 +129,8 @@ export function decideKeyed<Request extends Keyed, Result extends Done>(
 /** Waits for another request with the same key, then reads its result. */
 async function takeKnown(tx: Tx, { idempotency, now }: Keyed) {
   if (idempotency === null) return new Map();
-  const [, known] = await Promise.all([lockKey(tx, idempotency), takeKeys(tx, [idempotency], now)]);
+  const locked = lockName(tx, keyOf(idempotency));
+  const [, known] = await Promise.all([locked, takeKeys(tx, [idempotency], now)]);
   return known;
 }
 

@@ -4,7 +4,7 @@ import { columnsFrom } from '#db/columns.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request.ts';
 
 export const idempotencyKeys = table('idempotency_keys', {
   account_id: 'text',
@@ -130,11 +130,6 @@ export async function insertKeys(tx: Tx, stored: readonly StoredKey[]): Promise<
     expires_at: expiresAt,
   }));
   await idempotencyKeys.insertAll(tx, rows, 'order by account_id, livemode, caller, key');
-}
-
-/** Makes other requests with the same key wait until the end of the transaction. */
-export async function lockKey(tx: Tx, request: IdempotentRequest): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [keyOf(request)]);
 }
 
 export async function selectKey(

@@ -1,5 +1,6 @@
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { lockName } from '#db/lock-name.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
 import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts';
@@ -84,8 +85,7 @@ export async function lockBatches(
   tx: Tx,
   { livemode, contractVersion }: ContractBatches,
 ): Promise<void> {
-  const name = `batches ${livemode} ${contractVersion}`;
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
+  await lockName(tx, `batches ${livemode} ${contractVersion}`);
 }
 
 /** Returns the number of the last batch with a row; 0 if there is none. */
