@@ -1,7 +1,7 @@
 import { hashTypedData } from 'viem';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { checkSignature } from '#settlement/chain/check-signature.ts';
+import { type CheckedSignature, checkSignature } from '#settlement/chain/check-signature.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -79,7 +79,7 @@ function wrongSignature(param: string) {
 export async function checkPolicy(
   policy: SignedPolicy,
   { chain, payer, nonces, now }: ApprovalContext,
-): Promise<SignedPolicy | Refusal> {
+): Promise<(SignedPolicy & CheckedSignature) | Refusal> {
   if (policy.per_period < policy.per_payment) {
     const message = 'per_period must be at least per_payment.';
     return refuse('parameter_invalid', message, 'policy.per_period');
@@ -106,6 +106,7 @@ export async function checkPolicy(
     digest: hashTypedData(typed),
     signature,
     by: 'contract',
+    simulates: true,
   } as const;
   const checked = await checkSignature(chain, signed, wrongSignature('policy'));
   return isRefusal(checked) ? checked : { ...policy, ...checked };
@@ -135,7 +136,7 @@ export function checkTogether(permit: SignedPermit, policy: SignedPolicy): Refus
 export async function checkPermit(
   permit: SignedPermit,
   { chain, payer, nonces, now }: ApprovalContext,
-): Promise<SignedPermit | Refusal> {
+): Promise<(SignedPermit & CheckedSignature) | Refusal> {
   if (nonces.permit === null) {
     const message = 'The token takes no permits: the wallet sends `to_send` of GET /approvals.';
     return refuse('parameter_invalid', message, 'permit');
@@ -150,7 +151,8 @@ export async function checkPermit(
     deadline: BigInt(permit.deadline),
   });
   const { signature } = permit;
-  const signed = { signer: payer, digest: hashTypedData(typed), signature, by: 'token' } as const;
+  const how = { by: 'token', simulates: true } as const;
+  const signed = { signer: payer, digest: hashTypedData(typed), signature, ...how };
   const checked = await checkSignature(chain, signed, wrongSignature('permit'));
   return isRefusal(checked) ? checked : { ...permit, ...checked };
 }

@@ -13,6 +13,13 @@ import {
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import { countPendingRequests, payerRequests } from '#payers/request-queries.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import {
+  type CheckedSignature,
+  type DeployFirst,
+  onceDeployed,
+} from '#settlement/chain/check-signature.ts';
+import { simulateEnrolment } from '#settlement/chain/simulate-signed.ts';
+import type { Deployment } from '#settlement/chain/verify-signature.ts';
 import { type RequestKind, type RequestPayloads, requestOnChain } from '#settlement/requests.ts';
 
 /** A payer's signatures: a permit, a policy or both. */
@@ -25,26 +32,50 @@ export interface SignedApproval {
 export const MAX_FAUCET_ATOMS = 1_000_000_000;
 export const DEFAULT_FAUCET_ATOMS = 100_000_000;
 
-async function checkApproval(
-  approval: SignedApproval,
-  asked: {
-    readonly payer: PayerRow;
-    readonly chain: Chain;
-    readonly nonces: WalletNonces;
-    readonly now: Date;
-  },
-): Promise<SignedApproval | Refusal> {
+interface Asked {
+  readonly payer: PayerRow;
+  readonly chain: Chain;
+  /** The wallet's next nonces, as the chain has them now. */
+  readonly nonces: WalletNonces;
+  readonly approval: SignedApproval;
+  readonly now: Date;
+}
+
+/** An approval whose signatures were found valid. */
+type CheckedApproval = SignedApproval & Pick<CheckedSignature, 'deployment'>;
+
+async function checkApproval(asked: Asked): Promise<CheckedApproval | Refusal> {
   const context = { ...asked, payer: asked.payer.address };
-  const { permit, policy } = approval;
+  const { permit, policy } = asked.approval;
   if (permit === null && policy === null) {
     return refuse('parameter_missing', 'Send a permit, a policy, or both.', 'permit');
   }
   const ofPolicy = policy === null ? null : await checkPolicy(policy, context);
   if (isRefusal(ofPolicy)) return ofPolicy;
-  if (permit === null) return { permit, policy: ofPolicy };
+  const deployment = ofPolicy?.deployment ?? null;
+  if (permit === null) return { permit, policy: ofPolicy, deployment };
   const tooLow = policy === null ? null : checkTogether(permit, policy);
   const ofPermit = tooLow ?? (await checkPermit(permit, context));
-  return isRefusal(ofPermit) ? ofPermit : { permit: ofPermit, policy: ofPolicy };
+  if (isRefusal(ofPermit)) return ofPermit;
+  return { permit: ofPermit, policy: ofPolicy, deployment: deployment ?? ofPermit.deployment };
+}
+
+/** Returns why the chain would refuse the approval once its wallet is deployed. */
+async function whyRefused(
+  { payer, chain, nonces }: Asked,
+  approval: CheckedApproval,
+  deployment: Deployment,
+): Promise<Refusal | null> {
+  const payload = toPayload(approval, payer, nonces);
+  const { status } = await simulateEnrolment(chain, payload, deployment);
+  if (status === 'accepted') return null;
+  return status === 'unavailable'
+    ? refuse('service_unavailable', 'The chain cannot be reached. Nothing was sent. Try again.')
+    : refuse(
+        'unexpected_state',
+        'The chain would refuse this even if the wallet were deployed. Nothing was sent. Read ' +
+          'GET /approvals, and sign again.',
+      );
 }
 
 function toPayload(
@@ -107,22 +138,23 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
 }
 
 /**
- * Relays a payer's permit and policy to the chain; the service pays the gas.
+ * Relays a payer's permit and policy to the chain; the service pays the gas. A wallet that is not
+ * deployed yet is deployed first.
  * @returns the id of the request, whose result comes later.
  */
 export async function createApproval(
   ctx: ProcessContext,
-  request: {
-    readonly payer: PayerRow;
-    readonly chain: Chain;
-    /** The wallet's next nonces, as the chain has them now. */
-    readonly nonces: WalletNonces;
-    readonly approval: SignedApproval;
-    readonly now: Date;
-  },
+  request: Asked & { readonly deploy: DeployFirst },
 ): Promise<string | Refusal> {
-  const { payer, nonces, now } = request;
-  const approval = await checkApproval(request.approval, request);
+  const { payer, chain, nonces, now } = request;
+  const check = () => checkApproval(request);
+  const approval = await onceDeployed(await check(), {
+    check,
+    deploy: (checked, deployment) => {
+      const whyUnable = () => whyRefused(request, checked, deployment);
+      return request.deploy({ chain, wallet: payer.address, deployment, whyUnable });
+    },
+  });
   if (isRefusal(approval)) return approval;
   const id = newId('approval', now);
   const payload = toPayload(approval, payer, nonces);

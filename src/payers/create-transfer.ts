@@ -13,8 +13,13 @@ import {
   selectTransfer,
 } from '#payers/request-queries.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { checkSignature } from '#settlement/chain/check-signature.ts';
-import { simulateTransfer } from '#settlement/chain/transfer-check.ts';
+import {
+  type CheckedSignature,
+  checkSignature,
+  type DeployFirst,
+  onceDeployed,
+} from '#settlement/chain/check-signature.ts';
+import { simulateTransfer } from '#settlement/chain/simulate-signed.ts';
 import { isKeySignature } from '#settlement/contract/contract-calls.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import { checksummed } from '#settlement/evm-address.ts';
@@ -80,6 +85,7 @@ interface Asked {
   readonly isUsed: (payer: Hex, nonce: Hex) => Promise<boolean>;
   /** True if the operator has enabled paid transfers. */
   readonly isOn: boolean;
+  readonly deploy: DeployFirst;
   /** Counts the transfer toward the hourly limit, in the transaction that accepts it. */
   readonly take: (tx: Tx) => Promise<Refusal | null>;
   readonly signed: SignedTransfer;
@@ -108,13 +114,13 @@ function payloadOf({ payer, signed }: Asked) {
   };
 }
 
-async function checkSigned(asked: Asked): Promise<{ readonly signature: Hex } | Refusal> {
+async function checkSigned(asked: Asked): Promise<CheckedSignature | Refusal> {
   const { from, to, amount, validBefore, nonce, signature } = payloadOf(asked);
   const moved = { from, to, value: BigInt(amount), validBefore: BigInt(validBefore), nonce };
   const digest = hashTypedData(usdcTransfer(asked.chain.config, moved));
   return checkSignature(
     asked.chain,
-    { signer: from, digest, signature, by: 'token' },
+    { signer: from, digest, signature, by: 'token', simulates: true },
     {
       code: 'parameter_invalid',
       message: 'signature is not this wallet’s, over these values, for this network’s token.',
@@ -124,13 +130,16 @@ async function checkSigned(asked: Asked): Promise<{ readonly signature: Hex } | 
 }
 
 /**
- * Simulates what a contract wallet signed, because not every token takes such a signature, and the
- * wallet may need more gas than the operator pays for.
+ * Simulates what a contract wallet signed, after its deployment if it needs one, because not every
+ * token takes such a signature, and the wallet may need more gas than the operator pays for.
  */
-async function tokenRefusal(asked: Asked): Promise<Refusal | null> {
-  const payload = payloadOf(asked);
-  if (isKeySignature(payload.signature)) return null;
-  const { status } = await simulateTransfer(asked.chain, payload);
+async function tokenRefusal(
+  asked: Asked,
+  { signature, deployment }: CheckedSignature,
+): Promise<Refusal | null> {
+  if (deployment === null && isKeySignature(signature)) return null;
+  const payload = { ...payloadOf(asked), signature };
+  const { status } = await simulateTransfer(asked.chain, payload, deployment);
   if (status === 'accepted') return null;
   return status === 'unavailable'
     ? refuse('service_unavailable', 'The chain cannot be reached. Nothing was sent. Try again.')
@@ -140,6 +149,15 @@ async function tokenRefusal(asked: Asked): Promise<Refusal | null> {
           'still send by itself and pay its own gas.',
         'signature',
       );
+}
+
+/** Refuses a wallet that has used up its transfers of the day. */
+async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null> {
+  if ((await transfersLeft(sql, { payerId: payer.id, now })) > 0) return null;
+  const seconds = Math.ceil((dayOf(now).getTime() + DAY_MS - now.getTime()) / 1000);
+  const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers per wallet and UTC day.`;
+  const headers = { 'Retry-After': String(seconds) };
+  return { ...refuse('rate_limit_exceeded', message), headers };
 }
 
 /**
@@ -154,13 +172,7 @@ async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Re
   // A client that lost the response repeats its request and gets the same transfer.
   const before = await selectTransfer(tx, which);
   if (before !== null) return before.request_id;
-  if (!isPaid && (await transfersLeft(tx, { payerId: payer.id, now })) === 0) {
-    const seconds = Math.ceil((dayOf(now).getTime() + DAY_MS - now.getTime()) / 1000);
-    const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers per wallet and UTC day.`;
-    const headers = { 'Retry-After': String(seconds) };
-    return { ...refuse('rate_limit_exceeded', message), headers };
-  }
-  const tooMany = isPaid ? null : await asked.take(tx);
+  const tooMany = isPaid ? null : ((await noneLeft(tx, asked)) ?? (await asked.take(tx)));
   if (tooMany !== null) return tooMany;
   const id = newId('transfer', now);
   await insertTransfer(tx, { ...which, requestId: id, now });
@@ -178,6 +190,18 @@ function checkSwitches({ payer, isOn }: Asked): Refusal | null {
   if (payer.blocked_at === null) return null;
   const words = 'This wallet is blocked here. It can still send by itself and pay its own gas.';
   return refuse('unexpected_state', words);
+}
+
+/** Has a wallet deployed if it must be, unless the operator would not pay for its transfer. */
+function deployed({ db }: ProcessContext, asked: Asked, checked: CheckedSignature | Refusal) {
+  const { payer, chain } = asked;
+  return onceDeployed(checked, {
+    check: () => checkSigned(asked),
+    deploy: (first, deployment) => {
+      const whyUnable = async () => (await noneLeft(db, asked)) ?? tokenRefusal(asked, first);
+      return asked.deploy({ chain, wallet: getAddress(payer.address), deployment, whyUnable });
+    },
+  });
 }
 
 /**
@@ -199,10 +223,12 @@ export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise
   const isPaid = isSigned && (await asked.isUsed(getAddress(payer.address), nonce));
   const wrong = isPaid ? null : (checkSwitches(asked) ?? checkTerms(asked));
   if (wrong !== null) return wrong;
-  if (!isSigned) return checked;
-  const signedByPayer = { ...asked, signed: { ...signed, ...checked } };
-  const refused = isPaid ? null : await tokenRefusal(signedByPayer);
+  const verified = isPaid ? checked : await deployed(ctx, asked, checked);
+  if (isRefusal(verified)) return verified;
+  const { signature } = verified;
+  const refused = isPaid ? null : await tokenRefusal(asked, verified);
   if (refused !== null) return refused;
+  const signedByPayer = { ...asked, signed: { ...signed, signature } };
   const id = await ctx.db.transaction((tx) => leave(tx, signedByPayer, isPaid));
   ctx.wakeups.send('chain-requests', networkOf(payer.livemode));
   return id;

@@ -138,7 +138,7 @@ async function verifyClaim(
   // Looked up first, so that only messages with a nonce that we issued cost a call to the chain.
   if (!(await isNonceValid(db, nonce, now))) return unknownNonce();
   const { address: signer, livemode } = claim;
-  const how = { by: 'contract', offChain: true } as const;
+  const how = { by: 'contract', simulates: true } as const;
   const signed = { signer, digest: hashMessage(message), signature, ...how };
   const checked = await checkSignature(chainOrNull(chains, livemode), signed, {
     code: 'sign_in_failed',

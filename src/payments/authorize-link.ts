@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getAddress } from 'viem';
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/secrets.ts';
 import { findReplay } from '#idempotency/decide.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
@@ -21,6 +22,7 @@ import {
   verifyAuthorization,
   whyUnable,
 } from '#payments/verify-authorization.ts';
+import { onceDeployed } from '#settlement/chain/check-signature.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -57,12 +59,6 @@ function requestOf(
   return { tenant, caller: CALLER, key, ...sent };
 }
 
-interface Verified {
-  readonly request: Signed;
-  readonly from: Hex;
-  readonly verified: VerifiedAuthorization;
-}
-
 /**
  * Pays an intent with a wallet's signature, and returns the intent, as a tap does. The signature is
  * checked first, so that a caller without the wallet's key learns nothing about the payment and
@@ -85,17 +81,15 @@ export async function authorizeLink(
   if (link.closed !== null) return link.closed;
   await link.chain.refreshToken();
   if (link.chain.config.token.domainProblem !== null) return serviceUnavailable();
-  const verified = await verifyAuthorization(ctx.db, link, presentedBy(request, from));
-  if (isRefusal(verified)) return verified;
-  const unable = await whyNot(ctx, link, { request, from, verified });
+  const verified = await authorizationOf(ctx, link, { request, from });
   // A deployment takes seconds, in which the intent may have expired.
   const now = ctx.clock.now();
-  if (unable !== null) {
+  if (isRefusal(verified) || 'decline' in verified) {
     // A concurrent identical request may have used this signature, so the chain refuses it now.
     // Then return the response of that request.
     const first = await findReplay(ctx.db, idempotency, now);
     if (first !== null) return answerOfFirst(ctx, request, { link, idempotency, replay: first });
-    return isRefusal(unable) ? unable : declined(link, unable.decline, now);
+    return isRefusal(verified) ? verified : declined(link, verified.decline, now);
   }
   const { livemode } = link.intent.tenant;
   const payer = await ctx.db.transaction((tx) => createPayer(tx, { livemode, address: from, now }));
@@ -121,32 +115,31 @@ export async function authorizeLink(
 }
 
 /**
- * Returns the reason why this wallet cannot pay now; `null` if it can. A wallet that is not on the
- * chain yet is deployed first, if that is allowed and it can pay afterwards.
+ * Returns what the wallet has signed, or the reason why it cannot pay now. A wallet that is not on
+ * the chain yet is deployed first, if that is allowed and it can pay afterwards.
  */
-async function whyNot(
+async function authorizationOf(
   ctx: ApiContext,
   link: PayLink,
-  { request, from, verified }: Verified,
-): Promise<{ readonly decline: Decline } | Refusal | null> {
-  const { deployment } = verified;
-  const { address, gone } = request;
-  if (deployment !== null && address !== undefined) {
-    const wanted = { from, verified: { ...verified, deployment }, address };
-    const unable = await deployWallet(ctx, link, { ...wanted, ...(gone ? { gone } : {}) });
-    if (unable !== null) return unable;
-    const again = await verifyAuthorization(ctx.db, link, presentedBy(request, from));
-    if (isRefusal(again)) return again;
-    // A node that lags does not know the wallet yet.
-    if (again.deployment !== null) return serviceUnavailable();
-  }
-  if (link.bindsOrder) return null;
-  return whyUnable(ctx.outside.preflight, link, { ...verified, deployment: null, from });
-}
-
-/** A request without an address comes from a till, where no wallet is deployed. */
-function presentedBy({ signature, address }: Signed, from: Hex) {
-  return { from, signature, deploys: address !== undefined };
+  { request, from }: { readonly request: Signed; readonly from: Hex },
+): Promise<VerifiedAuthorization | { readonly decline: Decline } | Refusal> {
+  const { signature, address, gone } = request;
+  const unable = (signed: VerifiedAuthorization) =>
+    whyUnable(ctx.outside.preflight, link, { ...signed, from });
+  // A request without an address comes from a till, where no wallet is deployed.
+  const presented = { from, signature, deploys: address !== undefined };
+  const check = () => verifyAuthorization(ctx.db, link, presented);
+  const verified = await onceDeployed(await check(), {
+    check,
+    deploy: (signed, deployment) =>
+      deployWallet(ctx, {
+        ...{ chain: link.chain, wallet: from, deployment, whyUnable: () => unable(signed) },
+        ...{ subject: `link ${link.intent.id}`, address: present(address, 'address of a caller') },
+        ...(gone === undefined ? {} : { gone }),
+      }),
+  });
+  if (isRefusal(verified) || 'decline' in verified || link.bindsOrder) return verified;
+  return (await unable(verified)) ?? verified;
 }
 
 /** Returns the same response as for a decline, with an unchanged intent. */

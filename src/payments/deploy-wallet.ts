@@ -3,20 +3,15 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { DAY_MS, HOUR_MS } from '#core/durations.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { createPayer } from '#payers/create-payer.ts';
-import { lockPayer } from '#payers/payer-queries.ts';
+import { lockName } from '#db/lock-name.ts';
+import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { SETTLEMENT_WAIT_MS } from '#payments/await-settlement.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
-import type { Decline } from '#payments/decline.ts';
-import type { PayLink } from '#payments/pay-link.ts';
-import {
-  type VerifiedAuthorization,
-  whyUnable,
-  withRemedy,
-} from '#payments/verify-authorization.ts';
 import { addressBucket, takeAttempt } from '#people/attempts.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { type DeployFirst, notDeployed } from '#settlement/chain/check-signature.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { DEPLOYMENT_GAS, type Deployment } from '#settlement/chain/verify-signature.ts';
@@ -25,78 +20,93 @@ import { checkSettles, WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
-/** Enough for a customer who tries again; a link or address that needs more is not a customer. */
+/** Enough for a customer who tries again; a caller or object that needs more is not a customer. */
 const DEPLOYMENTS_PER_HOUR = 3;
 /** A deployment is in a block after about a second. */
 const POLL_MS = 200;
 /** How far this node may lag behind the one that reported the deployment as mined. */
 const LAG_MS = 2_000;
 
-export interface Undeployed {
-  readonly from: Hex;
-  /** The terms that the wallet has signed, and its deployment by a listed factory. */
-  readonly verified: VerifiedAuthorization & { readonly deployment: Deployment };
+/** The request that needs a wallet on the chain. */
+export interface DeployedFor {
+  /** The object whose deployments are limited per hour: a link, a payer or an account. */
+  readonly subject: `${'link' | 'payer' | 'account'} ${string}`;
   /** The IP address of the caller. */
   readonly address: string;
   readonly gone?: AbortSignal;
 }
 
+/** A wallet that has signed, and its deployment by a listed factory. */
+export interface Undeployed<Why> extends DeployedFor {
+  readonly chain: Chain;
+  readonly wallet: Hex;
+  readonly deployment: Deployment;
+  /**
+   * Returns why nothing would follow the deployment, according to a simulation of both together;
+   * `null` if something would.
+   */
+  readonly whyUnable: () => Promise<Why | null>;
+}
+
+/** Returns what use cases of other folders need to have a wallet deployed for a request. */
+export function deployerFor(ctx: ApiContext, by: DeployedFor): DeployFirst {
+  return (wanted) => deployWallet(ctx, { ...wanted, ...by });
+}
+
 /**
- * Deploys the wallet of a payer who has signed for it (ERC-6492), in a transaction of its own
- * before the payment. The operator pays, so deployment and payment are simulated together first. A
- * repeated request finds the pending job, or the deployed wallet.
+ * Deploys a wallet that has signed (ERC-6492), in a transaction of its own before what it has
+ * signed. The operator pays, so both are simulated together first. A repeated request finds the
+ * pending job, or the deployed wallet.
  * @returns `null` once the wallet can be asked.
  */
-export async function deployWallet(
+export async function deployWallet<Why>(
   ctx: ApiContext,
-  link: PayLink,
-  wanted: Undeployed,
-): Promise<{ readonly decline: Decline } | Refusal | null> {
-  const { from, verified, address } = wanted;
-  const { livemode } = link.intent.tenant;
+  wanted: Undeployed<Why>,
+): Promise<Why | Refusal | null> {
+  const { livemode } = wanted.chain.config;
   const unsettled = checkSettles(ctx.readiness, livemode);
   if (unsettled !== null) return unsettled;
   if (!(await workersDeploy(ctx.db, { livemode, goneMs: WORKER_GONE_MS }))) {
-    return refuse('wallet_not_deployed', withRemedy('this network deploys no wallets'), 'from');
+    return notDeployed('and this network deploys no wallets', null);
   }
-  const unable = await whyUnable(ctx.outside.preflight, link, { ...verified, from });
+  const unable = await wanted.whyUnable();
   if (unable !== null) return unable;
   const now = ctx.clock.now();
-  const limited = await ctx.db.transaction((tx) =>
-    queueOnce(tx, ctx.settings, { link, from, deployment: verified.deployment, address, now }),
-  );
+  const limited = await ctx.db.transaction((tx) => queueOnce(tx, ctx.settings, wanted, now));
   if (limited !== null) return limited;
   ctx.wakeups.send('chain-requests', networkOf(livemode));
-  return awaitCode(ctx, link, wanted);
+  return awaitCode(ctx, wanted);
 }
 
-interface Wanted extends Pick<Undeployed, 'from'> {
-  readonly link: PayLink;
-  readonly deployment: Deployment;
-  readonly address: string;
-  readonly now: Date;
+type Wanted = Omit<Undeployed<unknown>, 'whyUnable'>;
+
+/** Returns the subject of the deployment's job. */
+function subjectOf({ chain, wallet }: Wanted): string {
+  return `${networkOf(chain.config.livemode)}:${wallet.toLowerCase()}`;
 }
 
-/** Counts and requests the deployment, unless it is already in progress. Locks the payer. */
+/** Counts and requests the deployment, unless it is already in progress. */
 async function queueOnce(
   tx: Tx,
   { walletDeploymentGas }: ApiContext['settings'],
-  { link, from, deployment, address, now }: Wanted,
+  wanted: Wanted,
+  now: Date,
 ): Promise<Refusal | null> {
-  const { livemode } = link.intent.tenant;
+  const { chain, wallet, deployment, subject, address } = wanted;
+  const { livemode } = chain.config;
   const network = networkOf(livemode);
-  const subjectId = `${network}:${from.toLowerCase()}`;
-  const payer = await createPayer(tx, { livemode, address: from, now });
-  if (payer.blocked_at !== null) {
-    return refuse('wallet_not_deployed', 'This network does not deploy this wallet.', 'from');
-  }
-  await lockPayer(tx, payer.id);
+  const subjectId = subjectOf(wanted);
+  await lockName(tx, `wallet deployment ${subjectId}`);
   if ((await selectDeployment(tx, subjectId)) !== null) return null;
+  const payer = await selectPayerByAddress(tx, { livemode, address: wallet });
+  if (payer !== undefined && payer.blocked_at !== null) {
+    return refuse('wallet_not_deployed', 'This network does not deploy this wallet.');
+  }
   const hourly = { allowance: { attempts: DEPLOYMENTS_PER_HOUR, windowMs: HOUR_MS }, now };
-  // The address counts first: a caller over its limit must not use up a link's limit for others.
+  // The address counts first: a caller over its limit must not use up an object's limit for others.
   for (const bucket of [
     addressBucket(`wallet deployments ${network}`, address),
-    `wallet deployments link ${link.intent.id}`,
+    `wallet deployments ${subject}`,
   ]) {
     const tooMany = await takeAttempt(tx, bucket, hourly);
     if (tooMany !== null) return { ...tooMany, message: limitMessage };
@@ -111,46 +121,42 @@ async function queueOnce(
     return { ...ofAll, message: limitMessage };
   }
   const { factory, data } = deployment;
-  const payload = { wallet: from, factory, data };
+  const payload = { wallet, factory, data };
   await requestOnChain(tx, { livemode, kind: 'wallet_deployment', subjectId, payload, now });
   return null;
 }
 
 const limitMessage =
   'The operator deploys no more wallets for now. Send something from the wallet first, which ' +
-  'deploys it, or pay with another wallet. Nothing was charged.';
+  'deploys it, or use another wallet. Nothing was charged.';
 
 /** Waits until the wallet has code; the caller repeats the request if that takes longer. */
-async function awaitCode(
-  ctx: ApiContext,
-  { chain, intent }: PayLink,
-  { from, gone }: Undeployed,
-): Promise<Refusal | null> {
+async function awaitCode(ctx: ApiContext, wanted: Wanted): Promise<Refusal | null> {
+  const { chain, wallet, gone } = wanted;
   const began = performance.now();
   const waitMs = (ctx.settings.settlementWaitMs ?? SETTLEMENT_WAIT_MS) / 2;
-  const subjectId = `${networkOf(intent.tenant.livemode)}:${from.toLowerCase()}`;
+  const subjectId = subjectOf(wanted);
   let minedAt: number | null = null;
   for (;;) {
     // Read before the code, so that a job without code is not one that was mined in between.
     const status = await selectDeployment(ctx.db, subjectId);
-    const size = await codeSizeOf(chain, from);
+    const size = await codeSizeOf(chain, wallet);
     if (size === null) return serviceUnavailable();
     if (size > 0n) return null;
     const now = performance.now();
     if (status === 'succeeded') minedAt ??= now;
     const isMissing = minedAt !== null && now - minedAt > LAG_MS;
-    if (status === null || isMissing) return notDeployed();
+    if (status === null || isMissing) return deploymentFailed();
     if (now - began > waitMs || gone?.aborted === true) return stillWaiting(status);
     await sleep(POLL_MS);
   }
 }
 
-function notDeployed(): Refusal {
+function deploymentFailed(): Refusal {
   return refuse(
     'wallet_not_deployed',
-    'The wallet could not be deployed. Send something from it first, which deploys it, or pay ' +
-      'with another wallet. Nothing was charged.',
-    'from',
+    'The wallet could not be deployed. Send something from it first, which deploys it, or use ' +
+      'another wallet. Nothing was charged.',
   );
 }
 
@@ -161,11 +167,11 @@ function stillWaiting(status: 'queued' | 'submitted' | 'succeeded'): Refusal {
       : 'This wallet is still being deployed';
   return refuse(
     'service_unavailable',
-    `${state}. Nothing was charged. Send the same signature again, or pay with another wallet.`,
+    `${state}. Nothing was charged. Send the same signature again, or use another wallet.`,
   );
 }
 
-async function codeSizeOf(chain: PayLink['chain'], address: Hex): Promise<bigint | null> {
+async function codeSizeOf(chain: Chain, address: Hex): Promise<bigint | null> {
   try {
     return await readCodeSize(chain.rpc, address, { urgent: true });
   } catch (error) {

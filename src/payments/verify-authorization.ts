@@ -10,7 +10,6 @@ import { messageOf, ratesOf, sumOf, termsAfter } from '#payments/pay-message.ts'
 import type { Preflight } from '#payments/pay-request.ts';
 import { refusalOf, verifyDeployable } from '#settlement/chain/check-signature.ts';
 import { type Deployment, verifySignature } from '#settlement/chain/verify-signature.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** Answers of a wallet whose terms it may still be signing: the latest ones. */
@@ -61,26 +60,8 @@ export async function verifyAuthorization(
   if (verdict.status === 'not_deployed' && !deploys) {
     return refuse('wallet_not_deployed', NOT_AT_TILLS, 'from');
   }
-  if (verdict.status === 'not_deployed' && verdict.deployment !== null) {
-    return notListed(link.chain.config, verdict.deployment.factory);
-  }
-  return refusalOf(verdict, NOT_SIGNED);
-}
-
-function notListed({ walletFactories }: NetworkConfig, factory: Hex): Refusal {
-  const why =
-    walletFactories.length === 0
-      ? 'this network deploys no wallets'
-      : `this network deploys no wallets of its factory ${factory}`;
-  return refuse('wallet_not_deployed', withRemedy(why), 'from');
-}
-
-/** Returns why a wallet that is not deployed cannot pay, and what its owner can do. */
-export function withRemedy(why: string): string {
-  return (
-    `This wallet is a contract that is not on the chain yet, and ${why}. Send something from it ` +
-    'first, which deploys it, or pay with another wallet. Nothing was charged.'
-  );
+  const { walletFactories } = link.chain.config;
+  return refusalOf(verdict, NOT_SIGNED, walletFactories);
 }
 
 const NOT_AT_TILLS =

@@ -15,6 +15,7 @@ import { type WalletChangeRow, walletChanges } from '#payouts/wallet-change-quer
 import { mailAboutWallet } from '#payouts/wallet-mail.ts';
 import type { Mailing } from '#people/people.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
+import { type DeployFirst, onceDeployed } from '#settlement/chain/check-signature.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
 interface Announced {
@@ -71,22 +72,43 @@ async function announceWallet(
 }
 
 /**
- * Announces another settlement wallet, with that wallet's consent. The contract delays the change;
- * owners are notified at once and can cancel it. @throws RpcUnavailable
+ * Returns why no other wallet can be announced: one may have been on the contract directly.
+ * @throws RpcUnavailable
  */
-export async function changeWallet(
-  ctx: ChainContext,
-  ref: WalletChangeRef,
-  consent: SignedWallet['consent'],
-): Promise<WalletChangeRow | Refusal> {
-  const signed = await readSignedWallet(ctx, ref.tenant, { consent, now: ref.now });
-  if (isRefusal(signed)) return signed;
-  // Another wallet may have been announced on the contract directly.
+async function whyNotNow(ctx: ChainContext, ref: WalletChangeRef): Promise<Refusal | null> {
   const found = await readEverywhere(ctx.db, ctx.chains, ref.tenant);
   if (isRefusal(found)) return found;
   const chain = chainOf(ctx.chains, ref.tenant.livemode);
   await followWallets(ctx, chain, found);
-  if (found.at(-1)?.announced != null) return otherAnnounced();
+  return found.at(-1)?.announced == null ? null : otherAnnounced();
+}
+
+/**
+ * Announces another settlement wallet, with that wallet's consent. The contract delays the change;
+ * owners are notified at once and can cancel it. A wallet that is not deployed yet is deployed
+ * first, because the contract asks it. @throws RpcUnavailable
+ */
+export async function changeWallet(
+  ctx: ChainContext,
+  ref: WalletChangeRef,
+  asked: { readonly consent: SignedWallet['consent']; readonly deploy: DeployFirst },
+): Promise<WalletChangeRow | Refusal> {
+  const { consent, deploy } = asked;
+  const chain = chainOf(ctx.chains, ref.tenant.livemode);
+  const check = () => readSignedWallet(ctx, ref.tenant, { consent, now: ref.now });
+  const signed = await onceDeployed(await check(), {
+    check,
+    deploy: ({ wallet }, deployment) => {
+      const whyUnable = async () => {
+        const why = await ctx.db.transaction((tx) => checkMayChange(tx, ref, wallet));
+        return isRefusal(why) ? why : whyNotNow(ctx, ref);
+      };
+      return deploy({ chain, wallet, deployment, whyUnable });
+    },
+  });
+  if (isRefusal(signed)) return signed;
+  const early = await whyNotNow(ctx, ref);
+  if (early !== null) return early;
   const announced = { signed, mailing: mailingOf(ctx) };
   const row = await ctx.db.transaction((tx) => announceWallet(tx, ref, announced));
   ctx.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));

@@ -11,6 +11,7 @@ import {
   readWallet,
 } from '#payouts/wallet-consent.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { CheckedSignature } from '#settlement/chain/check-signature.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { walletJson } from '#settlement/wallet-json.ts';
@@ -35,11 +36,17 @@ export interface GoLiveInput {
   readonly consent: Consent;
 }
 
+/** A wallet that has signed its consent, as the contract accepts it once the wallet is deployed. */
+export interface CheckedConsent extends Pick<CheckedSignature, 'deployment'> {
+  readonly wallet: Hex;
+  readonly consent: Consent;
+}
+
 /** Returns the wallet and its consent, after checking that it has signed exactly this. */
 export async function readConsent(
   chains: readonly Chain[],
   { tenant, consent, now }: GoLiveInput,
-): Promise<{ readonly wallet: Hex; readonly consent: Consent } | Refusal> {
+): Promise<CheckedConsent | Refusal> {
   const chain = chainOf(chains, tenant.livemode);
   const wallet = readWallet(consent.wallet, chain);
   if (isRefusal(wallet)) return wallet;
@@ -50,7 +57,8 @@ export async function readConsent(
     wallet,
     deadline: BigInt(consent.deadline),
   });
-  const { signature } = consent;
-  const checked = await checkConsent(chain, { wallet, typedData, signature });
-  return isRefusal(checked) ? checked : { wallet, consent: { ...consent, ...checked } };
+  const checked = await checkConsent(chain, { wallet, typedData, signature: consent.signature });
+  if (isRefusal(checked)) return checked;
+  const { signature, deployment } = checked;
+  return { wallet, consent: { ...consent, signature }, deployment };
 }

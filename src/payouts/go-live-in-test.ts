@@ -3,8 +3,8 @@ import type { Actor } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
-import { goLive } from '#payouts/go-live.ts';
-import { goLiveConsent } from '#payouts/go-live-consent.ts';
+import { register } from '#payouts/go-live.ts';
+import { goLiveConsent, readConsent } from '#payouts/go-live-consent.ts';
 import type { GoLiveRow } from '#payouts/go-live-queries.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 
@@ -23,5 +23,7 @@ export async function goLiveInTest(
   if (isRefusal(asked)) return asked;
   const { deadline, typedData } = asked;
   const signature = await wallet.signTypedData(typedData as never);
-  return goLive(ctx, { ...wish, consent: { wallet: wallet.address, deadline, signature } });
+  const input = { ...wish, consent: { wallet: wallet.address, deadline, signature } };
+  const signed = await readConsent(ctx.chains, input);
+  return isRefusal(signed) ? signed : register(ctx, input, signed);
 }

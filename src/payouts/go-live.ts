@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { type GoLiveInput, readConsent } from '#payouts/go-live-consent.ts';
+import { type CheckedConsent, type GoLiveInput, readConsent } from '#payouts/go-live-consent.ts';
 import {
   deletePreparation,
   type GoLiveRow,
@@ -15,6 +15,7 @@ import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { chainOf } from '#payouts/merchant-on-chain.ts';
 import { mailOwners } from '#people/owner-mail.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
+import { type DeployFirst, onceDeployed } from '#settlement/chain/check-signature.ts';
 import { currentContractVersion } from '#settlement/contract-versions.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
@@ -104,17 +105,39 @@ function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
 
 /**
  * Registers the account on the settlement contract of the mode's network, with the consent of the
- * wallet that will receive its money. Returns `pending`; the chain's result follows within seconds.
- * The caller must have checked that an owner with a fresh factor makes the request.
+ * wallet that will receive its money. A wallet that is not deployed yet is deployed first, because
+ * the contract asks it. Returns `pending`; the chain's result follows within seconds. The caller
+ * must have checked that an owner with a fresh factor makes the request.
  */
-export async function goLive(ctx: ChainContext, wish: GoLiveInput): Promise<GoLiveRow | Refusal> {
-  const signed = await readConsent(ctx.chains, wish);
-  if (isRefusal(signed)) return signed;
+export async function goLive(
+  ctx: ChainContext,
+  wish: GoLiveInput,
+  deploy: DeployFirst,
+): Promise<GoLiveRow | Refusal> {
+  const { tenant } = wish;
+  const contractVersion = contractVersionFor(ctx, tenant);
+  const check = () => readConsent(ctx.chains, wish);
+  const signed = await onceDeployed(await check(), {
+    check,
+    deploy: ({ wallet }, deployment) => {
+      const joining = { contractVersion, wallet };
+      const whyUnable = () => ctx.db.transaction((tx) => checkMayGoLive(tx, tenant, joining));
+      return deploy({ chain: chainOf(ctx.chains, tenant.livemode), wallet, deployment, whyUnable });
+    },
+  });
+  return isRefusal(signed) ? signed : register(ctx, wish, signed);
+}
+
+/** Requests the registration of a wallet whose consent has been checked. */
+export async function register(
+  ctx: ChainContext,
+  wish: GoLiveInput,
+  { wallet, consent }: CheckedConsent,
+): Promise<GoLiveRow | Refusal> {
   const secretKey = ctx.keys.people;
   const contractVersion = contractVersionFor(ctx, wish.tenant);
-  const row = await ctx.db.transaction((tx) =>
-    requestRegistration(tx, { ...wish, ...signed, contractVersion, secretKey }),
-  );
+  const first = { ...wish, wallet, consent, contractVersion, secretKey };
+  const row = await ctx.db.transaction((tx) => requestRegistration(tx, first));
   ctx.wakeups.send('chain-requests', networkOf(wish.tenant.livemode));
   return row;
 }
@@ -123,7 +146,9 @@ export async function goLive(ctx: ChainContext, wish: GoLiveInput): Promise<GoLi
 export async function prepareGoLive(ctx: ChainContext, wish: GoLiveInput): Promise<null | Refusal> {
   const read = await readConsent(ctx.chains, wish);
   if (isRefusal(read)) return read;
-  const { wallet, consent } = read;
+  const { wallet } = read;
+  // The wrapped signature of a wallet that is not deployed yet says how to deploy it.
+  const { deadline, signature } = read.deployment === null ? read.consent : wish.consent;
   const { tenant, actor, now } = wish;
   const secretKey = ctx.keys.people;
   const { accountId, livemode } = tenant;
@@ -131,7 +156,6 @@ export async function prepareGoLive(ctx: ChainContext, wish: GoLiveInput): Promi
   const refused = await ctx.db.transaction(async (tx) => {
     const early = await checkMayGoLive(tx, tenant, { contractVersion, wallet });
     if (early !== null) return early;
-    const { deadline, signature } = consent;
     const signed = { wallet, deadline, signature, prepared_by: actorId(actor), created: now };
     await replacePreparation(tx, tenant, signed);
     await mailOwners(tx, { accountId, secretKey, now }, preparedMail({ tenant, wallet }));
@@ -154,6 +178,7 @@ export async function prepareGoLive(ctx: ChainContext, wish: GoLiveInput): Promi
 export async function confirmGoLive(
   ctx: ChainContext,
   wish: Omit<GoLiveInput, 'consent'> & { readonly wallet: string },
+  deploy: DeployFirst,
 ): Promise<GoLiveRow | Refusal> {
   const prepared = await selectPreparation(ctx.db, wish);
   if (prepared === undefined || prepared.wallet.toLowerCase() !== wish.wallet.toLowerCase()) {
@@ -162,5 +187,5 @@ export async function confirmGoLive(
       'This wallet is not prepared, or its signature is too old. Have it prepared again.',
     );
   }
-  return goLive(ctx, { ...wish, consent: prepared });
+  return goLive(ctx, { ...wish, consent: prepared }, deploy);
 }

@@ -14,6 +14,7 @@ import {
 } from '#payouts/wallet-consent.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
+import type { CheckedSignature } from '#settlement/chain/check-signature.ts';
 import { readPayerAccount } from '#settlement/chain/payer.ts';
 import { readWalletDelay } from '#settlement/chain/wallet-delay.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
@@ -56,7 +57,7 @@ export async function walletChangeConsent(
  * A wallet that has signed to receive a merchant's money, with the data that the contract will
  * check.
  */
-export interface SignedWallet {
+export interface SignedWallet extends Pick<CheckedSignature, 'deployment'> {
   readonly wallet: Hex;
   readonly merchantNumber: bigint;
   readonly consent: Consent;
@@ -88,5 +89,7 @@ export async function readSignedWallet(
   // Announcing another wallet consumes the nonce, which invalidates this signature, so the refusal
   if (isRefusal(checked)) return (await checkNoneAnnounced(ctx.db, tenant)) ?? checked;
   const delaySeconds = await readWalletDelay(chain, merchantNumber);
-  return { wallet, merchantNumber, consent: { ...consent, ...checked }, delaySeconds };
+  const { deployment } = checked;
+  const accepted = { ...consent, signature: checked.signature };
+  return { wallet, merchantNumber, consent: accepted, delaySeconds, deployment };
 }

@@ -1,9 +1,7 @@
 import { hashTypedData, type TypedDataDefinition, zeroAddress } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { refusalOf } from '#settlement/chain/check-signature.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { verifySignature } from '#settlement/chain/verify-signature.ts';
+import { type CheckedSignature, checkSignature } from '#settlement/chain/check-signature.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -30,29 +28,27 @@ export function readWallet(text: string, chain: Chain): Hex | Refusal {
 
 /**
  * Checks that the wallet has signed exactly this, with the contract's own rules: an ordinary key,
- * or a contract wallet (ERC-1271).
- * @returns the signature in the form that the contract accepts.
- * @throws RpcUnavailable
+ * or a contract wallet (ERC-1271), which may not be deployed yet.
  */
-export async function checkConsent(
+export function checkConsent(
   chain: Chain,
   consent: {
     readonly wallet: Hex;
     readonly typedData: TypedDataDefinition;
     readonly signature: Hex;
   },
-): Promise<{ readonly signature: Hex } | Refusal> {
+): Promise<CheckedSignature | Refusal> {
   const { wallet, typedData, signature } = consent;
-  const digests = [hashTypedData(typedData)];
-  const signed = { signer: wallet, digests, signature, by: 'contract' } as const;
-  const verdict = await verifySignature(chain, signed);
-  if (verdict.status === 'unavailable') throw new RpcUnavailable('a wallet could not be asked');
-  if (verdict.status === 'valid') return { signature: verdict.signature };
-  return refusalOf(verdict, {
-    code: 'parameter_invalid',
-    message: 'signature is not from this wallet for the consent with this deadline.',
-    param: 'signature',
-  });
+  const signed = { signer: wallet, digest: hashTypedData(typedData), signature };
+  return checkSignature(
+    chain,
+    { ...signed, by: 'contract', simulates: true },
+    {
+      code: 'parameter_invalid',
+      message: 'signature is not from this wallet for the consent with this deadline.',
+      param: 'signature',
+    },
+  );
 }
 
 /** Checks that the deadline leaves the relayer enough time, and that the signature is recent. */

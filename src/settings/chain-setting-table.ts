@@ -192,8 +192,9 @@ export const CHAIN_SECTIONS = [
         without: 'by profile',
         unit: 'address list, or `none`',
         what:
-          'The contracts that deploy the wallets of payers who signed before their wallet was ' +
-          'deployed (ERC-6492). The operator pays the gas, with a key that is not behind a signer.',
+          'The contracts that deploy the wallets of payers and merchants who signed before their ' +
+          'wallet was deployed (ERC-6492). The operator pays the gas, with a key that is not ' +
+          'behind a signer.',
       },
       {
         name: 'LOW_BALANCE',

@@ -225,7 +225,7 @@ export const GENERAL_SECTIONS = [
         default: '100000000',
         unit: 'gas in 24 hours, 1000000–100000000000',
         what:
-          'The most gas for the deployment of payers’ wallets ' +
+          'The most gas for the deployment of wallets ' +
           '(`CHAIN_<NETWORK>_WALLET_FACTORIES`), for each network and the 24 hours from the ' +
           'first deployment; each counts a million. When it is used up, the alarm ' +
           '`wallet_deployment_limit` is raised.',

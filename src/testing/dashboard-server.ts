@@ -37,6 +37,7 @@ export async function startDashboardServer(
         publicUrl: null,
         port: 4242,
         cells: ALONE,
+        walletDeploymentGas: 100_000_000,
       } as unknown as ApiDeps['config'];
       const keys = { secret: secretKey, idKey: TEST_ID_KEY };
       const parts = { ...keys, config, db, wakeups, clock, log: silentLog, chains };

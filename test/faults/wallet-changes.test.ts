@@ -173,7 +173,8 @@ async function ask(shop: Shop): Promise<void> {
     const { deadline } = wish;
     const actor = { type: 'system', name: 'tests' } as const;
     const consent = { wallet: account.address, deadline, signature };
-    const asked = await changeWallet(deps, { tenant, actor, now }, consent);
+    const deploy = () => assert.fail('a key needs no deployment');
+    const asked = await changeWallet(deps, { tenant, actor, now }, { consent, deploy });
     assert.ok(!isRefusal(asked), isRefusal(asked) ? asked.message : '');
   });
 }

@@ -11,15 +11,19 @@ import {
   hashTypedData,
   numberToHex,
   pad,
+  type SignableMessage,
   serializeErc6492Signature,
   type TypedDataDefinition,
   zeroAddress,
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import { startLoop } from '#core/loop.ts';
+import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
-import { simulateTransfer } from '#settlement/chain/transfer-check.ts';
-import { verifySignature } from '#settlement/chain/verify-signature.ts';
+import { verifyDeployable } from '#settlement/chain/check-signature.ts';
+import { simulateTransfer } from '#settlement/chain/simulate-signed.ts';
+import { simulateDeployed } from '#settlement/chain/verify-signature.ts';
 import {
   permitCall,
   policyCall,
@@ -38,9 +42,10 @@ import { caller } from '#testing/api-client.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { readLink } from '#testing/pay-links.ts';
+import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
 import { addTerminal, intentMaker, TEST_ID_KEY } from '#testing/store.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
-import { messageOf, newWallet } from '#testing/wallet-sign-in.ts';
+import { messageOf, newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { compileContract } from '../../contracts/compile.ts';
 import {
   deployFiatToken,
@@ -287,7 +292,13 @@ async function bySignIn({ from, sign }: Kind): Promise<string> {
   return summary(await open.post('/sign_in', sent)).replace('undefined', 'signed in');
 }
 
-/** Asks the service, and then the contract itself, which must agree. */
+/** As much as the operator pays for a call that a contract wallet has signed. */
+const CALL_GAS = 1_500_000n;
+
+/**
+ * Asks the service, and then the contract itself, which must agree; if the wallet is not deployed
+ * yet, after its deployment.
+ */
 async function agreed(
   { from, sign }: Kind,
   asked: { readonly typed: TypedDataDefinition; readonly by: 'token' | 'contract' },
@@ -296,10 +307,13 @@ async function agreed(
   const digest = hashTypedData(asked.typed);
   const { chain } = ground.world.network;
   const signed = { signer: from, digests: [digest], signature: await sign(digest), by: asked.by };
-  const verdict = await verifySignature(chain, signed);
-  const signature = verdict.status === 'valid' ? verdict.signature : signed.signature;
-  const [answer] = await chain.calls([{ ...call(signature), words: 'any' }]);
-  assert.equal(answer?.ok, verdict.status === 'valid', 'the service and the contract agree');
+  const { verdict, deployment } = await verifyDeployable(chain, signed);
+  const sent = call(verdict.status === 'valid' ? verdict.signature : signed.signature);
+  const isTaken =
+    deployment === null
+      ? (await chain.calls([{ ...sent, words: 'any' }]))[0]?.ok
+      : await simulateDeployed(chain, deployment, { ...sent, gas: CALL_GAS });
+  assert.equal(isTaken, verdict.status === 'valid', 'the service and the contract agree');
   return verdict.status;
 }
 
@@ -378,11 +392,12 @@ async function byTransfer({ from, sign }: Kind): Promise<string> {
   const digest = hashTypedData(usdcTransfer(token, moved));
   const chain = { ...ground.world.network.chain, config: token };
   const signed = { signer: from, digests: [digest], signature: await sign(digest) };
-  const verdict = await verifySignature(chain, { ...signed, by: 'token' });
+  const { verdict, deployment } = await verifyDeployable(chain, { ...signed, by: 'token' });
   if (verdict.status !== 'valid') return verdict.status;
   const { signature } = verdict;
   const times = { amount: '1', validBefore: `${FAR_FUTURE}`, nonce: pad('0x1') };
-  return (await simulateTransfer(chain, { from, to: zero(), ...times, signature })).status;
+  const transfer = { from, to: zero(), ...times, signature };
+  return (await simulateTransfer(chain, transfer, deployment)).status;
 }
 
 const WAYS = {
@@ -419,15 +434,6 @@ const REFUSED_BY_USDC = {
   transfer: 'delegate_refuses',
   x402: 'delegate_refuses',
 } as const;
-/** What needs the wallet on the chain, and does not deploy it: `wallet_not_deployed`. */
-const ONCE_DEPLOYED = {
-  chip: '400 wallet_not_deployed',
-  policy: 'not_deployed',
-  permit: 'not_deployed',
-  transfer: 'not_deployed',
-  consent: 'not_deployed',
-} as const;
-
 const KINDS: readonly (readonly [string, () => Promise<Kind>, Told])[] = [
   ['a key', keyKind, ALL],
   ['a Safe', safeKind, ALL],
@@ -438,7 +444,7 @@ const KINDS: readonly (readonly [string, () => Promise<Kind>, Told])[] = [
     () => delegated('SimpleAccount'),
     { ...ALL, ...REFUSED_BY_USDC },
   ],
-  ['a Safe that is not deployed', undeployedSafe, { ...ALL, ...ONCE_DEPLOYED }],
+  ['a Safe that is not deployed', undeployedSafe, { ...ALL, chip: '400 wallet_not_deployed' }],
 ];
 
 /** Needs Circle's token, which is not part of the repository. */
@@ -453,6 +459,38 @@ for (const [name, make, expected] of KINDS) {
     });
   }
 }
+
+test('a Safe that is not deployed approves over HTTP, and then pays by its pass', async () => {
+  const { from, sign } = await undeployedSafe();
+  await ground.mint(from, 2n * PULLED);
+  const account = {
+    ...newWallet(),
+    address: from,
+    signMessage: ({ message }: { message: SignableMessage }) => sign(hashMessage(message)),
+    signTypedData: (typed: TypedDataDefinition) => sign(hashTypedData(typed)),
+  } as PrivateKeyAccount;
+  const { server, store, world } = ground;
+  const { config } = world.network;
+  const me = server.payer(await signInWallet(server.url, account, { chainId: config.chainId }));
+  const permit = await signPermitOn(config, { account, nonce: 0 });
+  const policy = await signPolicyOn(config, { account, nonce: 0 });
+  const approving = me.post('/approvals', { permit, policy });
+  const applying = startLoop({
+    name: 'approvals',
+    pollMs: 50,
+    run: () => applyPayerRequests(store, 'enrolment'),
+    onError: (_name, error) => {
+      throw error;
+    },
+  });
+  assert.equal(summary(await approving), '201 succeeded');
+  await applying.stop();
+  const pass = (await me.post('/passes', {})).body;
+  const { intentId } = await ground.newLink();
+  const credential = { type: 'nfc_id', value: pass.nfc_id };
+  const tapped = await server.device().post(`/payment_intents/${intentId}/tap`, { credential });
+  assert.equal(summary(tapped), '200 succeeded');
+});
 
 test('a Safe that a payment has deployed goes on like any other', async () => {
   const kind = await undeployedSafe();

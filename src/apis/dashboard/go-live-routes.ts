@@ -4,6 +4,7 @@ import { ConsentBody, ConsentSchema, GoLiveSchema } from '#apis/dashboard/accoun
 import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
 import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { walletDeployer } from '#apis/dashboard/wallet-deployer.ts';
 import type { Actor } from '#audit/audit.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -105,6 +106,15 @@ function consentRoute(ctx: ApiContext) {
   });
 }
 
+/** The errors of routes that register a wallet, which may have to be deployed first. */
+const CONSENT_ERRORS = [
+  'kyb_required',
+  'unexpected_state',
+  'wallet_not_deployed',
+  'rate_limit_exceeded',
+  'service_unavailable',
+] as const;
+
 function startRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof ConsentBody>({
     method: 'POST',
@@ -118,19 +128,24 @@ function startRoute(ctx: ApiContext) {
       'An owner must have verified a second factor in the last five minutes. The chain responds ' +
       'within seconds: read GET /go_live until the status is succeeded. A request ' +
       'of an admin is only prepared: an owner must confirm it within the hour. ' +
-      'All owners get a mail.',
+      'All owners get a mail. A wallet that is not on the chain yet (ERC-6492) is deployed when ' +
+      'an owner asks, if the operator lists its factory.',
     access: 'admin',
     body: ConsentBody,
     status: 202,
     response: GoLiveSchema,
-    errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
-    handle: async ({ caller, body, requestId, now }) => {
+    errors: CONSENT_ERRORS,
+    handle: async (request) => {
+      const { caller, body, requestId, now } = request;
       const { tenant, role } = caller;
       const input = { tenant, actor: actorOf(caller, requestId), now, consent: body };
       const stale = role === 'owner' ? requireTrustedFactor(caller, now) : null;
       if (stale !== null) return stale;
-      const work = role === 'owner' ? goLive : prepareGoLive;
-      const result = await orUnavailable<unknown>(work(ctx, input));
+      const work =
+        role === 'owner'
+          ? goLive(ctx, input, walletDeployer(ctx, request))
+          : prepareGoLive(ctx, input);
+      const result = await orUnavailable<unknown>(work);
       return isRefusal(result) ? result : answerWith(202, await goLiveView(ctx, tenant, now));
     },
   });
@@ -195,11 +210,12 @@ function confirmRoute(ctx: ApiContext) {
     body: ConfirmBody,
     status: 202,
     response: GoLiveSchema,
-    errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
-    handle: async ({ caller, body, requestId, now }) => {
+    errors: CONSENT_ERRORS,
+    handle: async (request) => {
+      const { caller, body, requestId, now } = request;
       const { tenant } = caller;
       const input = { tenant, actor: actorOf(caller, requestId), now, ...body };
-      const row = await orUnavailable(confirmGoLive(ctx, input));
+      const row = await orUnavailable(confirmGoLive(ctx, input, walletDeployer(ctx, request)));
       return isRefusal(row) ? row : answerWith(202, await goLiveView(ctx, tenant, now));
     },
   });

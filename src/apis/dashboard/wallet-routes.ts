@@ -9,6 +9,7 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
+import { walletDeployer } from '#apis/dashboard/wallet-deployer.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
@@ -77,15 +78,23 @@ function changeRoute(ctx: ApiContext) {
     description:
       'Needs a second factor verified in the last five minutes. All owners get a mail. The ' +
       'contract delays the new wallet, and until then the change can be canceled. Refused for ' +
-      '72 hours after a change of owners, and while payouts are held.',
+      '72 hours after a change of owners, and while payouts are held. A wallet that is not on ' +
+      'the chain yet (ERC-6492) is deployed first, if the operator lists its factory.',
     access: 'owner',
     body: ConsentBody,
     status: 202,
     response: WalletSchema,
-    errors: ['account_not_live', 'unexpected_state', 'service_unavailable'],
+    errors: [
+      'account_not_live',
+      'unexpected_state',
+      'wallet_not_deployed',
+      'rate_limit_exceeded',
+      'service_unavailable',
+    ],
     handle: async (request) => {
       const { caller, body } = request;
-      const row = await orUnavailable(changeWallet(ctx, ref(request), body));
+      const asked = { consent: body, deploy: walletDeployer(ctx, request) };
+      const row = await orUnavailable(changeWallet(ctx, ref(request), asked));
       return isRefusal(row) ? row : answerWith(202, await walletView(ctx, caller.tenant));
     },
   });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getCreate2Address, numberToHex, serializeErc6492Signature, zeroAddress } from 'viem';
-import type { PrivateKeyAccount } from 'viem/accounts';
+import { zeroAddress } from 'viem';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
@@ -11,17 +10,16 @@ import { type PayGround, PULLED, startPayGround, summary } from '#testing/pay-gr
 import { keyWalletCode, type LinkBody, readLink, sign } from '#testing/pay-links.ts';
 import { settling } from '#testing/settling.ts';
 import { serveStore } from '#testing/store-server.ts';
+import {
+  addFactories,
+  deploymentsIn,
+  FACTORIES,
+  type FactoryWallet,
+  factoryWallet,
+  listing,
+  wrapping,
+} from '#testing/undeployed-wallets.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
-
-/** Deploys what it is called with (CREATE2, salt 0). */
-const HONEST: Hex = '0x365f5f375f365f5ff500';
-/** The same where nobody pays for gas; in a transaction it reverts. */
-const HOSTILE: Hex = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
-const FACTORIES = {
-  honest: numberToHex(0xfac70001n, { size: 20 }),
-  hostile: numberToHex(0xfac70002n, { size: 20 }),
-  unlisted: numberToHex(0xfac70003n, { size: 20 }),
-} as const;
 
 /** A job waits for a block or two. */
 const DEPLOYED_MS = 15_000;
@@ -35,13 +33,8 @@ let settles = true;
 async function startGround(
   options: Omit<Parameters<typeof startPayGround>[0] & object, 'overrides'> = {},
 ): Promise<PayGround> {
-  const { honest, hostile, unlisted } = FACTORIES;
-  const overrides = () => ({ walletFactories: [honest, hostile] });
-  const started = await startPayGround({ ...options, overrides });
-  const { rpc } = started.world.network;
-  await rpc.call('anvil_setCode', [honest, HONEST]);
-  await rpc.call('anvil_setCode', [unlisted, HONEST]);
-  await rpc.call('anvil_setCode', [hostile, HOSTILE]);
+  const started = await startPayGround({ ...options, overrides: listing });
+  await addFactories(started.world.network);
   return started;
 }
 
@@ -57,42 +50,22 @@ before(async () => {
 
 after(() => ground.close());
 
-interface Undeployed {
-  readonly account: PrivateKeyAccount;
-  readonly from: Hex;
-  readonly factory: Hex;
-  readonly data: Hex;
-}
-
-interface Made {
-  readonly manner?: 'honest' | 'two_faced';
+interface Made extends NonNullable<Parameters<typeof factoryWallet>[0]> {
   readonly usdc?: bigint;
   readonly on?: PayGround;
 }
 
 /** Adds the USDC of a wallet that its factory has not deployed yet. */
-async function newUndeployed(
-  factory: Hex = FACTORIES.honest,
-  { manner = 'honest', usdc = PULLED, on = ground }: Made = {},
-): Promise<Undeployed> {
-  const account = newWallet();
-  const data = keyWalletCode(account.address, manner);
-  const salt = numberToHex(0, { size: 32 });
-  const from = getCreate2Address({ from: factory, salt, bytecode: data });
-  if (usdc > 0n) await on.mint(from, usdc);
-  return { account, from, factory, data };
+async function newUndeployed(made: Made = {}): Promise<FactoryWallet> {
+  const { usdc = PULLED, on = ground } = made;
+  const wallet = factoryWallet(made);
+  if (usdc > 0n) await on.mint(wallet.from, usdc);
+  return wallet;
 }
 
-interface Asked {
-  readonly signer?: PrivateKeyAccount;
-  readonly on?: PayGround;
-}
-
-async function pay(wallet: Undeployed, { signer = wallet.account, on = ground }: Asked = {}) {
-  const { from, factory, data } = wallet;
+async function pay({ from, account }: FactoryWallet, on = ground) {
   const { intentId, token } = await on.newLink();
-  const signature = await sign(signer, await readLink(on.server.pay, token, from));
-  const wrapped = serializeErc6492Signature({ address: factory, data, signature });
+  const wrapped = await sign(account, await readLink(on.server.pay, token, from));
   const send = async () => {
     const answer = await on.authorize(token, from, wrapped);
     const { error } = answer.body as { error?: { message: string } };
@@ -101,29 +74,34 @@ async function pay(wallet: Undeployed, { signer = wallet.account, on = ground }:
   return { intentId, token, wrapped, send };
 }
 
-async function deployments(on: PayGround = ground): Promise<string[]> {
-  const sql = `select status from chain_requests where kind = 'wallet_deployment' order by id`;
-  return (await on.store.db.query<{ status: string }>(sql)).map(({ status }) => status);
-}
+const deployments = (on: PayGround = ground) => deploymentsIn(on.store.db);
 
 async function codeOf(address: Hex, on: PayGround = ground): Promise<Hex> {
   return (await on.world.network.rpc.call('eth_getCode', [address, 'latest'])) as Hex;
 }
 
 test('a wallet whose factory is not listed gets the remedy, and costs nothing', async () => {
-  const { answer, message } = await (await pay(await newUndeployed(FACTORIES.unlisted))).send();
+  const { answer, message } = await (
+    await pay(await newUndeployed({ factory: FACTORIES.unlisted }))
+  ).send();
   assert.equal(answer, '400 wallet_not_deployed');
   assert.match(message, /no wallets of its factory .* Send something from it first/);
   assert.deepEqual(await deployments(), []);
 });
 
 test('a wallet that could not pay, or did not sign, is not deployed', async () => {
-  const poor = await (await pay(await newUndeployed(FACTORIES.honest, { usdc: 0n }))).send();
+  const poor = await (await pay(await newUndeployed({ usdc: 0n }))).send();
   assert.equal(poor.answer, '200 insufficient_funds');
-  const forged = await (await pay(await newUndeployed(), { signer: newWallet() })).send();
+  const forged = await (await pay(await stolen())).send();
   assert.equal(forged.answer, '400 signature_invalid');
   assert.deepEqual(await deployments(), []);
 });
+
+/** A wallet that another key signs for. */
+async function stolen(): Promise<FactoryWallet> {
+  const wallet = await newUndeployed();
+  return { ...wallet, account: wrapping(newWallet(), wallet) };
+}
 
 test('no wallet is deployed while nothing is settled', async () => {
   const { send } = await pay(await newUndeployed());
@@ -141,22 +119,21 @@ test('a chip whose address is such a wallet gets the remedy at the till', async 
   assert.deepEqual(await deployments(), []);
 });
 
-async function tapUndeployed(by: Hex): Promise<void> {
-  const { from, account, factory, data } = await newUndeployed(by);
+async function tapUndeployed(factory: Hex): Promise<void> {
+  const { from, account } = await newUndeployed({ factory });
   const { intentId } = await ground.newLink();
   const path = `/payment_intents/${intentId}/authorization`;
   const till = ground.server.device();
   const asked = await till.get(`${path}?from=${from}`);
   const signature = await sign(account, asked.body as unknown as LinkBody);
-  const wrapped = serializeErc6492Signature({ address: factory, data, signature });
-  const answer = await till.post(path, { from, signature: wrapped });
+  const answer = await till.post(path, { from, signature });
   assert.equal(summary(answer), '400 wallet_not_deployed');
   const { error } = answer.body as { error?: { message: string } };
   assert.match(error?.message ?? '', /Scan the code on the till with the wallet/);
 }
 
 test('a wallet is deployed once, before its first payment', async () => {
-  const wallet = await newUndeployed(FACTORIES.honest, { usdc: 2n * PULLED });
+  const wallet = await newUndeployed({ usdc: 2n * PULLED });
   const first = await pay(wallet);
   const both = await Promise.all([first.send(), first.send()]);
   assert.deepEqual(
@@ -171,13 +148,15 @@ test('a wallet is deployed once, before its first payment', async () => {
 });
 
 test('a wallet that confirms its signature only at first is declined, unpaid', async () => {
-  const wallet = await newUndeployed(FACTORIES.honest, { manner: 'two_faced' });
+  const wallet = await newUndeployed({ manner: 'two_faced' });
   assert.equal((await (await pay(wallet)).send()).answer, '200 authorization_refused');
   assert.equal(await ground.world.network.usdcOf(wallet.from), PULLED);
 });
 
 test('a hostile factory costs one transaction, and a caller has three an hour', async () => {
-  const { answer, message } = await (await pay(await newUndeployed(FACTORIES.hostile))).send();
+  const { answer, message } = await (
+    await pay(await newUndeployed({ factory: FACTORIES.hostile }))
+  ).send();
   assert.equal(answer, '400 wallet_not_deployed');
   assert.match(message, /could not be deployed/);
   assert.deepEqual(await deployments(), ['succeeded', 'succeeded', 'failed']);
@@ -203,10 +182,9 @@ test('rates that changed after the wallet signed are found before it is deployed
 test('the gas of a day is a limit, with an alarm for the operator', async () => {
   const small = await startGround({ walletDeploymentGas: 1_000_000 });
   try {
-    const on = { on: small };
-    const first = await pay(await newUndeployed(FACTORIES.honest, on), on);
+    const first = await pay(await newUndeployed({ on: small }), small);
     assert.equal((await first.send()).answer, '200 succeeded');
-    const next = await (await pay(await newUndeployed(FACTORIES.honest, on), on)).send();
+    const next = await (await pay(await newUndeployed({ on: small }), small)).send();
     assert.equal(next.answer, '429 rate_limit_exceeded');
     assert.match(next.message, /deploys no more wallets for now/);
     const alarms = await small.store.db.query('select kind, subject, details from chain_alarms');
@@ -224,8 +202,7 @@ test('where all keys are behind signers, a wallet is refused and nothing is coun
     const report = { reasons: [], senders: 1, fundedSenders: 1, paymentsLeft: null, contracts: 1 };
     const worker = { livemode: false, owner: 'behind a signer' };
     await upsertReport(idle.store.db, worker, { ...report, deploysWallets: false });
-    const on = { on: idle };
-    const paying = await pay(await newUndeployed(FACTORIES.honest, on), on);
+    const paying = await pay(await newUndeployed({ on: idle }), idle);
     const { answer, message } = await paying.send();
     assert.equal(answer, '400 wallet_not_deployed');
     assert.match(message, /this network deploys no wallets\. Send something from it first/);
@@ -243,8 +220,8 @@ test('where all keys are behind signers, a wallet is refused and nothing is coun
 test('a payment that was cut off while its wallet was deployed continues as signed', async () => {
   const idle = await startGround({ isIdle: true });
   try {
-    const wallet = await newUndeployed(FACTORIES.honest, { on: idle });
-    const { intentId, token, wrapped } = await pay(wallet, { on: idle });
+    const wallet = await newUndeployed({ on: idle });
+    const { intentId, token, wrapped } = await pay(wallet, idle);
     const cut = new AbortController();
     const body = JSON.stringify({ from: wallet.from, signature: wrapped });
     const url = `${idle.server.url}/api/pay/v1/${token}/authorization`;

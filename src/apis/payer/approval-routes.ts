@@ -12,6 +12,7 @@ import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
 import { selectPayerRequests } from '#payers/request-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { deployerFor } from '#payments/deploy-wallet.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 
 const TAG = 'Payer app';
@@ -60,25 +61,36 @@ function approveRoute(ctx: ApiContext) {
     asks: 'never',
     tag: TAG,
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
+    description:
+      'A wallet that is not on the chain yet (ERC-6492) is deployed first, if the operator lists ' +
+      'its factory. If that takes long, the answer is 503, and the same request continues.',
     scope: null,
     // No key is needed: the signatures carry nonces, so a repeated request is refused and never
     // executed twice.
     idempotency: 'ignored',
     body: ApprovalBody,
     responses: { 201: requestResponse },
-    errors: ['service_unavailable', 'wallet_not_deployed', 'unexpected_state', 'resource_missing'],
+    errors: [
+      'service_unavailable',
+      'wallet_not_deployed',
+      'rate_limit_exceeded',
+      'unexpected_state',
+      'resource_missing',
+    ],
     handle: async ({ caller, body, now, whenGone }) => {
       const payer = payerOfCaller(caller);
       const wallet = await readWallet(ctx, payer);
       if (isRefusal(wallet)) return wallet;
+      const gone = whenGone();
       const id = await createApproval(ctx, {
         payer,
         chain: wallet.chain,
         nonces: { policy: wallet.account.nonce, permit: wallet.permitNonce },
         approval: { permit: body.permit ?? null, policy: body.policy ?? null },
+        deploy: deployerFor(ctx, { subject: `payer ${payer.id}`, address: caller.address, gone }),
         now,
       });
-      return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone: whenGone() });
+      return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone });
     },
   });
 }

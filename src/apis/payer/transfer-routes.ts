@@ -9,6 +9,7 @@ import type { Tx } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
 import { createTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { deployerFor } from '#payments/deploy-wallet.ts';
 import { addressBucket, takeAttempt } from '#people/attempts.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -95,7 +96,8 @@ export function transferRoute(ctx: ApiContext) {
       `${TRANSFERS_PER_DAY} per day and wallet, and while the sponsor's key can pay for gas; ` +
       'else 409 `not_configured`. The body is an EIP-3009 `TransferWithAuthorization` with ' +
       '`validAfter` 0. Sent again with the same nonce it is the same transfer; `GET ' +
-      '/approvals/{id}` follows it.',
+      '/approvals/{id}` follows it. A wallet that is not on the chain yet (ERC-6492) is deployed ' +
+      'first, if the operator lists its factory; 503 if that takes long.',
     scope: null,
     // The authorization's nonce serves as the idempotency key: a repeated request is the same
     // transfer.
@@ -120,9 +122,12 @@ export function transferRoute(ctx: ApiContext) {
       const { balance } = account;
       const isUsed = (from: Hex, nonce: Hex) => isAuthorizationUsed(chain, { from, nonce });
       const take = takeTransfer(caller, ctx.settings.gaslessLimits, now);
-      const asked = { payer, chain, balance, isUsed, isOn, take, signed: body, now };
+      const gone = whenGone();
+      const { address } = caller;
+      const deploy = deployerFor(ctx, { subject: `payer ${payer.id}`, address, gone });
+      const asked = { payer, chain, balance, isUsed, isOn, take, deploy, signed: body, now };
       const id = await createTransfer(ctx, asked);
-      return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone: whenGone() });
+      return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone });
     },
   });
 }

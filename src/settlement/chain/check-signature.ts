@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from '#core/answer.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import {
@@ -18,6 +18,13 @@ interface WrongSignature {
   readonly param: string | null;
 }
 
+/** A valid signature, in the form that the chain accepts. */
+export interface CheckedSignature {
+  readonly signature: Hex;
+  /** Set for a wallet that must be deployed before a contract accepts it (ERC-6492). */
+  readonly deployment: Deployment | null;
+}
+
 /** Returns the chain of a mode; `null` if this process has none. */
 export function chainOrNull(chains: readonly Chain[], livemode: boolean): Chain | null {
   return chains.find(({ config }) => config.livemode === livemode) ?? null;
@@ -26,7 +33,6 @@ export function chainOrNull(chains: readonly Chain[], livemode: boolean): Chain 
 /**
  * Checks a wallet's signature before anything is written or spent. If the chain does not answer,
  * the signature is neither valid nor invalid: 503.
- * @returns the signature in the form that the chain accepts.
  */
 export async function checkSignature(
   chain: Chain | null,
@@ -36,21 +42,56 @@ export async function checkSignature(
     readonly signature: Hex;
     readonly by: DecidedBy;
     /**
-     * True if no contract will ever check the signature: a wallet that is not deployed yet is then
-     * called in a simulation, if the operator lists its factory.
+     * True if a wallet that is not deployed yet is called in a simulation, if the operator lists
+     * its factory. Before a contract checks the signature, the caller must have it deployed
+     * ({@link onceDeployed}).
      */
-    readonly offChain?: true;
+    readonly simulates?: true;
   },
   wrong: WrongSignature,
-): Promise<{ readonly signature: Hex } | Refusal> {
-  const { digest, offChain, ...rest } = signed;
+): Promise<CheckedSignature | Refusal> {
+  const { digest, simulates, ...rest } = signed;
   const asked = { ...rest, digests: [digest] };
-  const verdict =
-    offChain === true && chain !== null
-      ? (await verifyDeployable(chain, asked)).verdict
-      : await verifySignature(chain, asked);
-  if (verdict.status === 'valid') return { signature: verdict.signature };
-  return refusalOf(verdict, wrong);
+  if (simulates !== true || chain === null) {
+    const verdict = await verifySignature(chain, asked);
+    if (verdict.status !== 'valid') return refusalOf(verdict, wrong);
+    return { signature: verdict.signature, deployment: null };
+  }
+  const { verdict, deployment } = await verifyDeployable(chain, asked);
+  if (verdict.status === 'valid') return { signature: verdict.signature, deployment };
+  return refusalOf(verdict, wrong, chain.config.walletFactories);
+}
+
+/** Has a wallet deployed in a transaction of its own, before what it has signed is sent. */
+export type DeployFirst = (wanted: {
+  readonly chain: Chain;
+  readonly wallet: Hex;
+  readonly deployment: Deployment;
+  /** Returns why the chain would refuse what follows; `null` if it would not. */
+  readonly whyUnable: () => Promise<Refusal | null>;
+}) => Promise<Refusal | null>;
+
+/**
+ * Has the wallet of a checked signature deployed, if it must be, and then checks again: what a
+ * wallet answers in a simulation says nothing about its answer on the chain.
+ * @returns the result of the last check, or the reason why the wallet was not deployed.
+ */
+export async function onceDeployed<
+  T extends Pick<CheckedSignature, 'deployment'>,
+  Why extends object,
+>(
+  first: T | Refusal,
+  steps: {
+    readonly deploy: (checked: T, deployment: Deployment) => Promise<Why | null>;
+    readonly check: () => Promise<T | Refusal>;
+  },
+): Promise<T | Why | Refusal> {
+  if (isRefusal(first) || first.deployment === null) return first;
+  const unable = await steps.deploy(first, first.deployment);
+  if (unable !== null) return unable;
+  const again = await steps.check();
+  // A node that lags does not know the wallet yet.
+  return isRefusal(again) || again.deployment === null ? again : chainUnreachable();
 }
 
 /**
@@ -71,10 +112,14 @@ export async function verifyDeployable(
   return { verdict, deployment: verdict.status === 'valid' ? deployment : null };
 }
 
-/** Returns the refusal for a signature that could not be verified, with what the caller can do. */
+/**
+ * Returns the refusal for a signature that could not be verified, with what the caller can do.
+ * @param factories those that the operator lists, where wallets are deployed or simulated.
+ */
 export function refusalOf(
   verdict: Exclude<SignatureVerdict, { readonly status: 'valid' }>,
   { code, message, param }: WrongSignature,
+  factories: readonly Hex[] | null = null,
 ): Refusal {
   switch (verdict.status) {
     case 'invalid':
@@ -88,17 +133,34 @@ export function refusalOf(
         param,
       );
     case 'not_deployed':
-      return refuse(
-        'wallet_not_deployed',
-        'This wallet is a contract that is not on the chain yet, so its signature cannot be ' +
-          'checked. Send something from it first, or use another wallet.',
-        param,
-      );
+      return notDeployed(whyNot(verdict.deployment, factories), param);
     case 'unavailable':
-      return refuse(
-        'service_unavailable',
-        'The chain cannot be reached at the moment, so the signature cannot be checked. Nothing ' +
-          'was charged. Try again.',
-      );
+      return chainUnreachable();
   }
+}
+
+/** Returns why a wallet that is not deployed stays so. */
+function whyNot(deployment: Deployment | null, factories: readonly Hex[] | null): string {
+  if (deployment === null || factories === null) return 'so its signature cannot be checked';
+  return factories.length === 0
+    ? 'and this network deploys no wallets'
+    : `and this network deploys no wallets of its factory ${deployment.factory}`;
+}
+
+/** Returns the refusal of a wallet that is not deployed, and what its owner can do. */
+export function notDeployed(why: string, param: string | null): Refusal {
+  return refuse(
+    'wallet_not_deployed',
+    `This wallet is a contract that is not on the chain yet, ${why}. Send something from it ` +
+      'first, which deploys it, or use another wallet. Nothing was charged.',
+    param,
+  );
+}
+
+function chainUnreachable(): Refusal {
+  return refuse(
+    'service_unavailable',
+    'The chain cannot be reached at the moment, so the signature cannot be checked. Nothing ' +
+      'was charged. Try again.',
+  );
 }

@@ -216,20 +216,23 @@ export async function verifyUndeployed(
 }
 
 /**
- * Simulates the deployment and then a call by the settlement contract, as one program that runs at
- * that contract's address, because the token accepts an authorization only from there.
+ * Simulates the deployment and then another call, as one program. It runs at the address `from`,
+ * if only that account may make the call; otherwise at the address of a new contract.
  * @returns true if both succeed.
  * @throws RpcUnavailable
  */
 export async function simulateDeployed(
   chain: Chain,
   deployment: Deployment,
-  settling: ProgramCall & { readonly from: Hex },
+  next: ProgramCall & { readonly from?: Hex },
 ): Promise<boolean> {
-  const code = callProgram([deploymentCall(deployment), settling], { answer: false });
-  const gas = quantity(gasOfProgram(code) + 2n * DEPLOYMENT_GAS + settling.gas);
-  const { from: to } = settling;
-  const params = [{ to, gas }, 'latest', { [to]: { code } }];
+  const code = callProgram([deploymentCall(deployment), next], { answer: false });
+  const gas = quantity(gasOfProgram(code) + 2n * DEPLOYMENT_GAS + next.gas);
+  const { from: to } = next;
+  const params =
+    to === undefined
+      ? [{ data: code, gas }, 'latest']
+      : [{ to, gas }, 'latest', { [to]: { code } }];
   const calls = [{ method: 'eth_call', params, accepts: isWord }];
   const [answer] = await chain.rpc.batch(calls, { urgent: true });
   if (answer?.ok === true) return BigInt(answer.result as Hex) === 1n;

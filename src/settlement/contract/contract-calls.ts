@@ -221,6 +221,19 @@ export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
 }
 
+/** Encodes what a payer signed: a policy, a permit or both. A permit alone goes to the token. */
+export function enrolmentCall(
+  { payer, policy, permit }: RequestPayloads['enrolment'],
+  { settlement, usdc }: { readonly settlement: Hex; readonly usdc: Hex },
+): { readonly to: Hex; readonly data: Hex } {
+  if (policy !== null) {
+    const data = permit === null ? policyCall(payer, policy) : enrolCall(payer, policy, permit);
+    return { to: settlement, data };
+  }
+  if (permit === null) throw new TypeError('neither a permit nor a policy');
+  return { to: usdc, data: permitCall(payer, settlement, permit) };
+}
+
 /** Values of v in signatures of keys; only contract wallets use others. */
 const KEY_V = [0, 1, 27, 28];
 

@@ -8,7 +8,6 @@ import {
   numberToHex,
   type PublicClient,
   parseEther,
-  serializeErc6492Signature,
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
@@ -16,6 +15,7 @@ import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
+import { wrapping } from '#testing/undeployed-wallets.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** Wallets with USDC on a network's chain that the service does not know. */
@@ -73,8 +73,9 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
       const key = privateKeyToAccount(generatePrivateKey());
       const bytecode = keyWalletCode(key.address);
       const from = getCreate2Address({ from: CREATE2_FACTORY, salt: NO_SALT, bytecode });
+      const data = concat([NO_SALT, bytecode]);
       await fund(from, amount);
-      return { from, account: wrapping(key, concat([NO_SALT, bytecode])) };
+      return { from, account: wrapping(key, { from, factory: CREATE2_FACTORY, data }) };
     },
     add: async (kind, amount) => {
       const privateKey = generatePrivateKey();
@@ -83,15 +84,6 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
       await supply(account.address);
       await fund(from, amount);
       return { from, account, privateKey };
-    },
-  };
-}
-
-function wrapping(key: PrivateKeyAccount, data: Hex): UndeployedWallet['account'] {
-  return {
-    signTypedData: async (typed) => {
-      const signature = await key.signTypedData(typed);
-      return serializeErc6492Signature({ address: CREATE2_FACTORY, data, signature });
     },
   };
 }

@@ -2,12 +2,10 @@ import { zeroAddress } from 'viem';
 import { present } from '#core/assert.ts';
 import type { ConfiguredSender } from '#settlement/chain/configure-senders.ts';
 import {
-  enrolCall,
+  enrolmentCall,
   merchantReference,
   mintCall,
   type PaymentCall,
-  permitCall,
-  policyCall,
   type Revert,
   refundCall,
   registerMerchantCall,
@@ -210,11 +208,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     // A permit without a policy is sent to the token.
     contract: (request, { settlement, usdc }) =>
       (request.payload as RequestPayloads['enrolment']).policy === null ? usdc : settlement,
-    data: (request, { settlement }) => {
-      const { payer, policy, permit } = payloadOf(request, 'enrolment');
-      if (policy === null) return permitCall(payer, settlement, present(permit, 'permit'));
-      return permit === null ? policyCall(payer, policy) : enrolCall(payer, policy, permit);
-    },
+    data: (request, config) => enrolmentCall(payloadOf(request, 'enrolment'), config).data,
   },
   faucet: {
     ...ALONE,

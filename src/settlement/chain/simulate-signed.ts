@@ -1,0 +1,67 @@
+import { size } from 'viem';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { quantity } from '#settlement/chain/decode.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { type Deployment, simulateDeployed } from '#settlement/chain/verify-signature.ts';
+import { enrolmentCall, transferCall } from '#settlement/contract/contract-calls.ts';
+import type { Hex, RequestPayloads } from '#settlement/requests.ts';
+
+/**
+ * Gas for a transfer of the token, including a contract wallet's check of its signature. The
+ * settlement contract allows the same amount.
+ */
+const TRANSFER_GAS = 700_000n;
+/** Gas for a permit and a policy, and for a contract wallet that checks both signatures. */
+const ENROLMENT_GAS = 1_400_000n;
+const BYTE_GAS = 60n;
+
+interface Simulated {
+  readonly status: 'accepted' | 'refused' | 'unavailable';
+}
+
+interface SignedCall {
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly gas: bigint;
+}
+
+/** Simulates a signed transfer with limited gas, after the deployment, if any. Never throws. */
+export function simulateTransfer(
+  chain: Chain,
+  transfer: RequestPayloads['transfer'],
+  deployment: Deployment | null = null,
+): Promise<Simulated> {
+  const call = { to: chain.config.usdc, data: transferCall(transfer), gas: TRANSFER_GAS };
+  return simulate(chain, call, deployment);
+}
+
+/** Simulates a signed policy, permit or both in the same way. */
+export function simulateEnrolment(
+  chain: Chain,
+  enrolment: RequestPayloads['enrolment'],
+  deployment: Deployment,
+): Promise<Simulated> {
+  const call = { ...enrolmentCall(enrolment, chain.config), gas: ENROLMENT_GAS };
+  return simulate(chain, call, deployment);
+}
+
+async function simulate(
+  chain: Chain,
+  { to, data, gas: least }: SignedCall,
+  deployment: Deployment | null,
+): Promise<Simulated> {
+  const gas = least + BigInt(size(data)) * BYTE_GAS;
+  try {
+    if (deployment !== null) {
+      const isAccepted = await simulateDeployed(chain, deployment, { to, data, gas });
+      return { status: isAccepted ? 'accepted' : 'refused' };
+    }
+    const call = { to, data, gas: quantity(gas), words: 'any' } as const;
+    const [answer] = await chain.calls([call], 'latest', { urgent: true });
+    if (answer === undefined) return { status: 'unavailable' };
+    return { status: answer.ok ? 'accepted' : 'refused' };
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return { status: 'unavailable' };
+    throw error;
+  }
+}

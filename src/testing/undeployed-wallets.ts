@@ -1,0 +1,84 @@
+import { concat, getCreate2Address, type Hex, numberToHex, serializeErc6492Signature } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Sql } from '#db/database.ts';
+import { keyWalletCode } from '#testing/pay-links.ts';
+import type { TestNetwork } from '#testing/test-network.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
+
+/** Deploys what it is called with (CREATE2, salt 0). */
+const HONEST: Hex = '0x365f5f375f365f5ff500';
+/** The same where nobody pays for gas; in a transaction it reverts. */
+const HOSTILE: Hex = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
+
+export const FACTORIES = {
+  honest: numberToHex(0xfac70001n, { size: 20 }),
+  hostile: numberToHex(0xfac70002n, { size: 20 }),
+  unlisted: numberToHex(0xfac70003n, { size: 20 }),
+} as const;
+
+/** The settings of a network whose operator lists two of them. */
+export function listing() {
+  return { walletFactories: [FACTORIES.honest, FACTORIES.hostile] };
+}
+
+/** Gives the factories their code. */
+export async function addFactories({ rpc }: Pick<TestNetwork, 'rpc'>): Promise<void> {
+  const { honest, hostile, unlisted } = FACTORIES;
+  for (const one of [honest, unlisted]) await rpc.call('anvil_setCode', [one, HONEST]);
+  await rpc.call('anvil_setCode', [hostile, HOSTILE]);
+}
+
+/** A wallet, and how its factory deploys it. */
+interface Deployable {
+  readonly from: Hex;
+  readonly factory: Hex;
+  readonly data: Hex;
+}
+
+/** A wallet that its factory has not deployed yet. */
+export interface FactoryWallet extends Deployable {
+  /** Signs for it: as its key, wrapped with the call that deploys it (ERC-6492). */
+  readonly account: PrivateKeyAccount;
+}
+
+interface Made {
+  readonly factory?: Hex;
+  readonly manner?: 'honest' | 'two_faced';
+  /** Bytes behind each of the key's signatures, which the wallet ignores. */
+  readonly tail?: Hex;
+}
+
+export function factoryWallet(made: Made = {}): FactoryWallet {
+  const { factory = FACTORIES.honest, manner = 'honest', tail } = made;
+  const key = newWallet();
+  const data = keyWalletCode(key.address, manner);
+  const salt = numberToHex(0, { size: 32 });
+  const from = getCreate2Address({ from: factory, salt, bytecode: data });
+  const wallet = { from, factory, data };
+  return { ...wallet, account: wrapping(key, wallet, tail) };
+}
+
+/** Returns an account with the wallet's address and this key, whose signatures are wrapped. */
+export function wrapping(
+  key: PrivateKeyAccount,
+  { from, factory, data }: Deployable,
+  tail: Hex = '0x',
+): PrivateKeyAccount {
+  const wrap = (signature: Hex) =>
+    serializeErc6492Signature({ address: factory, data, signature: concat([signature, tail]) });
+  const signTypedData: PrivateKeyAccount['signTypedData'] = async (typed) =>
+    wrap(await key.signTypedData(typed));
+  const signMessage: PrivateKeyAccount['signMessage'] = async (message) =>
+    wrap(await key.signMessage(message));
+  return { ...key, address: from, signTypedData, signMessage };
+}
+
+/** Returns the states of the deployments of all wallets or of one, in the order of requests. */
+export async function deploymentsIn(sql: Sql, wallet?: Hex): Promise<string[]> {
+  const rows = await sql.query<{ status: string }>(
+    `select status from chain_requests
+     where kind = 'wallet_deployment' and subject_id like '%' || lower($1) order by id`,
+    [wallet ?? ''],
+  );
+  return rows.map(({ status }) => status);
+}
