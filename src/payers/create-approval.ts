@@ -104,6 +104,9 @@ function toPayload(
   };
 }
 
+/** Names the kinds of requests for the payer. */
+const KIND_NAMES = { enrolment: 'approval', faucet: 'faucet request' } as const;
+
 /**
  * Creates a request if the payer has none of this kind in progress: the next signature needs the
  * following nonce.
@@ -125,7 +128,7 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
     if ((await countPendingRequests(tx, { payerId: payer.id, kind })) > 0) {
       return refuse(
         'unexpected_state',
-        'The previous one is still in progress. Wait for its result.',
+        `Your previous ${KIND_NAMES[kind]} is still in progress. Wait for its result.`,
       );
     }
     await payerRequests.insert(tx, { id, payer_id: payer.id, kind, created: now, updated: now });

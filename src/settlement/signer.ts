@@ -93,7 +93,7 @@ export function signerOf(key: SigningKey): LocalAccount {
 
 function remoteAccount(key: RemoteKey): LocalAccount {
   const refuse = async (): Promise<never> => {
-    throw new Error('a signer signs transactions and nothing else');
+    throw new Error('a remote signer signs only transactions, not messages or typed data');
   };
   return toAccount({
     address: key.address,

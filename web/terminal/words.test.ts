@@ -42,7 +42,7 @@ test('texts on the till address the cashier, not the customer', () => {
     assert.doesNotMatch(words, /\b(you|your)\b/i);
   }
   const full = paymentError('risk_blocked', AT, 'CEILING_REACHED');
-  assert.match(cashierDecline(declined(full)), /^The network takes no more payments this hour\./);
+  assert.match(cashierDecline(declined(full)), /^The network has reached its hourly limit\./);
   const later = { ...paymentError('payer_rejected', AT), decline_code: 'later', reason_code: 'X' };
   assert.equal(cashierDecline(declined(later)), 'Nothing was charged.');
 });
