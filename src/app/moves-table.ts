@@ -25,13 +25,35 @@ const ASKED: Readonly<Record<Asks, string>> = {
 /** In the payer's API, a signature of the wallet is the second factor. */
 const SIGNED: Readonly<Record<Asks, string>> = {
   always: 'signature of the wallet, at most five minutes old',
-  own: 'the same if it raises a limit, adds a way to pay or erases data; otherwise the session',
+  own:
+    'signature of the wallet, at most five minutes old, if the request raises a limit, adds a ' +
+    'way to pay or erases data; otherwise the session',
   live: PROOF.payer,
   fresh: PROOF.payer,
   never: PROOF.payer,
 };
 
+/** The proof for routes that start a session or need none, in all APIs. */
+const OWN_PROOF: Readonly<Record<string, string>> = {
+  'POST /pair': 'pairing code',
+  'POST /sign_in/nonce': 'none',
+  'POST /sign_in': 'signature of the wallet',
+  'POST /sign_in/again': 'session and a new signature of the wallet',
+  'POST /session': 'password',
+  'POST /session/passkey_options': 'none',
+  'POST /session/passkey': 'passkey',
+  'POST /password_reset': 'none: the address gets a link',
+  'POST /password_reset/complete': 'link from the email',
+  'POST /sign_up': 'none: the address gets a link',
+  'POST /sign_up/complete': 'link from the email',
+  'POST /invitations/accept': 'link from the email; existing users also a session',
+};
+
 function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
+  const name = `${route.method} ${route.path}`;
+  const own = OWN_PROOF[name];
+  if (own !== undefined) return own;
+  if (route.access === 'public') throw new Error(`${name} is public, but its proof is not listed`);
   if (api === 'payer') return SIGNED[asksOf(route)];
   if (api !== 'dashboard' && api !== 'operator') return PROOF[api];
   const { asks, mails, fourEyes } = consentOf(route);
@@ -54,9 +76,12 @@ function table(routes: SurfaceRoutes): string {
       return `| ${cells.join(' | ')} |`;
     });
   });
-  return ['| API | route | moves | for | shows |', '|---|---|---|---|---|', ...lines, ''].join(
-    '\n',
-  );
+  return [
+    '| API | route | moves | least role | required proof |',
+    '|---|---|---|---|---|',
+    ...lines,
+    '',
+  ].join('\n');
 }
 
 /** Returns docs/moves.md with the table of the currently declared routes. */

@@ -10,10 +10,10 @@ const COMMENT_WIDTH = 100;
 
 const PAGE_HEAD = `# Settings
 
-All settings are environment variables. The sandbox needs none of them. The start ends with one
-line that names the first setting that is unknown or wrong. [.env.example](../.env.example) lists
-all of them with their defaults. [operate.md](operate.md) says which ones
-production needs, and [configure.md](configure.md) explains them.
+All settings are environment variables. The sandbox needs none of them. If a setting is unknown or
+invalid, startup fails with one line that names it. [.env.example](../.env.example) lists all of
+them with their defaults. [operate.md](operate.md) says which ones production needs, and
+[configure.md](configure.md) explains them.
 \`npm run settings-reference\` writes this page from \`src/settings\`.
 
 \`npm start -- --roles api\`, \`worker\`, \`registrar\` or \`watch\` runs one part of the
