@@ -4,9 +4,9 @@ import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 
 /**
- * The shift of a till: who is in, and what that person may do. A person is in for as long as the
- * membership and the PIN of the start are current, so a removed member, or a changed PIN, ends the
- * person's rights with the next request, although the shift goes on.
+ * The shift of a till: the signed-in cashier, and the cashier's rights. Cashiers stay signed in
+ * while the membership and the PIN with which they signed in are current. Once a member is removed
+ * or a PIN changed, the next request has no rights, although the shift continues.
  */
 
 const shifts = table('shifts', {
@@ -21,14 +21,14 @@ const shifts = table('shifts', {
 
 const SHOWN = shifts.pick(['id', 'started_at', 'ended_at'], 's');
 
-/** SQL: the shift (`s`) of a terminal, and the membership (`m`) of the person who is in. */
+/** SQL: the shift (`s`) of a terminal, and the membership (`m`) of the signed-in cashier. */
 export const OPEN_SHIFT = (terminalId: string) =>
   `shifts s left join memberships m
      on m.account_id = s.account_id and m.user_id = s.user_id and m.pin_id = s.pin_id
    where s.terminal_id = ${terminalId} and s.ended_at is null`;
 
 export type Shift = Row<typeof SHOWN> & {
-  /** The person who is in; `null` if the PIN or the membership has ended since. */
+  /** The signed-in cashier; `null` if the PIN or the membership has ended since. */
   readonly cashier_id: string | null;
 };
 
@@ -38,7 +38,7 @@ export type ShiftRights = Shift & {
   readonly may_discount: boolean;
 };
 
-/** Returns the open shift of a terminal. A shift without a signed-in person allows nothing. */
+/** Returns the open shift of a terminal. A shift without a signed-in cashier allows nothing. */
 export async function selectShift(sql: Sql, terminalId: string): Promise<ShiftRights | null> {
   const rows = await sql.query<ShiftRights>(
     `select ${SHOWN}, m.user_id as cashier_id, coalesce(m.refund_limit, 0) as refund_limit,

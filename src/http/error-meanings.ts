@@ -36,7 +36,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'The second factor was set up with the password alone. It is trusted after 72 hours, or ' +
     'once it is confirmed from the email about it.',
   manager_required:
-    'This till, or the person who is in, may not make this refund or give this discount. Send a ' +
+    'This till, or the signed-in cashier, may not make this refund or give this discount. Send a ' +
     '`manager_code` created in the dashboard.',
   pin_invalid: 'No one of this account has this PIN under this id. Wrong PINs are counted.',
   offline_not_allowed:

@@ -110,8 +110,8 @@ function orderIdInUse({ text, takenBy }: ChosenOrderId): Refusal {
 }
 
 /**
- * Returns the manager's code that allows the discount of a till; `null` if none is needed: there is
- * no discount, or no shift, or the person who is in may give one.
+ * Returns the manager's code that allows a till's discount. `null` if none is needed: there is no
+ * discount or no shift, or the signed-in cashier may give discounts.
  */
 function allowDiscount(
   { input }: CreateRequest,
@@ -347,7 +347,7 @@ interface TerminalStatusRow {
   location_id: string | null;
   /** The shift that is open at the till; `null` if none is. */
   shift_id: string | null;
-  /** The user who is in. `null` in an open shift: the user's rights have ended. */
+  /** The signed-in cashier. `null` in an open shift: the user's rights have ended. */
   cashier_id: string | null;
   may_discount: boolean | null;
 }

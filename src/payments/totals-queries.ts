@@ -12,7 +12,7 @@ export interface TotalsRow {
   readonly location_id: string | null;
   /** The name of the person who was in, or else `metadata.cashier`; `null` if none was named. */
   readonly cashier: string | null;
-  /** The user who was in at the till. */
+  /** The user who was signed in at the till. */
   readonly cashier_id: string | null;
   readonly payments: number;
   /** Sales without tips. */

@@ -224,13 +224,13 @@ function needsManager(
   if (add(payment.amountReserved, amount) > limit) {
     return shift === null
       ? 'Refunding more than 500 USDC of one sale'
-      : 'Refunding more of one sale than the person who is in may';
+      : 'Refunding more of one sale than the signed-in cashier may';
   }
   return payment.terminalId === terminalId ? null : 'Refunding a sale of another till';
 }
 
 /**
- * Checks the manager's code. A till refunds its own sales up to the limit of the person who is in;
+ * Checks the manager's code. A till may refund its own sales up to the signed-in cashier's limit;
  * anything else needs a code.
  */
 async function checkManager(

@@ -139,7 +139,7 @@ function cashierRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Create a payment intent on this terminal',
     description:
-      'While a shift is open, a discount needs the right of the person who is in ' +
+      'While a shift is open, a discount needs the right of the signed-in cashier ' +
       '(`may_discount`), or a `manager_code`; else it is refused with 403 `manager_required`.',
     scope: null,
     idempotency: 'required',

@@ -84,7 +84,7 @@ function startShiftRoute(ctx: ApiContext) {
     idempotency: 'ignored',
     body: ShiftBody,
     bodyExample: { cashier: SHIFT_EXAMPLE.cashier, pin: '4927' },
-    responses: { 201: shiftResponse('The shift, with the person who is in now.') },
+    responses: { 201: shiftResponse('The shift, with the cashier who is now signed in.') },
     errors: ['pin_invalid', 'rate_limit_exceeded', 'terminal_inactive', 'service_unavailable'],
     handle: async ({ caller, body, now }) => {
       if (!caller.active) return terminalInactive();

@@ -18,7 +18,7 @@ import {
 } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
-/** People at a till: who is in, what they may do, and how wrong PINs end. */
+/** Cashiers at a till: who is signed in, what they may do, and the limit of wrong PINs. */
 
 const actor = { type: 'system', name: 'test' } as const;
 const MINUTE = 60_000;

@@ -55,7 +55,7 @@ export const ShiftSchema = Type.Object(
     cashier: nullable({
       ...idOf('usr_', 'user'),
       description:
-        'The person who is in. `null`: the PIN or the membership has ended since, so the till ' +
+        'The signed-in cashier. `null`: the PIN or the membership has ended since, so the till ' +
         'refunds and discounts only with a manager’s code.',
     }),
     started_at: { ...Timestamp, description: 'When the shift began.' },
