@@ -140,7 +140,7 @@ const SettingsBody = Type.Object({
 
 type ScheduleBody = Type.Static<typeof SettingsBody>['export_schedule'];
 
-/** Returns the schedule with its address as addresses are stored. */
+/** Returns the schedule with its email address in the stored form. */
 function readSchedule(schedule: ScheduleBody): ScheduleBody | Refusal {
   if (schedule?.email === undefined) return schedule;
   const email = readEmail(schedule.email);
@@ -148,8 +148,8 @@ function readSchedule(schedule: ScheduleBody): ScheduleBody | Refusal {
 }
 
 /**
- * Checks by the rules of test mode; in live mode the signer gets nothing unless its address is
- * https.
+ * Checks the signer's URL by test mode's rules, which allow http. In live mode the service sends
+ * nothing to a signer whose URL is not https.
  */
 async function checkSigner(
   { outside: { webhooks: network } }: ApiContext,

@@ -158,7 +158,7 @@ function cellOf(row: Row, column: string, timeZone: string): string {
   return csvCell(value);
 }
 
-/** @param extra Further columns, behind the others. */
+/** @param extra Further columns, appended at the end. */
 export function accountingHeader(name: Name, extra: readonly string[] = []): string {
   return csvHeader([...ACCOUNTING_COLUMNS[name], ...extra]);
 }

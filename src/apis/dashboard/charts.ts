@@ -13,9 +13,7 @@ export interface Charts {
   health(asked: Asked, now: Date): Promise<readonly HealthDay[]>;
 }
 
-/**
- * Wraps a look-up: a request for days that are already being counted gets the result of that count.
- */
+/** Wraps a query so that concurrent requests for the same days share one result. */
 function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => ReturnType<Look<T>> {
   const underWay = new Map<string, ReturnType<Look<T>>>();
   return (asked, now) => {

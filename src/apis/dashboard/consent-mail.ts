@@ -39,7 +39,9 @@ export async function mailAccountChange(
   });
 }
 
-/** True if the name under which a verified business is paid, or a refund limit, changes. */
+/**
+ * True if the change affects a refund limit, or the name under which a verified business is paid.
+ */
 function isSensitive(before: AccountRow, after: SettingsUpdate): boolean {
   return (
     (before.kyb_status === 'approved' && before.name !== after.name) ||
@@ -62,8 +64,8 @@ interface Edited {
 }
 
 /**
- * Automatic payouts move money, so only an owner with a fresh factor enables them, and the owners
- * get a mail. A payout that is enabled now begins with the current period.
+ * Only an owner with a fresh factor may enable automatic payouts, because they move money; the
+ * owners get an email. A payout schedule begins with the current period.
  */
 async function mayPayOut(
   tx: Tx,
@@ -88,7 +90,7 @@ async function mayPayOut(
   return null;
 }
 
-/** A new schedule begins with the current period. */
+/** Starts a changed schedule of statements with the current period. */
 async function mayScheduleExports(tx: Tx, { by, before, after }: Edited & { readonly by: By }) {
   const { export_schedule: schedule, time_zone: timeZone } = after;
   if (schedule === null || before.export_schedule?.every === schedule.every) return;

@@ -172,7 +172,7 @@ test('a route with a false declaration fails in every test, and nothing is writt
   const surfaces = ({ merchant }: ServerContext) => [personSurface(merchant, [liar])];
   const lying = await startPeopleServer(surfaces, undefined, { log });
   await addOwner(lying, 'owner@quiet.test');
-  // Uses no generated client, because that takes documented routes only.
+  // Sends the request without the generated client, which accepts documented routes only.
   const answer = await fetch(`${lying.dashboard}/rename`, { method: 'POST' });
   const names = await lying.db.query('select name from accounts');
   await lying.close();

@@ -5,7 +5,7 @@ import { factorTooNew, isFactorTrusted } from '#people/new-factor-delay.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
 
-/** Returns the refusal, unless this session has a fresh verification by a trusted factor. */
+/** Returns a refusal unless the session has freshly verified a trusted factor. */
 export function factorRefusal(session: SessionRow, now: Date): Refusal | null {
   if (!isFactorFresh(session.second_factor_at, now)) return factorNotFresh();
   const { factor_trusted_from: from } = session;
@@ -16,15 +16,15 @@ export function factorRefusal(session: SessionRow, now: Date): Refusal | null {
 export interface Asked {
   readonly session: SessionRow;
   readonly now: Date;
-  /** True for live mode, or for a live account as a whole. */
+  /** True in live mode; on paths without a mode, true for a live account. */
   readonly isRealMoney: boolean;
   /** True in a sandbox, where a person without any factor confirms with the password instead. */
   readonly isSandbox: boolean;
 }
 
 /**
- * Returns the refusal of a change of access or names. (Moving money requires a factor even in a
- * sandbox.)
+ * Returns the refusal for a change of access or names. Unlike a payment, such a change needs no
+ * factor in a sandbox if the user has none and has just signed in.
  */
 export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null {
   const { session, now, isSandbox } = asked;
@@ -44,8 +44,8 @@ export interface Consent {
   /** Condition under which a fresh factor is required. */
   readonly asks: Asks;
   /**
-   * True if, with real money at stake, the owners get a mail in the change's transaction, with a
-   * link that stops it.
+   * True if the owners get an email, with a link that stops the change, in the change's
+   * transaction. Applies when real money is at stake.
    */
   readonly mails: boolean;
   /**
@@ -73,7 +73,10 @@ export function consentOf(route: Declared): Consent {
   };
 }
 
-/** Staff confirm every change. An account's people confirm as the route's declaration says. */
+/**
+ * Returns the refusal for a request whose route requires consent. Staff confirm every change; for
+ * an account's users the route's declaration decides.
+ */
 export function consentRefusal(route: Declared, asked: Asked): Refusal | null {
   const { asks } = consentOf(route);
   if (asks === 'never' || asks === 'own') return null;

@@ -37,7 +37,7 @@ interface Shop {
 /** One shop per test. */
 const SHOPS = 7;
 const shops: Shop[] = [];
-/** A merchant of another service, which was registered on the contract last. */
+/** A merchant of another service. It was registered on the contract last. */
 let foreign: bigint;
 
 /** The owner of the current test's merchant. */
@@ -51,7 +51,7 @@ before(async () => {
   network = await startTestNetwork();
   server = await startDashboardServer([network.chain]);
   server.clock.advance(Date.now() - server.clock.now().getTime());
-  // Registered with the registrar's key, before the relayer starts and takes over its nonces.
+  // Uses the registrar's key before the relayer starts and takes over its nonces.
   for (let n = 0; n < SHOPS; n++) shops.push(await openShop(`owner-${n}@shop.test`));
   foreign = await register('acct_of_another_service', privateKeyToAccount(generatePrivateKey()));
   const { db, wakeups, clock } = server;
@@ -116,7 +116,7 @@ const bySettlement = (by: PrivateKeyAccount, data: `0x${string}`) =>
 const call = (functionName: 'applyWallet' | 'cancelWallet') =>
   encodeFunctionData({ abi: settlementAbi, functionName, args: [Number(merchantNumber)] });
 
-/** Announces a new wallet on the contract, sent by the merchant's own wallet. */
+/** Announces a new wallet on the contract in a transaction from the merchant's own wallet. */
 async function announceOutside(): Promise<PrivateKeyAccount> {
   const next = privateKeyToAccount(generatePrivateKey());
   const consent = { merchantNumber, wallet: next.address, nonce: 0n, deadline: DEADLINE };
@@ -150,7 +150,7 @@ async function shown(): Promise<Shown> {
   return answer.body as unknown as Shown;
 }
 
-/** Returns the wallet, and the status of its change, in the database. */
+/** Returns the wallet and the status of its change, as stored in the database. */
 async function inRows() {
   const [mode] = await server.db.query<{ wallet: string }>(
     `select settlement_wallet as wallet from account_modes

@@ -3,8 +3,8 @@ import type { OpenedSession } from '#people/sessions.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /**
- * True if browsers reach the web apps over https. Cookies are then `Secure`, with the `__Host-`
- * prefix.
+ * The cookies of one realm. `secure` is true if browsers reach the web apps over https; cookies
+ * then have `Secure` and the `__Host-` prefix.
  */
 export interface CookieSettings {
   readonly realm: Realm;

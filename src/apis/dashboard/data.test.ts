@@ -39,7 +39,10 @@ async function signIn(name: string): Promise<PersonClient> {
   return signedIn;
 }
 
-/** Twenty days of sales: every third intent expires, and every fifth of those after a decline. */
+/**
+ * Seeds twenty days of sales. Every third intent expires, and every fifth of the expired ones after
+ * a decline.
+ */
 async function seed(): Promise<void> {
   const { db } = server;
   const start = '2026-09-01T00:00:00Z';
@@ -282,7 +285,8 @@ test('an export waits for a slow client instead of filling the memory', async (t
   );
   const reader = response.body?.getReader();
   await reader?.read();
-  // Waits until the sockets are full: from then on, no more pages may be read for this client.
+  // Waits until the sockets are full. After that, the server must read no more pages for this
+  // client.
   let before = -1;
   while (before !== pagesRead()) {
     before = pagesRead();
@@ -430,7 +434,7 @@ test("days are in the account's time zone", async () => {
     const { data } = (await client.get(span)).body as { data: (Figures & { payments: number })[] };
     const day = data.find((row) => row.day === '2026-09-02');
     assert.deepEqual({ volume: day?.volume, payments: day?.payments }, expected);
-    // Midnight UTC was still the evening before in that zone.
+    // Midnight UTC was still the previous evening in that time zone.
     assert.equal(data.at(-1)?.day, '2026-09-20');
     assert.equal(data.length, 20);
   }
@@ -520,7 +524,7 @@ test('the live feed begins now, and resumes where it broke off without a gap', a
   assert.deepEqual(missed, rows.map((row) => row.id).reverse());
 });
 
-/** Sells one item at this time, reads, and moves the sale back to its real time. */
+/** Sells one item at this time, calls `read`, and moves the sale back to its real time. */
 async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
   const moved = `with was as (
       select id, payment_intent_id, created from payments where account_id = $1
@@ -556,8 +560,8 @@ async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
 test('every view puts a sale on the day that is printed on it, around each midnight', async () => {
   server.clock.advance(60 * 86_400_000);
   client = await signIn('olga');
-  // In some of these zones, PostgreSQL's data differ from the runtime's or take the second
-  // midnight.
+  // In some of these zones, PostgreSQL has other time zone data than the runtime, or picks the
+  // second of two midnights.
   const cases = [
     ['America/Havana', '2026-11-01'],
     ['America/Edmonton', '2026-11-20'],

@@ -66,7 +66,7 @@ function editable({ url, enabled_events, description, status }: EndpointRow) {
 }
 
 /**
- * Returns the host, which is all that mails name, because the path can be a secret of the receiver.
+ * Returns the host. Emails name only the host, because the path can be a secret of the receiver.
  */
 function hostOf({ url }: EndpointRow): string {
   return new URL(url).host;

@@ -100,7 +100,7 @@ async function proveFactor(): Promise<void> {
   await server.db.query('update sessions set second_factor_at = $1', [server.clock.now()]);
 }
 
-/** Leaves the session with an outdated verification, or with none. */
+/** Makes the session's verification too old to count. */
 const goStale = () => server.clock.advance(5 * 60_000);
 
 async function addLiveEndpoint() {

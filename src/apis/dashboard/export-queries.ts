@@ -24,7 +24,7 @@ export async function selectPlace(
   return rows[0] ?? null;
 }
 
-/** Returns the oldest row of a list between two times, read from the other end of its index. */
+/** Returns the oldest row of a list between two times, by scanning its index backward. */
 export async function selectOldest(
   sql: Sql,
   wanted: {
@@ -32,7 +32,7 @@ export async function selectOldest(
     readonly tenant: Tenant;
     readonly since: Date | null;
     readonly until: Date | null;
-    /** Only rows of this location, or with `null` those without one. */
+    /** Restricts the rows to this location; `null` selects rows without a location. */
     readonly location?: string | null | undefined;
   },
 ): Promise<{ readonly id: string; readonly created: Date } | null> {

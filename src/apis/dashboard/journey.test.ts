@@ -35,10 +35,11 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 const PASSWORD = 'correct horse battery';
 const SALE = 5_000_000;
 /**
- * Left for the last withdrawal, because nothing settles once the test has moved its clock ahead.
+ * Amount kept for the last withdrawal, because nothing settles after the test has moved its clock
+ * ahead.
  */
 const LEFT = 1_000;
-/** A signature of the right format. */
+/** A signature with a valid format and invalid contents. */
 const SIGNATURE = `0x${'00'.repeat(65)}`;
 const DETAILS = {
   legal_name: 'Nina’s Café GmbH',
@@ -61,7 +62,7 @@ const stops: (() => Promise<unknown>)[] = [];
 before(async () => {
   network = await startTestNetwork();
   server = await startDashboardServer([network.chain]);
-  // The contract checks the chain's time, so consents use the real time here.
+  // The contract checks the chain's time, so consents in this test use the real time.
   server.clock.advance(Date.now() - server.clock.now().getTime());
   const { db, wakeups, clock } = server;
   const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });

@@ -54,14 +54,14 @@ export async function kybView(db: Database, accountId: string): Promise<object |
   };
 }
 
-/** Does the same for the response of a route whose account is known to exist. */
+/** Wraps {@link kybView} as the response of a route whose account is known to exist. */
 export async function answerKyb(db: Database, accountId: string): Promise<Answer> {
   return answerWith(200, present(await kybView(db, accountId), 'account'));
 }
 
 /**
- * Returns an uploaded file. Its content is untrusted, so it is sent only as a download, which no
- * browser runs with this site's origin.
+ * Returns an uploaded file. Its content is untrusted, so it is sent only as a download: a browser
+ * would run it with this site's origin.
  */
 export function fileAnswer(row: DocumentRow, bytes: Buffer): Stream {
   return {

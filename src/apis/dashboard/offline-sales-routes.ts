@@ -41,7 +41,7 @@ const OfflineRuleSchema = Type.Object(
 /** Only the timelock itself can change its delay, and it announces that change as well. */
 const DELAY_MS = 600_000;
 
-/** @returns `null` if the account cannot sell yet, or the chain does not answer. */
+/** @returns `null` if the account cannot sell yet, or no node responds. */
 async function readRatesDelay(
   chain: Chain | undefined,
   merchantNumber: bigint | null,
@@ -84,8 +84,8 @@ function ruleRoute({ db, chains }: ApiContext) {
 }
 
 /**
- * Returns the route by which an admin hands in what a till has saved to a file: one that is
- * deactivated, or whose device key is no longer valid, cannot forward its sales.
+ * Declares the route through which an admin submits the sales that a till saved to a file. A
+ * deactivated till, or one whose device key is no longer valid, cannot forward them itself.
  */
 function handInRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof ForwardBody>({

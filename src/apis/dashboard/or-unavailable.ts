@@ -2,7 +2,8 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 /**
- * Awaits work that must read the chain first. If the chain does not respond, nothing was changed.
+ * Awaits work that must read the chain first. If no node responds, returns a refusal, and nothing
+ * was changed.
  */
 export async function orUnavailable<T>(work: Promise<T>): Promise<T | Refusal> {
   try {

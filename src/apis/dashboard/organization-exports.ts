@@ -47,7 +47,9 @@ interface Part {
   readonly page: LocatedPage;
 }
 
-/** Payouts belong to an account, so they are in the part of no location. */
+/**
+ * Payouts belong to an account and to no location, so only the part without a location has them.
+ */
 function partsOf(sections: readonly Section[], name: ExportName): readonly Section[] {
   return name === 'withdrawals' ? sections.filter(({ location }) => location === null) : sections;
 }

@@ -55,10 +55,13 @@ interface Merging<R extends Row> {
   render(row: R): object;
 }
 
-/** After the cursor, in the order of all accounts: also behind all positions of a time. */
+/** Sorts after every position, for accounts that come after the cursor's account. */
 const LAST_POSITION = 2n ** 63n - 1n;
 
-/** Returns where an account's rows go on behind a row of another account, or its own. */
+/**
+ * Returns the position from which an account's rows continue after the cursor's row, which may
+ * belong to another account.
+ */
 function afterIn(account: string, at: AccountPlace | null): Place | null {
   if (at === null || at.account === account) return at;
   const position = account < at.account ? -LAST_POSITION : LAST_POSITION;

@@ -70,7 +70,10 @@ async function viewOf(sql: Sql, { id, name, created }: Organization, role: Role)
   return { id, object: 'organization', name, role, accounts, created };
 }
 
-/** The change of a request: mails the owners of each account if real money is at stake. */
+/**
+ * Describes the change for the audit log. The owners of each account get an email if real money is
+ * at stake.
+ */
 function refOf(ctx: ApiContext, request: PersonRequest, summary: string): OrganizationRef {
   const { caller, params, requestId, now } = request;
   const people = ctx.people.merchant;

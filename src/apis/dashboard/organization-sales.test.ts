@@ -6,7 +6,7 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { addOwner, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
-/** Lists, totals and exports of an organization, across both changes of clocks. */
+/** Tests an organization's lists, totals and exports across both clock changes of a year. */
 
 interface Day {
   readonly day: string;
@@ -14,7 +14,7 @@ interface Day {
   readonly end: string;
 }
 
-/** Days on which clocks change, north and south of the equator: of 23 hours and of 25. */
+/** Days on which clocks change, north and south of the equator; they last 23 or 25 hours. */
 const BERLIN: readonly Day[] = [
   { day: '2026-10-25', start: '2026-10-24T22:00:00.000Z', end: '2026-10-25T23:00:00.000Z' },
   { day: '2027-03-28', start: '2027-03-27T23:00:00.000Z', end: '2027-03-28T22:00:00.000Z' },
@@ -67,7 +67,7 @@ before(async () => {
     ...AUCKLAND.flatMap((day) => salesOf(day, auckland)),
   ];
   await addSales(server.db, { accountId: cafe, livemode: false }, sold.toSorted(byTime));
-  // At the same moments as the café: the order of a list has to be one over both.
+  // The bar sells at the same moments as the café, so the list must order the rows of both.
   const elsewhere = BERLIN.flatMap((day) => salesOf(day)).toSorted(byTime);
   await addSales(server.db, { accountId: bar, livemode: false }, elsewhere);
 });
@@ -155,7 +155,7 @@ test('the totals over all locations are the sum of each in its own day', async (
 test('sales at no location count in the days of the account', async () => {
   const { locations } = await totalsOf('2026-10-25');
   const none = locations.filter(({ location }) => location === null);
-  // The bar is in UTC: sales at 22:59:59 and 23:00 are of that day, the earlier ones are not.
+  // The bar's days are in UTC: sales at 22:59:59 and 23:00 belong to that day, earlier ones do not.
   assert.deepEqual(
     none.map(({ account, payments, sales }) => [account, payments, sales]),
     [[bar, 2, 12_000_000]],
@@ -219,7 +219,7 @@ test('without days, each location counts its own today', async () => {
   }[];
   for (const { location, from, to, time_zone } of rows.filter((row) => row.location !== null)) {
     const day = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
-    // The test clock of the account is that of its newest sale.
+    // The account's test clock shows the time of its newest sale.
     assert.equal(from, to, location);
     assert.match(day.format(server.clock.now()), /^\d{4}/);
   }

@@ -7,8 +7,8 @@ import { idOf } from '#http/schema.ts';
 import { type OwnedAccount, selectAccountsIn } from '#people/organizations.ts';
 
 /**
- * A part of an organization's sales: those of one location, or those that an account made at none.
- * Its days are those of the location, or of the account.
+ * A section of an organization's sales: those of one location, or an account's sales without a
+ * location. Its days follow the location's time zone, or else the account's.
  */
 export interface Section {
   readonly account: OwnedAccount;
@@ -23,8 +23,8 @@ export const LocationQuery = {
 };
 
 /**
- * Returns the accounts of the organization, each with its locations and last without one; only the
- * requested location if there is one.
+ * Returns the sections of all accounts: each location, and last the sales without a location. With
+ * a requested location, returns only that one.
  */
 export async function readSections(
   sql: Sql,

@@ -71,8 +71,8 @@ function resetRoute(settings: SurfaceSettings) {
       const { visit } = caller;
       const user = await completePasswordReset(settings.people, { realm, ...body, visit });
       if (isRefusal(user)) return user;
-      // This device has proven access to the mailbox, so other people's failed guesses no longer
-      // block it.
+      // The caller has proven access to the mailbox, so failed guesses by others no longer block
+      // this device.
       return passwordChanged(settings, user, caller);
     },
   });

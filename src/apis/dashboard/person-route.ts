@@ -40,13 +40,13 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
   /** Path parameters other than `account`, `org` and `mode`. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly status?: 200 | 201 | 202;
-  /** The response's schema, whose description describes it. */
+  /** The response's schema. Its `description` documents the response. */
   readonly response?: TSchema;
   /** A description of a response that is not JSON. */
   readonly returns?: string;
   /** Media types of a response that is not JSON. */
   readonly sends?: readonly string[];
-  /** An example of the first of these types. */
+  /** An example of the first media type in `sends`. */
   readonly example?: string;
   readonly errors?: readonly ErrorCode[];
 };

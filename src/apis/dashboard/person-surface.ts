@@ -14,13 +14,13 @@ import { assert } from '#core/assert.ts';
 import { redactOwn } from '#core/redact.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
 
-/** Texts that people write for others to read. */
+/** Request fields in which people write text for others to read. */
 const FREE_TEXTS = ['reason', 'note'] as const;
 
 /** Routes of one mode of an account or organization. */
 const IN_MODE = /^\/(accounts\/\{account\}|organizations\/\{org\})\/\{mode\}/;
 
-/** Wraps a route so that it masks secrets that were pasted into such a text. */
+/** Wraps a route so that it masks secrets that a person pasted into a free text. */
 function withoutSecrets(route: AnyRoute<PersonCaller>): AnyRoute<PersonCaller> {
   const declared = (route.body as { readonly properties?: object } | undefined)?.properties;
   if (!FREE_TEXTS.some((name) => name in (declared ?? {}))) return route;

@@ -11,8 +11,8 @@ import type { PeopleDeps } from '#people/people.ts';
 type Request = PersonRequest<never, never>;
 
 /**
- * Queues the mail to the owners in the transaction of the change's entry, once for any number of
- * entries.
+ * Queues one email to the owners in the transaction of the audit log entry, however many entries
+ * the change has.
  */
 function ownersHear(
   people: PeopleDeps,

@@ -136,11 +136,11 @@ async function refundRefusal(
   const amount = estimate(payment, asked.amount);
   const sum = await addToRefundDay(tx, { accountId: tenant.accountId, amount, now });
   if (sum <= FREE_REFUNDS) return null;
-  // Access changes allow people without a second factor in a sandbox; refunds do not.
+  // A change of access works without a second factor in a sandbox; a refund never does.
   return factorRefusal(sessionOf(caller), now);
 }
 
-/** Returns the amount for the audit log, in the unit of the request. */
+/** Returns the amount for the audit log, in the unit in which it was requested. */
 function inEntry(amount: AskedAmount) {
   if (typeof amount !== 'object' || amount === null) return { amount };
   return { presentment_amount: amount.minorUnits };

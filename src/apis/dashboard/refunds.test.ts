@@ -48,7 +48,7 @@ function ask(amount = AMOUNT) {
   return member.post(`${base}/refunds`, { payment: paymentId, amount }, headers);
 }
 
-/** Writes the rows that the relayer writes when the transfer is blocked for now. */
+/** Writes the rows that the relayer writes when USDC temporarily blocks a transfer. */
 async function block(subjectId: string): Promise<void> {
   const [request] = await server.db.query<{ id: bigint }>(
     'select id from chain_requests where subject_id = $1',
@@ -64,8 +64,8 @@ test('above 500 USDC a day, a session alone cannot refund real money', async () 
   const mode = { tenant, key: '', keyId: '', terminal: newId('terminal', new Date()) };
   const sale = await addTestPayment(server.db, mode, 100_000_000n);
   server.clock.advance(6 * 60_000);
-  // Requests all at the same time. None is large, but together they exceed the sale, so that
-  // nothing is sent.
+  // Sends all requests concurrently. Each is small, but together they exceed the sale, so nothing
+  // is sent.
   const body = { payment: sale.id, amount: 150_000_000 };
   const answers = await Promise.all(
     [1, 2, 3, 4].map((i) =>

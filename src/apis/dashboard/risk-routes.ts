@@ -100,7 +100,7 @@ async function saveSettings(
     highAmountConfirmFrom: limit(body.high_amount_confirm_from),
     velocityPerHour: body.velocity_per_hour,
   };
-  // Without a row yet, an edit inserts one, and must be based on version 0.
+  // Before the first edit there is no row; that edit must name version 0.
   if ((before?.version ?? 0) !== body.version) return staleVersion(before?.version ?? 0);
   const version = await saveRiskSettings(tx, tenant, { settings, version: body.version, now });
   if (version === null) return staleVersion(before?.version ?? 0);

@@ -10,7 +10,9 @@ import { newId } from '#core/ids.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
 
-/** Tests figures of incomplete days: complete hours are counted once, the rest on each read. */
+/**
+ * Tests the figures of a day in progress: complete hours are counted once, the rest on each read.
+ */
 
 const DAY = '2026-10-01';
 const at = (time: string) => new Date(`${DAY}T${time}:00.000Z`);

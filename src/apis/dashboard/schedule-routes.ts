@@ -68,7 +68,7 @@ const AutomaticPayoutSchema = Type.Object(
   { title: 'AutomaticPayout' },
 );
 
-/** The newest periods that are shown: a quarter of a year of days. */
+/** The number of periods shown, newest first: a quarter of a year of days. */
 const SHOWN = 92;
 
 function messageOf(status: AutomaticPayout['status'], reason: PayoutReason): string {

@@ -9,7 +9,7 @@ import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 
 export interface PaymentSearch {
   readonly txHash: string | null;
-  /** Searches payments of this intent, payments whose displayed amount is this, or both. */
+  /** Filters payments by intent, by displayed amount, or by both. */
   readonly intentId: string | null;
   readonly amount: bigint | null;
   readonly payerId: string | null;
@@ -17,8 +17,8 @@ export interface PaymentSearch {
 }
 
 /**
- * Returns one index range for the exact amount, in the list's order, for any number of rows. The
- * other branches are the few amounts that only round to it.
+ * Returns one index range for the exact amount, in list order and for any number of rows. The other
+ * branches cover the few amounts that only round to it.
  */
 function anyOf({ amount, intentId }: PaymentSearch): readonly Branch[] {
   const ofIntent: Condition[] =
@@ -75,7 +75,7 @@ export async function searchPayments(
   return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
 }
 
-/** Returns the only intent with this order id, which is unique per account and mode. */
+/** Returns the intent with this order id, which is unique per account and mode. */
 export async function selectIntentIdByOrder(
   sql: Sql,
   tenant: Tenant,
@@ -91,7 +91,7 @@ export async function selectIntentIdByOrder(
 
 const DECLINE_CODE = `(last_payment_error ->> 'decline_code')`;
 
-/** Finds intents by the code of their last decline, from a partial index that holds no others. */
+/** Finds intents by the code of their last decline. A partial index holds only declined intents. */
 export async function selectDeclinedIntents(
   sql: Sql,
   wanted: {

@@ -75,7 +75,7 @@ const SearchQuery = Type.Object({
   terminal: Type.Optional(idOf('tml_', 'terminal')),
 });
 
-/** Returns the filters as columns; `null` if one of them names an unknown object. */
+/** Converts the filters to column values. `null` if one of them names an unknown object. */
 async function toSearch(
   { db }: ApiContext,
   tenant: Tenant,

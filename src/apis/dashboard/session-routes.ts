@@ -60,7 +60,7 @@ export async function answerSession(
   return { ...answerWith(signedIn.status ?? 200, view), headers: { 'Set-Cookie': setCookie } };
 }
 
-/** Answers with a session of the caller that was strengthened or confirmed again. */
+/** Answers with the caller's session after it was strengthened or confirmed again. */
 export function answerStrong(
   settings: SurfaceSettings,
   opened: OpenedSession,
@@ -72,7 +72,7 @@ export function answerStrong(
     user: { id, email },
     level: 'full',
     secondFactorAt: asked.now,
-    // A session that was already complete is not a new sign-in.
+    // A session that was already complete causes no sign-in alert.
     alert: level === 'password',
   });
 }
@@ -116,8 +116,8 @@ function signInRoute(settings: SurfaceSettings) {
 }
 
 /**
- * Returns the other cell's address, but only to a caller with the right password, so that it does
- * not reveal who has an account.
+ * Returns the address of the cell that accepts the password. Only a caller with the right password
+ * learns it, so the response does not reveal who has an account.
  */
 async function elsewhere(
   settings: SurfaceSettings,

@@ -13,7 +13,7 @@ export interface PeopleSettings {
    * signs CSRF tokens.
    */
   readonly secretKey: Buffer;
-  /** The public URL; `null` for this machine over http, under any address. */
+  /** The public URL. `null` on a developer's machine, where any address over http works. */
   readonly publicUrl: string | null;
   readonly port: number;
   /** True in a sandbox: a second factor is trusted at once. */

@@ -55,7 +55,7 @@ interface Opening {
 }
 
 async function open(db: Database, { tenant, now, period }: Opening): Promise<Statement | Refusal> {
-  // While the ledger lacks rows, a statement would close its period without them.
+  // A statement closes its period. While the ledger lacks rows, that would leave them out.
   const closed = checkLedger(db.watch, tenant.livemode);
   if (closed !== null) return closed;
   const timeZone = await selectTimeZone(db, tenant.accountId);

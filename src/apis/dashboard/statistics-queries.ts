@@ -6,12 +6,12 @@ import type { Sql } from '#db/database.ts';
 export interface DayRow {
   /** YYYY-MM-DD, in the account's time zone. */
   readonly day: string;
-  /** The empty string for all terminals together. */
+  /** The terminal's id; the empty string for the sum of all terminals. */
   readonly terminal_id: string;
   readonly intents: number;
   readonly succeeded: number;
   readonly canceled: number;
-  /** Number of the canceled ones that the shop canceled before a pass was declined. */
+  /** Number of canceled intents that the shop canceled before a pass was declined. */
   readonly called_off: number;
   readonly payments: number;
   readonly volume: bigint;
@@ -48,7 +48,7 @@ export interface DayOf {
   readonly day: string;
 }
 
-/** Returns the values for $1 account, $2 mode, $3 start of the day, $4 start of the next day. */
+/** Returns the values of $1 account, $2 mode, $3 start of the day and $4 start of the next day. */
 export function dayValues({ tenant, timeZone, day }: DayOf): unknown[] {
   const { since, until } = dayBounds(timeZone, day);
   return [tenant.accountId, tenant.livemode, since, until];
@@ -127,8 +127,8 @@ const COUNTED = `
   )`;
 
 /**
- * This long after an hour none of its intents is open: intents live at most 10 minutes,
- * confirmations one, and clocks differ by seconds.
+ * Minutes after an hour's end when none of its intents is open: intents live for at most 10
+ * minutes, confirmations for one, and clocks differ by seconds.
  */
 const OVER_FOR_MINUTES = 30;
 
@@ -164,7 +164,7 @@ export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<voi
   );
 }
 
-/** Returns a day so far, in parts: its stored hours, and the rest counted now. */
+/** Returns a day's figures so far: its stored hours, and the rest counted now. */
 export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<PartRow[]> {
   return sql.query<PartRow>(
     `with ${HOURS}, kept as materialized (

@@ -41,13 +41,13 @@ export interface PersonCaller
    */
   readonly role: Role | null;
   readonly accountStatus: 'active' | 'disabled' | null;
-  /** True if the path is in live mode, or about an organization or account that is live. */
+  /** True in live mode, and for an organization or account that is live. */
   readonly isRealMoney: boolean;
   readonly cookies: ReadCookies;
   readonly visit: Visit;
   /** Records the change that the route makes; `null` if owners need no mail. */
   readonly onEntry: EntryListener | null;
-  /** The last event that an EventSource has seen. */
+  /** The id of the last event that an EventSource has received. */
   readonly lastEventId: string | null;
 }
 
@@ -153,8 +153,8 @@ function crossSite(): Refusal {
 }
 
 /**
- * True if the request comes from another origin. Browsers state the origin of a request, so one
- * that states none is not a browser's cross-site form.
+ * True if the request comes from another origin. Browsers send `Origin`, so a request without it is
+ * not a browser's cross-site form.
  */
 function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): boolean {
   const site = header(request, 'sec-fetch-site');

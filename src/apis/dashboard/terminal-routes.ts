@@ -139,7 +139,7 @@ function labelRoute(ctx: ApiContext) {
     method: 'PATCH',
     path: `${MODE}/terminals/{id}`,
     operationId: 'updateTerminal',
-    // The limits of offline sales need a factor (`checkOffline`); a label and a location need none.
+    // Offline limits need a factor (`checkOffline`); a label or a location does not.
     moves: 'name',
     tag: TAG,
     summary: "Change a terminal's label, name, location or limits of offline sales",
@@ -226,8 +226,8 @@ function tagRoute(ctx: ApiContext) {
     path: `${MODE}/terminals/{id}/tag/rotate`,
     operationId: 'rotateTerminalTag',
     moves: 'access',
-    // No factor is required, because it only revokes an address. Anyone who finds the new one can
-    // only see an amount and pay it.
+    // No factor is required, because this only revokes a tag's address. Anyone who finds the new
+    // address can only see an amount and pay it.
     asks: 'never',
     tag: TAG,
     summary: 'Replace the address of the tag; the old one stops working',
@@ -299,8 +299,8 @@ function smartTapRoute(ctx: ApiContext) {
     path: `${MODE}/terminals/{id}/smart_tap`,
     operationId: 'switchTerminalSmartTap',
     moves: 'access',
-    // No factor is required, because it adds or removes a way for customers to pay, and gives no
-    // one access.
+    // No factor is required, because this only adds or removes a way for customers to pay; it
+    // grants no access.
     asks: 'never',
     tag: TAG,
     summary: 'Switch Smart Tap, by which its reader reads Google Wallet, on or off',

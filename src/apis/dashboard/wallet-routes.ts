@@ -128,7 +128,7 @@ export function walletRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), consentRoute(ctx), changeRoute(ctx), cancelRoute(ctx)];
 }
 
-/** The facts needed to find the funds on the chain. */
+/** Identifies the previous contract and the data needed to find the funds on the chain. */
 const FORMER = {
   settlement: text(42, 'The address of the settlement contract.', 42),
   merchant_number: Type.Integer({ minimum: 0, description: 'The account on the contract.' }),

@@ -44,7 +44,8 @@ async function findOwn(
     link !== null &&
     link.intent.terminalId === caller.terminalId &&
     link.intent.tenant.accountId === accountId;
-  // The device's key may have been revoked, so its own merchant decides, not the merchant's.
+  // Keeps the caller's merchant, whose `keyHash` is the device key's, so that a payment is refused
+  // if the key was revoked meanwhile. The link supplies only the merchant's number.
   if (!isOwn) return resourceMissing('payment intent');
   const { merchantNumber } = link.merchant;
   return { ...link, merchant: { ...caller.merchant, merchantNumber } };
@@ -68,8 +69,8 @@ const ToSignSchema = Type.Object(
 );
 
 /**
- * Returns the chip's balance. Only its own till may see it: no row, event or merchant response has
- * it.
+ * Returns the chip's balance. Only the till at which the chip is held sees it: no row, event or
+ * merchant response contains it.
  */
 async function balanceOf(
   ctx: ApiContext,

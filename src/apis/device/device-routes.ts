@@ -42,7 +42,7 @@ import { selectWaitsFor } from '#settlement/request-queries.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
 
 const TAG = 'Terminal protocol';
-/** The default of behavior.md 14.1: a cashier's customer is already at the counter. */
+/** Default expiry of behavior.md 14.1: a cashier's customer is already at the counter. */
 const CASHIER_EXPIRES_IN_SECONDS = 120;
 
 const intentResponse = (description: string) => ({

@@ -9,9 +9,11 @@ import { selectNumbered, selectSettled } from '#payments/receipt-queries.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 
-/** A clerk may mistype a few; a till that enumerates order ids or amounts is stopped. */
+/**
+ * Allows a clerk to mistype a few numbers, and stops a till that enumerates order ids or amounts.
+ */
 const MISSES: Allowance = { attempts: 10, windowMs: HOUR_MS };
-/** An order has one payment, but rebuilt payments may share its id. */
+/** An order has one payment, but payments that were rebuilt from the chain may share its id. */
 const OF_ONE_ORDER = 10;
 
 const NUMBER = /^[2-9A-Z]{5}-[0-9]+$/;
@@ -23,7 +25,7 @@ export interface SaleQuery {
   readonly presentment_amount?: number;
 }
 
-/** True if the query looks up one sale instead of listing payments. */
+/** True if the query looks up one sale; false if it lists payments. */
 export function asksForSale(query: SaleQuery): boolean {
   return query.receipt !== undefined || query.order_id !== undefined || namesSum(query);
 }
@@ -52,7 +54,7 @@ function checkQuery(query: SaleQuery): Refusal | null {
 
 /**
  * Finds a sale by receipt number. Numbers count up per terminal, so another terminal's number also
- * needs an amount (the sale's, or the one on its receipt): a terminal cannot read all sales by
+ * requires an amount (the sale's, or the receipt's): otherwise a terminal could read all sales by
  * counting.
  */
 async function byNumber(
@@ -69,13 +71,13 @@ async function byNumber(
   return shown.map(({ payment }) => payment);
 }
 
-/** True if a clerk who reads `atoms` on a screen or receipt could type this amount. */
+/** True if `typed` is an amount that a clerk may read as `atoms` on a screen or receipt. */
 function isShownAs(atoms: bigint, typed: number): boolean {
   const { least, most } = shownAs(BigInt(typed));
   return atoms >= least && atoms <= most;
 }
 
-/** True if this is the paid amount, including the tip. */
+/** True if the payment's total, including the tip, is this amount. */
 function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuery): boolean {
   const { presentment } = payment;
   if (amount !== undefined) return isShownAs(payment.amount, amount);
@@ -83,8 +85,8 @@ function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuer
 }
 
 /**
- * Finds a sale by the printed number or the URL in the QR code, of the sale's receipt or a
- * refund's.
+ * Finds a sale by the printed number, or the QR code's URL, of its receipt or of a refund's
+ * receipt.
  */
 async function byReceipt(ctx: ApiContext, asked: SaleAsked, receipt: string) {
   const { db } = ctx;
@@ -117,7 +119,7 @@ interface SaleAsked {
   readonly now: Date;
 }
 
-/** Finds a sale of any till of the merchant, for a customer at the counter with its receipt. */
+/** Finds a sale of any of the merchant's tills, for a customer with a receipt at the counter. */
 export async function findSale(ctx: ApiContext, asked: SaleAsked): Promise<Payment[] | Refusal> {
   const { tenant, terminalId, query, now } = asked;
   const wrong = checkQuery(query);

@@ -140,7 +140,7 @@ test('workers do not send a till’s receipts, and tills do not send a worker’
     [payment.id],
   );
   assert.equal(row?.due_at, null);
-  // A row that was written while the setting changed is taken by a worker, and not sent.
+  // If a row was written while the setting changed, a worker takes it and does not send it.
   await store.db.query('update fiscal_receipts set due_at = created');
   const loop = startSigning(store, NETWORK);
   await loop.stop();

@@ -9,7 +9,7 @@ import type { DeviceCaller } from '#terminals/authenticate.ts';
 import { MAX_BODY_BYTES } from '#webhooks/http-exchange.ts';
 
 const TAG = 'Terminal protocol';
-/** A till sends them one after the other, and asks again. */
+/** Maximum number per response. A till signs them one after the other, and then asks again. */
 const MOST_AT_ONCE = 20;
 
 const receiptFields = {
@@ -93,7 +93,7 @@ export function listFiscalRoute({ db }: ApiContext) {
   });
 }
 
-/** The limit of a signer's answer, the same for calls by tills and by the service. */
+/** Checks the size of a signer's answer. Tills and the service apply the same limit. */
 function checkSize(signed: { readonly signature: string; readonly text: string | null }) {
   if (Buffer.byteLength(JSON.stringify(signed)) <= MAX_BODY_BYTES) return null;
   return refuse('parameter_invalid', 'The answer is longer than 16 KiB.', 'signature');

@@ -81,7 +81,7 @@ test('a till counts the days of its location', async () => {
     const { from, time_zone } = (await server.device().get('/totals')).body;
     return [from, time_zone];
   };
-  // These zones have the same day for one hour of 24, and then at least the zone differs.
+  // These zones share a date for only one hour of the day; in that hour, the zone still differs.
   for (const [location, zone] of [
     [null, 'America/Los_Angeles'],
     [kiritimati, 'Pacific/Kiritimati'],

@@ -6,7 +6,7 @@ import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.t
 /** Codes have 39 bits and are valid for minutes, so a clerk may mistype a few. */
 const WRONG_CODES: Allowance = { attempts: 10, windowMs: HOUR_MS };
 
-/** Counts the wrong codes of managers that a terminal sends. Without a code it only works. */
+/** Runs `work`, and counts the wrong manager codes that a terminal sends with it. */
 export async function countCodeTries(
   db: Database,
   asked: { readonly terminalId: string; readonly managerCode: string | null; readonly now: Date },

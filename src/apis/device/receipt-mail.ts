@@ -75,7 +75,7 @@ async function mailReceipt(
   const url = receiptUrl(payment, receipts);
   const sent = await countReceiptMail(tx, paymentId);
   if (sent === null) {
-    // Not 429, which implies a later retry: this limit never resets.
+    // Not 429, which would imply that a retry can succeed: this limit never resets.
     return refuse(
       'unexpected_state',
       'This receipt was mailed three times and cannot be mailed again.',

@@ -117,7 +117,7 @@ function endShiftRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the routes for the people at a till. */
+/** Declares the routes for the cashiers of a till. */
 export function shiftRoutes(ctx: ApiContext): AnyRoute<DeviceCaller>[] {
   return [listCashiersRoute(ctx), startShiftRoute(ctx), endShiftRoute(ctx)];
 }

@@ -75,7 +75,7 @@ interface Funds {
 }
 
 /**
- * Reads the balances. Before go-live the merchant is registered on no contract, so there is none.
+ * Reads the balances. Before go-live the merchant is registered on no contract, so there are none.
  * While an account moves to the next contract, both contracts can hold funds.
  */
 async function readFunds(

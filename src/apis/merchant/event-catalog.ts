@@ -11,8 +11,8 @@ export interface ObjectDeclaration {
 }
 
 /**
- * The resources that events carry, keyed by their `object`. The folder of each resource declares
- * it, and the code that assembles the API reference passes them in, so that this folder depends on
+ * The resources that events carry, keyed by their `object`. Each resource's folder declares its
+ * own, and the code that assembles the API reference passes them in, so that this folder depends on
  * no domain.
  */
 export interface EventObjects {

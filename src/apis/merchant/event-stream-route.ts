@@ -30,7 +30,7 @@ interface Wanted {
 }
 
 /**
- * Returns the position at which the stream begins: `null` for now, `undefined` if the event does
+ * Returns the position after which the stream begins: `null` for now, `undefined` if the event does
  * not exist.
  */
 async function placeAfter(db: Database, { tenant, id, now }: Wanted) {

@@ -6,7 +6,10 @@ import type { AskedLine, AskedLines } from '#prices/asked-lines.ts';
 /** Upper bound of a price in minor units. Its value is limited separately, in atoms. */
 export const MAX_MINOR_UNITS = 1_000_000_000_000_000;
 
-/** More than any scale or counter measures, and far from where a JSON number loses digits. */
+/**
+ * More than any scale or counter measures, and within the integers that a JSON number holds
+ * exactly.
+ */
 const MAX_QUANTITY = 999_999_999_999;
 
 /** Decimal text above 0 with up to three decimals. */

@@ -2,7 +2,7 @@ import { toJsonAtoms } from '#core/money.ts';
 import type { SoldLines } from '#payments/totals-queries.ts';
 import { taxTable } from '#prices/lines.ts';
 
-/** The totals of a shift by line (items, taxes), and their form in a file. */
+/** The totals of a shift by item and by tax rate, and the same as rows of a file. */
 
 interface TaxSum {
   /** `null` for sales in USDC. */
@@ -14,7 +14,7 @@ interface TaxSum {
   readonly gross: number;
 }
 
-/** Adds up the tax tables of sales, by currency and rate; a rate of 0 too. */
+/** Adds up the tax tables of sales by currency and rate, including the rate 0. */
 export function sumTaxes(sold: readonly SoldLines[]): TaxSum[] {
   const sums = new Map<string, TaxSum>();
   for (const { currency, lines, count } of sold) {
@@ -59,7 +59,7 @@ export function payoutsView({ count, amount }: PaidOut) {
 /** The columns of a file that only its last rows fill. */
 export const LINE_COLUMNS = ['currency', 'tax_rate', 'net', 'tax', 'gross', 'discounts', 'payouts'];
 
-/** Returns these rows: one for each rate of tax, each currency's discounts, and the payouts. */
+/** Returns a file's rows for each tax rate, for each currency's discounts, and for the payouts. */
 export function lineRows(sold: readonly SoldLines[], paidOut: PaidOut) {
   const taxes = sumTaxes(sold).map(({ rate, ...sums }) => {
     return { label: 'Tax', tax_rate: rate, ...sums };

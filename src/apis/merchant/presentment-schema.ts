@@ -69,8 +69,8 @@ const quoteFields = {
 const WHAT = 'The sum in the shop’s currency, and the rate that was locked for it';
 
 /**
- * The price of an intent, or the refunded share of it. The schema has no name, because a reference
- * would become a union with null in each of the many responses that carry it.
+ * The price of an intent, or the refunded share of it. The schema has no name: a named one would
+ * become a union with null in each of the many responses that contain it.
  */
 export const Presentment = nullable(
   Type.Object(quoteFields, { description: `${WHAT}. \`null\` if the price was given in USDC.` }),
@@ -90,7 +90,7 @@ export const PaidPresentment = nullable(
   ),
 );
 
-/** The errors of a create, besides its parameter errors. */
+/** The errors of creating an intent, in addition to its parameter errors. */
 export const CREATE_ERRORS = [
   'kyb_required',
   'account_not_live',
@@ -99,7 +99,7 @@ export const CREATE_ERRORS = [
   'rates_unavailable',
 ] as const;
 
-/** Returns the lines and the price of a create. */
+/** Returns the lines and the price in a body that creates an intent. */
 export function askedSale(
   body: Parameters<typeof askedPrice>[0] & Parameters<typeof askedLines>[0],
 ): Pick<NewIntent, 'amount' | 'lines'> | Refusal {

@@ -70,7 +70,7 @@ export const CreateRefundBody = Type.Object({
   metadata: Type.Optional(Metadata),
 });
 
-/** The 60 s that a refund waits for its receipt, plus the time before and after it. */
+/** Time-out for the 60 s that a refund waits for its receipt, plus the work before and after. */
 export const REFUND_LIMIT_MS = 70_000;
 
 function askedAmount(
@@ -83,7 +83,7 @@ function askedAmount(
   return refuse('parameter_invalid', message, 'presentment_amount');
 }
 
-/** Returns the refund that a body requests, with the defaults of omitted fields. */
+/** Returns the refund that a body requests, with defaults filled in. */
 export function refundAskedFor(body: Type.Static<typeof CreateRefundBody>) {
   const amount = askedAmount(body);
   if (isRefusal(amount)) return amount;

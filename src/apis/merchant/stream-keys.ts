@@ -8,8 +8,8 @@ import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 
 /**
- * Interval of checks: a revoked key must end its streams within one second, and two checks fit into
- * it.
+ * Interval between checks. A revoked key must end its streams within one second, so two checks fit
+ * into that time.
  */
 const LOOK_EVERY_MS = 400;
 
@@ -27,7 +27,9 @@ export interface StreamKeys {
   watch(watched: Watched): () => void;
 }
 
-/** Creates a watcher that checks the keys of all open streams of the process with one statement. */
+/**
+ * Creates a watcher that checks the keys of all of the process's open streams with one statement.
+ */
 export function createStreamKeys(ctx: {
   readonly db: Database;
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { EVENT_FAMILIES, EVENT_TYPES, familyOf } from '#events/types.ts';
 
-/** A reserved value that no event id looks like. */
+/** Reserved value for the beginning; no event id has this form. */
 export const START = 'start';
 
 export const StreamQuery = Type.Object({

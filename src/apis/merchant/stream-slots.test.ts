@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Leaves the slots as a killed process would: held for this long from now on. */
+/** Leaves the slots as a killed process would: taken until `held` from now. */
 async function leaveSlots(keyId: string, held: string): Promise<void> {
   await database.db.query(
     `insert into event_stream_slots (key_id, slot, held_until)

@@ -10,7 +10,7 @@ import {
 
 /** behavior.md 10.5: the 21st stream of a key is refused. */
 export const MAX_STREAMS_OF_KEY = 20;
-/** The time for which the slots of a killed process stay taken: three renewals. */
+/** Time until the slots of a killed process become free: three renewals. */
 const HOLD_MS = 9_000;
 const RENEW_EVERY_MS = 3_000;
 
@@ -20,7 +20,7 @@ export interface StreamSlots {
 }
 
 /**
- * Creates the slots for the open streams of a key or a person, across all processes that share the
+ * Creates the slots for the open streams of a key or a person, shared by all processes on the
  * database.
  * @param most at most {@link MAX_STREAMS_OF_KEY}, the number that the table allows per key
  */
@@ -54,7 +54,7 @@ export function createStreamSlots(
           timer ??= setInterval(renew, RENEW_EVERY_MS).unref();
           return () => free(mine);
         }
-        // Another process took the chosen slot first, or no slot is free.
+        // Another process took the chosen slot first, or all are taken.
         if ((await countStreamSlots(db, wanted)) >= most) return null;
       }
     },

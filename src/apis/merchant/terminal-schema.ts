@@ -187,7 +187,7 @@ export const SplitGroupInput = Type.String({
   description: '1 to 64 characters of A-Z a-z 0-9 - _; the same for all intents of one bill.',
 });
 
-/** Long enough for a name or a number; the shift totals print it. */
+/** Long enough for a name or a number. The shift totals print it. */
 const MAX_CASHIER = 40;
 
 export const Cashier = text(
@@ -197,8 +197,8 @@ export const Cashier = text(
 );
 
 /**
- * Returns the metadata that names the cashier, where the totals find it. A column would cost every
- * create of every merchant.
+ * Returns the metadata that names the cashier; the totals read it. A column would add cost to every
+ * merchant's creates.
  */
 export function namedCashier({ cashier }: { readonly cashier?: string }): Record<string, string> {
   return cashier === undefined ? {} : { cashier };
@@ -216,7 +216,7 @@ export const CashierIntentBody = Type.Object({
   tipping: Type.Optional(nullable(Tipping)),
 });
 
-/** The credential that was read. The service decides whether it is known. */
+/** The credential that was read. The service checks whether it is known. */
 export const TappedCredential = Type.Object(
   {
     type: oneOf(

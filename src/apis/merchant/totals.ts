@@ -102,7 +102,7 @@ function addFigures(one: Figures, other: Figures): Figures {
   };
 }
 
-/** Adds up neighboring rows that are the same. */
+/** Adds up neighboring rows with the same key. */
 function merge<Row extends Figures>(
   rows: readonly Row[],
   isSame: (one: Row, other: Row) => boolean,
@@ -180,7 +180,7 @@ function answerFile(rows: readonly { readonly [column: string]: Json }[], name: 
   };
 }
 
-/** Returns the sums of all of these rows, as answers show them. */
+/** Returns the sums of all of these rows in the shape of the API. */
 export function sumTotals(rows: readonly TotalsRow[]) {
   return answerView(byCashier(rows).reduce<Figures>(addFigures, NOTHING));
 }
@@ -235,7 +235,7 @@ interface TotalsRequest {
   readonly now: Date;
 }
 
-/** The longest shift: it bounds the rows that are read if a cashier forgets to end one. */
+/** Maximum length of a shift. It bounds the rows to read if a cashier forgets to end one. */
 const LONGEST_SHIFT_MS = 31 * DAY_MS;
 
 /** The first and the last day, and the instants between which rows count. */
@@ -269,7 +269,7 @@ function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
   return { from, to, since, until, isShift: true };
 }
 
-/** Returns the days or the shift that a request names. */
+/** Returns the requested days, or the requested shift. */
 function readSpan(request: TotalsRequest, timeZone: string): Span | Refusal {
   const { created_gte: since, created_lt: until } = request.query;
   const isShift = since !== undefined || until !== undefined;

@@ -106,7 +106,10 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the endpoint that a body describes. The dashboard's body has the same fields. */
+/**
+ * Returns the endpoint that a create body describes. The dashboard uses it for its own body, which
+ * has the same fields.
+ */
 export function newEndpointOf(
   body: Static<typeof CreateEndpointBody>,
   apiVersion: string,
@@ -115,7 +118,10 @@ export function newEndpointOf(
   return { url, enabledEvents, description, apiVersion };
 }
 
-/** Returns the changes that a body requests. The dashboard's body has the same fields. */
+/**
+ * Returns the changes that an update body requests. The dashboard uses it for its own body, which
+ * has the same fields.
+ */
 export function changeOf(body: Static<typeof UpdateEndpointBody>): ChangeEndpoint {
   return {
     ...(body.url === undefined ? {} : { url: body.url }),

@@ -25,7 +25,7 @@ const CellSchema = Type.Object({
   waiting: nullable(WaitingSchema),
 });
 
-/** Declares the route that lists the network's cells, the same from any of them. */
+/** Declares the route that lists the network's cells. Every cell returns the same list. */
 export function cellsRoute({ db }: ApiContext, { cells }: OperatorParts): PersonRoute {
   return personRoute({
     method: 'GET',

@@ -81,7 +81,7 @@ export interface SupportFacts {
   readonly now: Date;
 }
 
-/** Silence after which a till counts as offline: it polls at least twice a minute. */
+/** A till counts as offline after this time without a request; it polls at least twice a minute. */
 const SILENT_MS = 120_000;
 
 function finding(code: FindingCode, since: Date | null = null, about: string | null = null) {
@@ -94,7 +94,7 @@ function declineOf({ intent }: SupportFacts): Finding[] {
   return [finding('declined', new Date(error.created), error.decline_code)];
 }
 
-/** Returns the findings for an open intent: no tap has reached the service. */
+/** Returns the findings for an intent that is still open because no tap has reached the service. */
 function openFindings({ intent, terminal, now }: SupportFacts): Finding[] {
   if (terminal.status === 'inactive') return [finding('terminal_inactive')];
   const { lastSeen } = terminal;
@@ -138,7 +138,7 @@ function deliveryCode({ status, attempt }: DeliveryFacts): FindingCode {
   return attempt === 0 ? 'not_delivered_yet' : 'delivery_fails';
 }
 
-/** Returns the webhook findings: one per problem, not one per event of the payment. */
+/** Returns the webhook findings: one per problem, even if several events of the payment have it. */
 function deliveryFindings({ endpoints, deliveries }: SupportFacts): Finding[] {
   if (deliveries.length === 0) {
     const isOff = endpoints.length > 0 && endpoints.every(({ status }) => status === 'disabled');

@@ -13,7 +13,7 @@ import { addOwner } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** Two people approve changes that move money; support staff only read. */
+/** Tests two-person approval of changes that move money, and that support staff only read. */
 
 const PASSWORD = 'correct horse battery';
 const actor = { type: 'system', name: 'test' } as const;

@@ -49,8 +49,8 @@ function ruleView(livemode: boolean, rule: OfflineRule) {
 }
 
 /**
- * Sets the operator's rule for a network. The merchants' own limits stay, so that they hold again
- * once the rule is lifted.
+ * Sets the operator's rule for a network. The merchants' own limits are kept and apply again once
+ * the rule is lifted.
  */
 async function setOfflineRule(
   tx: Tx,

@@ -17,9 +17,9 @@ export interface OperatorParts {
   readonly configuration: () => { readonly [key: string]: Json };
   /** Calls to the other cells; undefined in a network of one cell. */
   readonly cells?: {
-    /** The matches that they find for a text. */
+    /** Searches the other cells for a text. */
     readonly search: (wanted: string) => Promise<object[]>;
-    /** The work that waits in each. */
+    /** Returns the work that waits in each of the other cells. */
     readonly others: () => Promise<OtherCell[]>;
   };
 }

@@ -52,7 +52,7 @@ export interface WaitingRow {
   readonly verifications: number;
 }
 
-/** Returns the work that waits for staff, both modes together. */
+/** Returns the work that waits for staff, for both modes together. */
 export async function selectWaiting(sql: Sql, now: Date): Promise<WaitingRow> {
   const [row] = await sql.query<WaitingRow>(
     `select (select count(*)::int from chain_alarms where resolved_at is null) as alarms,
@@ -71,7 +71,7 @@ export interface WorkRow {
   readonly oldest: Date | null;
 }
 
-/** Returns each queue's size and the time since which work waits in it. */
+/** Returns the size of each queue and the time of its oldest entry. */
 export async function selectWork(sql: Sql): Promise<WorkRow[]> {
   return sql.query(
     `select 'webhook deliveries' as queue, count(*)::int as waiting, min(created) as oldest

@@ -24,14 +24,14 @@ import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { requestRecovery } from '#settlement/network-recovery-queries.ts';
 
 /**
- * The time for which a proposal is open: long enough for a weekend, short enough that its reason is
+ * Time after which a proposal expires: long enough for a weekend, short enough that its reason is
  * still valid.
  */
 const OPEN_MS = 3 * DAY_MS;
 /** After the removal of a colleague, an operator still needs a second person for this long. */
 const ALONE_AFTER_MS = 7 * DAY_MS;
 
-/** The operator who acts, the time, and the dependencies to carry the change out. */
+/** The operator who acts, the time, and the dependencies needed to carry out the change. */
 export interface By {
   readonly userId: string;
   readonly actor: Actor;
@@ -85,7 +85,7 @@ async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const group = { accountId: subject, livemode, upTo: BigInt(payload.up_to ?? 0) };
   const decided = await decideForeign(tx, group, { decision, now });
   if (decision === 'refused' || decided === 0) return null;
-  // The recovery books the accepted settlements, as it books lost ones.
+  // The recovery books accepted settlements in the same way as lost ones.
   await requestRecovery(tx, { livemode, requestCount: null, reason: 'command', lossShown: false });
   return null;
 }
@@ -113,8 +113,7 @@ async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | nu
 }
 
 /**
- * Decisions about settlements that were signed with the relayer's key, but that this service did
- * not send.
+ * Decisions about settlements that were signed with the relayer's key but not sent by this service.
  */
 const FOREIGN: Readonly<Partial<Record<ProposalKind, 'accepted' | 'refused'>>> = {
   accept_foreign: 'accepted',
@@ -138,8 +137,8 @@ const DONE: Readonly<Record<ProposalKind, string>> = {
 };
 
 /**
- * For these kinds a second operator's equal request counts as approval, since both have seen the
- * same page.
+ * For these kinds, an equal request from a second operator counts as approval: both operators saw
+ * the same page.
  */
 const AGREED_BY_ASKING: readonly ProposalKind[] = [
   'approve_account',

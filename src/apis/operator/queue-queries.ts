@@ -11,7 +11,7 @@ export interface QueueEntryRow {
   readonly note: string | null;
 }
 
-/** The oldest rows are enough to find the cause. */
+/** Maximum number of rows. The oldest ones are enough to find the cause. */
 const OLDEST = 50;
 
 /** The queues of `GET /queues` whose rows are shown here, each with its statement. */

@@ -9,7 +9,9 @@ import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.t
 
 const TAG = 'Network';
 
-/** Returns a route that marks something as reviewed; until then, the service reports it. */
+/**
+ * Declares a route that marks something as reviewed. Until then, the service keeps reporting it.
+ */
 function lookedIntoRoute(
   { db }: ApiContext,
   matter: {

@@ -128,8 +128,8 @@ function changeRoute(
     ...declared,
     method: 'POST',
     moves: 'access',
-    // One operator may do it alone: it changes which phones can be read, not who may charge, and a
-    // leaked key cannot wait.
+    // One operator may do it alone: it changes which phones can be read, not who may charge, and
+    // replacing a leaked key is urgent.
     alone: true,
     tag: TAG,
     access: 'operator',

@@ -48,7 +48,7 @@ const statuses = async () => {
 const keyChange = (verb: 'use' | 'end', version: number, by = staff) =>
   by.post(`/smart_tap/keys/${verb}`, { ...REASON, version });
 
-/** Adds a terminal as it is after a live account's verification was revoked. */
+/** Adds a terminal in the state that it has after its live account's verification was revoked. */
 async function addTerminal(mode: 'test' | 'live'): Promise<string> {
   const livemode = mode === 'live';
   const id = newId('terminal', server.clock.now());

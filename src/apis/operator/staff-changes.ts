@@ -15,12 +15,12 @@ export function byOf(ctx: ApiContext, { caller, requestId, now }: PersonRequest)
   return { userId: sessionOf(caller).user_id, actor: actorOf(caller, requestId), now, people };
 }
 
-/** The id of the proposal that waits for a colleague; `null` if nothing had to wait. */
+/** The id of the proposal that waits for a colleague; `null` if the change was carried out. */
 export const ProposalId = nullable(
   idOf('prop_', 'proposal that a colleague must approve; `null` if the change was made'),
 );
 
-/** Returns the id of a waiting proposal; `null` if it was carried out at once. */
+/** Returns the proposal's id while it waits; `null` if it was carried out immediately. */
 export function waitingOf({ id, status }: Pick<ProposalRow, 'id' | 'status'>): string | null {
   return status === 'open' ? id : null;
 }
@@ -47,7 +47,7 @@ export async function recordByStaff(
   });
 }
 
-/** Converts the chain's numbers to decimal strings. */
+/** Converts bigints from the chain to decimal strings, as a `JSON.stringify` replacer. */
 export function plain(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -65,8 +65,8 @@ function disableRoute({ db }: ApiContext) {
     path: '/operators/{id}/disable',
     operationId: 'disableOperator',
     moves: 'access',
-    // One operator may do it alone, because the other of two may be the attacker. An operator who
-    // removes colleagues cannot act alone for a week.
+    // One operator may remove another alone, because the other one may be the attacker. After that,
+    // the remaining operator cannot act alone for a week.
     alone: true,
     tag: TAG,
     summary: 'Remove a colleague’s access, everywhere and at once',

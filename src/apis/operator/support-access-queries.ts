@@ -1,6 +1,9 @@
 import type { Sql } from '#db/database.ts';
 
-/** Returns the account and mode of an intent, since staff requests name no account. */
+/**
+ * Returns the account and mode of an intent, because requests of support staff do not name an
+ * account.
+ */
 export async function selectIntentOwner(
   sql: Sql,
   id: string,
@@ -60,7 +63,7 @@ export interface ChainRequestRow {
   }[];
 }
 
-/** Returns an intent's and its refunds' jobs, with sender, nonce and signed transactions. */
+/** Returns the jobs of an intent and its refunds, with sender, nonce and signed transactions. */
 export async function selectChainRequests(
   sql: Sql,
   wanted: {

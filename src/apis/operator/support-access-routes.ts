@@ -16,8 +16,8 @@ const TAG = 'Support';
 const LOOKED = 'payment_intent.read_by_support';
 
 /**
- * The time for which a reason is valid: long enough for a support call with its waits. After that,
- * a new one is needed.
+ * Validity of a reason: long enough for a support call and its waits. Later reads need a new
+ * reason.
  */
 const LOOK_MS = 30 * 60_000;
 

@@ -10,7 +10,7 @@ async function idsOf(sql: Sql, statement: string, value: unknown): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-/** Finds an intent by its own id, its payment's, or a refund's. */
+/** Finds an intent by its own id, its payment's id, or a refund's id. */
 export function selectIntentsById(sql: Sql, id: string): Promise<string[]> {
   return idsOf(
     sql,
@@ -49,8 +49,8 @@ export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise
 }
 
 /**
- * Finds intents by a transaction that this service sent, mined or not; otherwise by a booked
- * payment.
+ * Finds intents by a transaction that this service sent, mined or not, or else by a booked
+ * payment's transaction.
  */
 export async function selectIntentsByTransaction(sql: Sql, hash: string): Promise<string[]> {
   const sent = await idsOf(

@@ -42,7 +42,7 @@ export const reconciliationDifferences = table('reconciliation_differences', {
   details: as<unknown>('jsonb'),
   first_seen: 'timestamptz',
   last_seen: 'timestamptz',
-  /** Time at which staff accepted the difference, which may then persist. */
+  /** Time at which staff accepted the difference; an accepted difference may remain. */
   accepted_at: 'timestamptz?',
 });
 

@@ -17,7 +17,10 @@ export async function findTag(
   return tag === null ? null : ((await selectTaggedTerminal(db, tag)) ?? null);
 }
 
-/** Returns the id of this payment on the tag, which reveals neither the intent nor its pay link. */
+/**
+ * Returns the reference that identifies this payment on the tag. It reveals neither the intent nor
+ * the pay link.
+ */
 export function referenceOf({ keys: { id: idKey } }: ApiContext, link: PayLink): string {
   const { livemode } = link.intent.tenant;
   return numberedId(idKey, 'tagPayment', { livemode, number: link.number });
@@ -48,8 +51,8 @@ export async function findTagPayment(
 }
 
 /**
- * Waits for the oldest open payment of the terminal. Returns `null` if there is none before the
- * time-out, or if the shop takes no payments now.
+ * Waits for the terminal's oldest open payment. Returns `null` on time-out, or if the shop takes no
+ * payments now.
  */
 export async function awaitTagPayment(
   ctx: ApiContext,

@@ -12,15 +12,15 @@ export function fillPage(html: string, { title, body }: FinishedPage): string {
 }
 
 /**
- * Returns JSON for a script element, escaped so that it cannot close the element, in HTML or in
- * XML.
+ * Serializes the document as JSON for a script element, escaped so that it cannot close the element
+ * in HTML or XML.
  */
 export function dataOf(document: object): string {
   return JSON.stringify(document).replaceAll('<', '\\u003c').replaceAll('&', '\\u0026');
 }
 
 /**
- * Returns a path if the node is on the page's own origin, so that the page works under any host
+ * Returns the node's path if it is on the page's own origin, so that the page works under any host
  * name.
  */
 export function fromPage(url: string | null, webUrl: string): string | null {

@@ -7,7 +7,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { intentOfToken } from '#payments/pay-link.ts';
 
 /**
- * Above this rate a client gets the plain page, without a database read; the page then shows the
+ * Above this rate a client gets the plain page, without a database read. The plain page shows
  * errors itself.
  */
 const LIMIT = { requests: 240, seconds: 60 };

@@ -43,8 +43,7 @@ test('whichever way races, an intent is paid once', async (t) => {
         now: new Date(),
       }),
     );
-    // Signs before the race, because a wallet that reads the link later finds it paid, with nothing
-    // to sign.
+    // Signs before the race: a wallet that reads the link after it is paid has nothing to sign.
     const ways = [
       await signByLink(ground.server.pay, token, { account }),
       await signByLink(ground.server.pay, token, contract),

@@ -11,9 +11,9 @@ export interface PdfFont {
 }
 
 /**
- * Latin, Arabic, Japanese and Cyrillic letters, in the order in which they are preferred: 9 MB
- * installed, of which these files are 1.5 MB. A document embeds the letters that it uses. Noto Sans
- * JP would be 80 MB.
+ * Latin, Arabic, Japanese and Cyrillic fonts, in order of preference. The packages take 9 MB when
+ * installed, and these files 1.5 MB of that; Noto Sans JP would be 80 MB. A document embeds only
+ * the letters that it uses.
  */
 const FILES = [
   'noto-sans-arabic/files/noto-sans-arabic-latin-400-normal.woff',
@@ -31,8 +31,8 @@ const SFNT_HEADER = 12;
 const SFNT_ENTRY = 16;
 
 /**
- * Unpacks a WOFF file into the font that it contains: the library would unpack a table again for
- * each letter, which made a receipt take 3 s.
+ * Unpacks a WOFF file into the font that it contains. Otherwise the library unpacks a table again
+ * for each letter, and a receipt takes 3 s.
  */
 function unpacked(woff: Buffer): Buffer {
   const count = woff.readUInt16BE(12);
@@ -67,7 +67,10 @@ function load(): PdfFont[] {
   });
 }
 
-/** Loaded with this module, which the first opened receipt imports: takes about 100 ms. */
+/**
+ * Loads the fonts with this module, which the first opened receipt imports. This takes about 100
+ * ms.
+ */
 export const PDF_FONTS: readonly PdfFont[] = load();
 
 /** A part of a text in one font. */
@@ -92,8 +95,8 @@ function covers({ has }: PdfFont, letter: string): boolean {
 }
 
 /**
- * Returns the letter in a font that has it, or its compatible form (half-width katakana); null if
- * no font has it.
+ * Returns the letter with a font that has it. If none has it, returns its compatible form
+ * (half-width katakana), or null.
  */
 function runOf(letter: string, before: PdfFont | undefined): FontRun | null {
   for (const text of [letter, letter.normalize('NFKC')]) {

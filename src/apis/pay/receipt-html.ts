@@ -6,7 +6,7 @@ import { isolatedHtml, type Writer } from '#texts/text.ts';
 
 /** Stops a browser's translator from changing amounts, ids and names. */
 const AS_IT_IS = 'translate="no"';
-/** Hashes, addresses and numbers read left to right on a right-to-left page. */
+/** Hashes, addresses and numbers are read from left to right, even on a right-to-left page. */
 const LEFT_TO_RIGHT = `${AS_IT_IS} dir="ltr"`;
 
 function given(value: string, isCode: boolean | undefined): string {
@@ -35,7 +35,7 @@ function list(kind: string, lines: readonly ReceiptLine[]): string {
 
 /**
  * Draws the QR code of a printed receipt, which the clerk scans when goods are returned. Each run
- * of dark modules is one stroke, which compresses to less than an outline.
+ * of dark modules is one stroke, because strokes compress better than an outline.
  */
 function qr(url: string, { html }: Writer): string {
   const { data, size } = encode(url, { ecc: 'M', border: 2 });
@@ -56,8 +56,8 @@ function qr(url: string, { html }: Writer): string {
 }
 
 /**
- * Renders the whole receipt, readable without script. The script only asks `node` (an absolute URL
- * or a path from the root), if there is one, whether the chain confirms it.
+ * Renders the whole receipt, readable without script. If `node` (an absolute URL or a path from the
+ * root) is set, the script asks it whether the chain confirms the payment.
  */
 export function receiptPage(
   slip: Slip,

@@ -11,12 +11,12 @@ const METHODS: Readonly<Record<string, TextKey>> = {
   wallet: 'receipt.method.wallet',
 };
 
-/** Formats atoms as `6.78 USDC`, rounded to cents because people remember it so. */
+/** Formats atoms as `6.78 USDC`, rounded to cents, as people remember amounts. */
 export function headlineOf(atoms: number, { locale }: Writer): string {
   return `${headlineUsdc(BigInt(atoms), locale)} USDC`;
 }
 
-/** Returns a sum in the shop's currency, with the same in USDC below it. */
+/** Returns a line with a sum in the shop's currency, and the sum in USDC below it. */
 function bothSums(name: string, { shown, usdc }: { shown: string | null; usdc: string }) {
   return shown === null ? { name, value: usdc } : { name, value: shown, also: named(usdc) };
 }
@@ -56,7 +56,7 @@ function amountLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
   return lines;
 }
 
-/** Returns `1 EUR = 1.0854 USDC`: the rate that was locked for the sale. */
+/** Returns the rate that was locked for the sale, as `1 EUR = 1.0854 USDC`. */
 function rateLines(
   { presentment, time_zone }: ShownReceipt,
   { text, time }: Writer,
@@ -132,7 +132,10 @@ function chainLines({ proof }: ShownReceipt, { text, isolated }: Writer): Receip
   ];
 }
 
-/** Describes the refunds. Counts succeeded ones only, because a pending one may still fail. */
+/**
+ * Describes the refunds in words. Only succeeded refunds count, because a pending one may still
+ * fail.
+ */
 function stateOf({ sale, tip, refunds }: ShownReceipt, { text }: Writer): Slip['state'] {
   const back = refunds.reduce((sum, one) => sum + (one.status === 'succeeded' ? one.amount : 0), 0);
   if (back === 0) return null;

@@ -23,9 +23,9 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 import { type Writer, writerFor } from '#texts/text.ts';
 
-/** Generous, because a shop's customers share one address on its Wi-Fi. */
+/** A generous limit, because a shop's customers share one address on its Wi-Fi. */
 const LIMIT = { requests: 240, seconds: 60 };
-/** A PDF takes about 100 ms of a core. */
+/** Limit for PDFs; each takes about 100 ms of one core. */
 const PDF_LIMIT = { requests: 30, seconds: 60 };
 
 function tooManyPage({ language, html }: Writer): string {
@@ -45,7 +45,7 @@ function wantedOf(path: string): Wanted {
   return { token, form: (form as Form | undefined) ?? 'html' };
 }
 
-/** Reads the width: 48 columns by default; `null` if printers have no such width. */
+/** Reads the width in columns, 48 by default; `null` if printers do not have that width. */
 function widthOf(query: unknown): TextWidth | null {
   const { width = '48' } = query as { readonly width?: unknown };
   return TEXT_WIDTHS.find((known) => String(known) === width) ?? null;
@@ -86,7 +86,7 @@ function sendMissing(
 
 interface Found {
   readonly slip: Slip;
-  /** A node that browsers may call. */
+  /** URL of a node that browsers may call. */
   readonly node: string | null;
 }
 

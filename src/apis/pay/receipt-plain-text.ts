@@ -6,8 +6,8 @@ export const TEXT_WIDTHS = [32, 48] as const;
 export type TextWidth = (typeof TEXT_WIDTHS)[number];
 
 /**
- * Characters that printers interpret as commands (a merchant writes its own name), and those that
- * take no cell. Without them, an emoji is one glyph, or several of known width.
+ * Control characters, which a printer could execute (merchants choose their own names), and
+ * zero-width characters. Without the latter, an emoji is one glyph, or several of known width.
  */
 const NOT_PRINTED =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;

@@ -17,7 +17,7 @@ export function shortened(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-/** Shown if this process serves no network of that mode. */
+/** Shown if this process serves no network in that mode. */
 const NO_CONTRACT = `0x${'0'.repeat(40)}`;
 
 export type ShownReceipt = ReturnType<typeof renderReceipt>;

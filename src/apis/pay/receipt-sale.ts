@@ -15,8 +15,8 @@ export interface ShownSale {
 }
 
 /**
- * Returns a function that writes the sums of a sale, which are minor units of its currency, or
- * atoms.
+ * Returns a function that formats the sums of a sale, which are in minor units of its currency or
+ * in atoms.
  */
 export function sumWriter(
   { presentment }: Pick<ShownSale, 'presentment'>,
@@ -47,7 +47,7 @@ function itemLines(item: LineItem, sum: (value: number) => string, writer: Write
   return [line, { name: writer.text('receipt.discount'), value: sum(-discount) }];
 }
 
-/** Returns each line with its price and discount. Empty for a sale of a plain sum. */
+/** Returns each line with its price and discount; empty if the sale has only an amount. */
 export function itemsOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
   const { line_items: items, discount } = sale;
   if (items === null) return [];
@@ -70,7 +70,7 @@ export function taxesOf(
   }));
 }
 
-/** Returns the fiscal signer's answer as text. Empty if it was not sent to a signer. */
+/** Returns the fiscal signer's answer as text; empty if the sale was not sent to a signer. */
 export function fiscalLines(fiscal: Fiscal | null, { text }: Writer): ReceiptLine[] {
   if (fiscal === null) return [];
   const name = text('receipt.fiscal');

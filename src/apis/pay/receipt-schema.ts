@@ -61,7 +61,7 @@ const ProofSchema = Type.Object(
 
 const ShopText = (description: string) => nullable(Type.String({ description }));
 
-/** The payee, as every form of a receipt names it. */
+/** The payee, as every format of a receipt shows it. */
 const MerchantSchema = Type.Object(
   {
     name: Type.String({

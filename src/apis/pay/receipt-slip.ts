@@ -15,7 +15,7 @@ export interface ReceiptLine {
   /** True for a value in the reader's language, with Unicode isolates. */
   readonly isWords?: boolean;
   /**
-   * True for an on-chain fact that is printed on paper; the others are only on the receipt's page.
+   * True for an on-chain fact that paper receipts include; other facts appear only on the web page.
    */
   readonly isPrinted?: boolean;
   readonly href?: string | null;

@@ -59,8 +59,7 @@ function placeIn({ networks }: Solvency, one: NetworkSolvency): number {
 }
 
 /**
- * Renders the page, readable without script. The script only queries the nodes and recomputes the
- * sums.
+ * Renders the page, readable without script. The script queries the nodes and recomputes the sums.
  */
 function solvencyPage(
   solvency: Solvency,
@@ -77,8 +76,8 @@ ${solvency.networks.map((one) => section(one, placeIn(solvency, one), nodeOf(one
 }
 
 /**
- * Serves `/solvency`, a rendered page, and `/solvency.json`, the same data for programs: the funds
- * that each network's contract holds and owes. Public.
+ * Serves `/solvency`, a public page, and `/solvency.json`, the same data for programs: the funds
+ * that each network's contract holds and owes.
  */
 export function createSolvencyGate(ctx: ApiContext) {
   const read = createSolvencyReader(ctx);

@@ -7,7 +7,7 @@ import { type Holdings, readHoldings } from '#settlement/chain/holdings.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** One contract of a network. Sums are atoms, and `null` while its chain is unreachable. */
+/** One contract of a network. Sums are in atoms, and `null` while its chain is unreachable. */
 export interface NetworkSolvency {
   readonly network: Network;
   readonly chain_id: number;
@@ -21,7 +21,10 @@ export interface NetworkSolvency {
   readonly held: number | null;
   readonly owed_to_merchants: number | null;
   readonly fees: number | null;
-  /** Held minus owed: plain transfers to the contract. A negative value means missing money. */
+  /**
+   * Held minus owed, which is what plain transfers added to the contract. A negative value means
+   * missing money.
+   */
   readonly surplus: number | null;
 }
 
@@ -32,7 +35,7 @@ export interface Solvency {
   readonly networks: readonly NetworkSolvency[];
 }
 
-/** The chain is read at most once in this time, for any number of visitors. */
+/** Time for which one reading of the chain serves all visitors. */
 const KEPT_MS = 10_000;
 
 const UNKNOWN = {

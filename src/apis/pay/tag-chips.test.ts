@@ -82,7 +82,7 @@ async function settingsOf({ terminalId }: Counter): Promise<CardSettings> {
 
 const pathOf = (address: string) => new URL(address).pathname.replace('/t/', '/tags/');
 
-/** Handles the address that the chip produced as the page does. */
+/** Requests the address that the chip produced, in the way that the page does. */
 function visit(address: string, at = pathOf(address)): Promise<Reply> {
   const { searchParams } = new URL(address);
   const body = { picc_data: searchParams.get('p'), cmac: searchParams.get('c') };

@@ -7,7 +7,7 @@ import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type TextKey, writerFor } from '#texts/text.ts';
 
-/** Generous, because a shop's customers share one address on its Wi-Fi. */
+/** A generous limit, because a shop's customers share one address on its Wi-Fi. */
 const LIMIT = { requests: 120, seconds: 60 };
 
 function page(language: TextLanguage, heading: TextKey, text: TextKey): string {
@@ -15,7 +15,10 @@ function page(language: TextLanguage, heading: TextKey, text: TextKey): string {
   return plainPage(writer.html(heading), `<p>${writer.html(text)}</p>`, language);
 }
 
-/** Serves the page of a tag, or the replacement if the tag is unknown or the client is too fast. */
+/**
+ * Serves the page of a tag. An unknown tag gets a plain 404 page, and a client above the limit a
+ * plain 429 page.
+ */
 export function createTagGate(ctx: ApiContext, nowMs?: () => number) {
   const limiter = memoryRateLimiter(LIMIT, nowMs);
   return async (

@@ -28,8 +28,8 @@ export function tagMissing(): Refusal {
 }
 
 /**
- * Omits all fields that lead to the order. The order itself is shown only to a customer who has
- * proven to be at the counter.
+ * Renders the payment without fields that lead to the order. Only a customer who has proven to be
+ * at the counter sees the order.
  */
 async function renderPayment(
   ctx: ApiContext,

@@ -72,7 +72,8 @@ describe('a tag on the counter', () => {
     const intentId = await charge(counter);
     const asked = performance.now();
     const opened = await waiting;
-    // The poll answered early: it would have waited for twenty seconds.
+    // The poll returned early: a payment was already waiting, and otherwise it takes twenty
+    // seconds.
     assert.ok(performance.now() - asked < 3_000, `${performance.now() - asked} ms`);
     const merchant = await ground.server.merchant();
     const intent = (await merchant.get(`/payment_intents/${intentId}`)).body;
@@ -211,7 +212,7 @@ describe('a tag on the counter', () => {
 test('the page of a tag is not cached; unknown ones are not found; 120 open a minute', async () => {
   const app = fastify({ exposeHeadRoutes: false });
   const folder = await ensureBuilt(tmpdir());
-  // Freezes time, because on a slow machine the limit would let in more visits.
+  // Freezes time. On a slow machine, the limit would otherwise let in more visits.
   const gates = { tag: createTagGate(ground.store.ctx, () => 0) };
   await addWebRoutes(app, { folder, production: true, gates });
   const get = (token: string, remoteAddress = '192.0.2.1') =>

@@ -21,9 +21,12 @@ import {
 } from '#testing/undeployed-wallets.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
-/** A job waits for a block or two. */
+/** Time-out for a deployment: a job waits for a block or two. */
 const DEPLOYED_MS = 15_000;
-/** A request that waits for a wallet notices within 200 ms that its caller is gone. */
+/**
+ * A request that waits for a wallet must notice within this time (usually 200 ms) that its caller
+ * has disconnected.
+ */
 const NOTICED_MS = 1_000;
 
 let ground: PayGround;
@@ -114,7 +117,8 @@ test('no wallet is deployed while nothing is settled', async () => {
 });
 
 test('a chip whose address is such a wallet gets the remedy at the till', async () => {
-  // Wallets of listed and unlisted factories get the same answer: none is simulated there.
+  // No wallet is simulated at the till, so those of listed and unlisted factories get the same
+  // answer.
   for (const factory of [FACTORIES.honest, FACTORIES.unlisted]) await tapUndeployed(factory);
   assert.deepEqual(await deployments(), []);
 });

@@ -97,7 +97,7 @@ function revokeRoute(ctx: ApiContext) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const { id: payerId } = payerOfCaller(caller);
-      // The update locks the row, so it waits for a confirm that is being decided with this token.
+      // The update locks the row, so it waits for a concurrent confirm that uses this token.
       const row = await ctx.db.transaction((tx) =>
         revokeAgentTokenRow(tx, { id: params.id ?? '', payerId, now }),
       );

@@ -23,7 +23,7 @@ import type { ReceiptPages } from '#payments/receipt-url.ts';
 export const PKPASS = 'application/vnd.apple.pkpass';
 const ROOT = '/api/apple-wallet';
 
-/** Many phones may share an IP address, and each sends two requests per change. */
+/** Rate limit per address. Many phones may share one, and each sends two requests per change. */
 const ASKED: RateLimit = { requests: 600, seconds: 60 };
 /** Phones report errors to this log. */
 const LOGS: RateLimit = { requests: 10, seconds: 60 };
@@ -34,8 +34,8 @@ const PUSH_TOKEN = /^[0-9A-Fa-f]{16,200}$/;
 const MAX_LOG_LINES = 10;
 const MAX_LOG_LINE = 300;
 /**
- * A change has the time at which its transaction began, and may become visible after a later one.
- * So phones get the changes of these last seconds again.
+ * Overlap between answers. A change bears the time at which its transaction began, so it can become
+ * visible after a later one; phones get the changes of the last seconds twice.
  */
 const OVERLAP_MS = 10_000;
 
@@ -76,7 +76,7 @@ async function register(ctx: ApiContext, request: Asked): Promise<number> {
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
     return 400;
   }
-  // More than one person has, so that a stolen pass token cannot fill the table.
+  // More devices than one person has. The limit keeps a stolen pass token from filling the table.
   if ((await countOtherDevices(ctx.db, { device, passId })) >= MAX_DEVICES) return 429;
   const now = ctx.clock.now();
   return (await upsertAppleDevice(ctx.db, { device, passId, pushToken, now })) ? 201 : 200;

@@ -98,7 +98,7 @@ interface Owner {
   readonly pass: PassJson;
 }
 
-/** Adds a payer who has added a pass to an iPhone. */
+/** Creates a payer who has added a pass to an iPhone. */
 async function newOwner(): Promise<Owner> {
   const token = await signInWallet(server.url, newWallet());
   const me = server.payer(token);

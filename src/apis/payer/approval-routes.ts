@@ -65,8 +65,7 @@ function approveRoute(ctx: ApiContext) {
       'A wallet that is not on the chain yet (ERC-6492) is deployed first, if the operator lists ' +
       'its factory. If that takes long, the answer is 503, and the same request continues.',
     scope: null,
-    // No key is needed: the signatures carry nonces, so a repeated request is refused and never
-    // executed twice.
+    // No idempotency key is needed: the signatures carry nonces, so a repeated request is refused.
     idempotency: 'ignored',
     body: ApprovalBody,
     responses: { 201: requestResponse },

@@ -387,8 +387,8 @@ describe('USDC is sent out while the operator pays the gas', () => {
   type Signed = Awaited<ReturnType<typeof signTransfer>>;
 
   /**
-   * Submits the signature to the token before the relayer, as a stranger who has seen it, with a
-   * higher fee.
+   * Submits the signature to the token before the relayer does, like a stranger who has seen it and
+   * pays a higher fee.
    */
   async function sendAsStranger(from: PrivateKeyAccount, signed: Signed): Promise<void> {
     const { to, amount, valid_before, nonce, signature } = signed;
@@ -397,7 +397,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
     await sendFirst(network.usdc, data);
   }
 
-  /** Puts the tables in the state after a restore to a copy from before the transfer. */
+  /** Puts the tables into the state of a backup from before the transfer. */
   async function forget(id: unknown): Promise<void> {
     await store.db.query('delete from payer_transfers where request_id = $1', [id]);
     await store.db.query('delete from payer_requests where id = $1', [id]);
@@ -424,8 +424,8 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const [first, other] = [await signTransfer(account), await signTransfer(account)];
     const hand = () => me.post('/transfers', first);
     const { sending } = await overtake(hand, () => sendAsStranger(account, other));
-    // The transfer reverted for lack of funds. Anyone who saw the signature could submit it once
-    // there are more.
+    // The transfer reverted for lack of funds. Anyone who saw the signature can submit it once the
+    // wallet has enough.
     const triedBefore = async () => {
       const rows = await store.db.query<{ tries: number }>(
         `select tries from chain_requests where kind = 'transfer' and payload->>'nonce' = $1`,
@@ -445,8 +445,8 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const signed = await signTransfer(account);
     const sent = await me.post('/transfers', signed);
     await forget(sent.body.id);
-    // The wallet now holds less than the amount. If this were refused, the app would send it a
-    // second time.
+    // The wallet now holds less than the amount. If the service refused the request, the app would
+    // send the money a second time.
     const again = await me.post('/transfers', signed);
     assert.notEqual(again.body.id, sent.body.id);
     assert.deepEqual(

@@ -123,7 +123,7 @@ function changeRoute(ctx: ApiContext) {
       if (turned !== null) return turned;
       const { id: payerId, livemode } = payerOfCaller(caller);
       const limit = body.per_payment_limit;
-      // The update locks the row, so it waits for a tap that is being decided with this card.
+      // The update locks the row, so it waits for a concurrent tap of this card.
       const row = await ctx.db.transaction(async (tx) => {
         const id = params.id ?? '';
         const perPaymentLimit = limit === undefined ? null : BigInt(limit);
@@ -161,7 +161,7 @@ function deleteRoute(ctx: ApiContext) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const { id: payerId, livemode } = payerOfCaller(caller);
-      // The update locks the row, so it waits for a tap that is being decided with this card.
+      // The update locks the row, so it waits for a concurrent tap of this card.
       const row = await ctx.db.transaction((tx) =>
         revokeCardRow(tx, { id: params.id ?? '', payerId, now }),
       );

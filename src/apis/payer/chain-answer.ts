@@ -6,8 +6,8 @@ import { renderPayerRequest } from '#payers/render.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 /**
- * The time for which a response waits: blocks come every second or two; after this time the caller
- * polls the request.
+ * Time for which a response waits for the chain, whose blocks come every second or two. Afterwards
+ * the caller polls the request.
  */
 const CHAIN_WAIT_MS = 20_000;
 

@@ -205,7 +205,7 @@ function changeRoute({ db }: ApiContext) {
       const name = nameIn(params);
       if (isRefusal(name)) return name;
       const payerId = payerOfCaller(caller).id;
-      // The row lock waits for a payment that is being decided with this chip.
+      // The row lock waits for a concurrent payment with this chip.
       const row = await db.transaction(async (tx) => {
         const before = await lockChip(tx, { payerId, name });
         if (before === undefined) return undefined;

@@ -142,14 +142,15 @@ function answerRoute(ctx: ApiContext, approve: boolean) {
     path: `/confirmations/{intent}/${verb}`,
     operationId: `${verb}Confirmation`,
     moves: 'money',
-    // No fresh signature is required: the limits already bound this one payment, and the payer is
-    // at a till.
+    // No fresh signature is required: the wallet's limits already bound this one payment, and the
+    // payer is at a till.
     asks: 'never',
     tag: TAG,
     summary: approve ? 'Confirm a payment' : 'Reject a payment',
     description: 'Within 60 seconds of the tap.',
     scope: null,
-    // No key is needed: a second answer changes nothing, because the payment stores the first.
+    // No idempotency key is needed: the payment stores the first answer, and a second one changes
+    // nothing.
     idempotency: 'ignored',
     params: { intent: 'paymentIntent' },
     responses: {

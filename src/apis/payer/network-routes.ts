@@ -7,7 +7,7 @@ import type { PassFiles } from '#payers/pass-files.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** Open without a session, because a payer must name a chain to sign in. */
+/** Works without a session, because a payer must name a chain to sign in. */
 export const NETWORKS_PATH = '/networks';
 
 function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {

@@ -2,9 +2,9 @@
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
 
 /**
- * Accepts a sign-in message only if it names this service: the public address if one is configured,
- * else this machine. It never uses the request's Host header, which an attacker who relays a
- * message signed for another site controls.
+ * Accepts a sign-in message only if it names this service: the configured public address, or else
+ * this machine. Ignores the request's Host header, which an attacker controls who relays a message
+ * signed for another site.
  */
 export function createDomainCheck(
   publicUrl: string | null,

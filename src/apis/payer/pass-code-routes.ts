@@ -23,8 +23,8 @@ function createRoute(ctx: ApiContext) {
     path: '/passes/{id}/codes',
     operationId: 'createPassCode',
     moves: 'money',
-    // No fresh signature is required: the code pays once, within a minute and the limits, which a
-    // session may do at the till.
+    // No fresh signature is required: the code pays once, within a minute and within the limits; a
+    // session could do the same at the till.
     asks: 'never',
     tag: 'Payer app',
     summary: 'Create a one-time code of a pass, valid for a minute',

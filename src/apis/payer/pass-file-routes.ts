@@ -37,7 +37,7 @@ function notConfigured(wallet: string): Refusal {
   );
 }
 
-/** Returns the pass in the format of this wallet, which also gets its later changes. */
+/** Returns the pass in this wallet's format. The wallet then receives later changes of the pass. */
 async function issue(
   ctx: ApiContext,
   request: Pick<Handled<PayerCaller, unknown, unknown>, 'caller' | 'params' | 'now'>,
@@ -57,8 +57,8 @@ async function issue(
     return refuse('unexpected_state', 'This pass was revoked and no longer has a file.');
   }
   if (passFiles[wallet] === null) return notConfigured(WALLET_NAMES[wallet]);
-  // Without a value for readers the pass is only a picture; with one, the phone that holds it can
-  // pay.
+  // Without a value for readers the pass is only a picture. With one, anyone who holds the phone
+  // can pay.
   const pays = wallet === 'google' || passFiles.apple?.atReaders === true;
   const refused = pays ? consentRefusal(request.caller, now) : null;
   if (refused !== null) return refused;

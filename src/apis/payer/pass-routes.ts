@@ -110,7 +110,8 @@ function revokeRoute(ctx: ApiContext) {
     handle: async ({ caller, params, now }) => {
       const { id: payerId, livemode } = payerOfCaller(caller);
       const row = await ctx.db.transaction(async (tx) => {
-        // A tap that is being decided holds this lock, so it has ended when the response is sent.
+        // Waits for a tap that is being decided, which holds this lock; the tap has ended before
+        // the response is sent.
         await lockPayer(tx, payerId);
         const revoked = await revokePassRow(tx, { id: params.id ?? '', payerId, now });
         if (revoked === undefined) return undefined;

@@ -80,7 +80,7 @@ test('an erased payer leaves wallet and id in text columns, and no way to pay', 
   assert.equal(paid.status, 200, JSON.stringify(paid.body));
   assert.deepEqual(await findText(store.db, 'Ring of Paula'), ['passes.label']);
   const { body: me } = await payer.get('/me');
-  // Deletes them, because other payers of this test also have rings.
+  // Deletes the passes of other payers of this test, which have the same label.
   await store.db.query('delete from passes where payer_id <> $1', [String(me.id)]);
   assert.equal((await payer.post('/me/erase')).status, 204);
   assert.deepEqual(await findText(store.db, 'Ring of Paula'), []);

@@ -12,7 +12,7 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { smartTapValue, vasValue } from '../../../reader/src/protocols/tap.ts';
 
-/** Bytes that precede the message of the pass. */
+/** Number of bytes before the message of the pass. */
 const HEADS = { smart_tap: 33, apple_vas: 5 } as const;
 
 const clock = new FakeClock();

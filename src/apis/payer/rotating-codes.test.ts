@@ -62,7 +62,7 @@ async function outcome(
   return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
 }
 
-/** Returns a code that is wrong at every nearby step. */
+/** Returns a code that is wrong at every nearby time step. */
 const wrongOf = ({ passId, shows }: Phone) => {
   const near = [-2, -1, 0, 1, 2].map((steps) => shows(steps));
   const guesses = Array.from({ length: 9 }, (_, i) => rotatingValue(passId, `0000000${i}`));

@@ -37,8 +37,9 @@ function nonceRoute(ctx: ApiContext) {
 const HELD_SECONDS = 400 * 86_400;
 
 /**
- * Returns a cookie with the wallet's last digits, for the wallet's own page. If the browser has
- * deleted the page's storage, they show which wallet it held. They authorize nothing.
+ * Returns a cookie with the last digits of the wallet's address, for the wallet's own page. After
+ * the browser has deleted the page's storage, they show which wallet it held. They authorize
+ * nothing.
  */
 function heldCookie({ address }: { readonly address: string }): string {
   const end = address.slice(-4).toLowerCase();

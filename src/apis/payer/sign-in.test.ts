@@ -140,7 +140,7 @@ describe('a message is refused', () => {
 
   test('with a made-up nonce, and no chain is asked about it', async () => {
     const message = messageOf(newWallet(), await freshMessage({ nonce: 'a'.repeat(22) }));
-    // No chain answers here, so checking a key that is not the wallet's would give 503.
+    // No chain responds in this test, so checking another key's signature would return 503.
     const signature = await newWallet().signMessage({ message });
     const { status, body } = await visitor.post('/sign_in', { message, signature });
     assert.deepEqual([status, errorCodeOf(body)], [401, 'sign_in_failed']);

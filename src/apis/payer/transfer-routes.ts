@@ -19,16 +19,16 @@ import { canSponsor } from '#settlement/status/relayer-status.ts';
 
 /** The most transfers per hour that the operator pays for. */
 export interface TransferLimits {
-  /** Per IP address, since its owner can create any number of wallets. */
+  /** Per IP address, because one client can create any number of wallets. */
   readonly perAddress: number;
   /** Per network in total. */
   readonly perHour: number;
 }
 
 /**
- * Counts a transfer in its own transaction. Reaching the network's limit raises an alarm, so that
- * nothing drains the sponsor's gas balance unnoticed and the operator can tell a busy hour from an
- * attack.
+ * Counts a transfer against the limits, in a transaction of its own. Reaching the network's limit
+ * raises an alarm: an operator can tell a busy hour from an attack that drains the sponsor's gas
+ * balance.
  */
 export function takeTransfer(
   { tenant, address }: PayerCaller,
@@ -64,8 +64,8 @@ const EXAMPLE = {
 };
 
 /**
- * True if the operator pays for gas: off unless switched on. A sandbox always pays on its own
- * chains, where gas costs nothing and wallets hold no native coin.
+ * True if the operator pays for gas; off by default. A sandbox always pays on its own chains, where
+ * gas costs nothing and wallets hold no native coin.
  */
 export function paysGas(
   settings: Pick<ApiContext['settings'], 'gaslessTransfers' | 'isSandbox' | 'chains'>,
@@ -76,7 +76,7 @@ export function paysGas(
   return gaslessTransfers?.includes(network) ?? (isSandbox && chains[network] === null);
 }
 
-/** True if it is switched on and the sponsor's key can pay for gas. */
+/** True if sponsoring is switched on and the sponsor's key can pay for gas. */
 export async function sponsorsNow(ctx: ApiContext, chain: Chain): Promise<boolean> {
   return paysGas(ctx.settings, chain.config.livemode) && (await canSponsor(ctx.db, chain));
 }
@@ -87,7 +87,8 @@ export function transferRoute(ctx: ApiContext) {
     path: '/transfers',
     operationId: 'createTransfer',
     moves: 'money',
-    // The body already contains the wallet's signature for this request.
+    // No fresh signature is required: the body already contains the wallet's signature for this
+    // request.
     asks: 'never',
     tag: 'Payer app',
     summary: 'Send USDC from the wallet; the operator pays the gas',

@@ -12,8 +12,8 @@ export function consentRefusal({ signedAt }: PayerCaller, now: Date): Refusal | 
 }
 
 /**
- * Wraps a route so that it needs the wallet's own signature where its `asks` says so. A session
- * alone may read, answer questions and take rights away, but not add a way to pay.
+ * Wraps a route so that it requires a fresh signature of the wallet where its `asks` says so. A
+ * session alone may read, answer confirmations and revoke access, but cannot add a way to pay.
  */
 export function withWalletConsent(route: AnyRoute<PayerCaller>): AnyRoute<PayerCaller> {
   const asks = asksOf(route);

@@ -55,8 +55,8 @@ export async function readWallet(ctx: ApiContext, payer: PayerRow): Promise<Wall
 }
 
 /**
- * Returns atoms for JSON: an unlimited allowance exceeds its exact integers, so the largest one is
- * shown.
+ * Returns atoms as a JSON number. An unlimited allowance exceeds the exact integers and is shown as
+ * the largest one.
  */
 function shownAtoms(value: bigint): number {
   const max = BigInt(Number.MAX_SAFE_INTEGER);

@@ -7,9 +7,9 @@ export interface AdvancedTo {
   readonly now: Date;
 }
 
-// Each statement moves one table's deadlines of an account's test mode closer on the service's
-// clock, which leaves them unchanged on the account's clock. Spans are whole seconds. Deadlines
-// that have passed move too, so that the distances between them stay the same.
+// The statements of this file move one table's deadlines of an account's test mode closer on the
+// service's clock, so that they stay the same on the account's clock. Spans are whole seconds. Past
+// deadlines move too, which keeps their distances.
 
 /**
  * Advances the account's clock and locks it until the commit, so that concurrent advances add up.

@@ -39,7 +39,7 @@ export async function readTestClock(ctx: ProcessContext, tenant: Tenant): Promis
 
 /**
  * Advances the clock of one account's test mode (behavior.md 17.2). Everything due by then happens
- * at once, and new objects get the new time.
+ * immediately, and new objects get the new time.
  */
 export async function advanceTestClock(
   ctx: ProcessContext,
@@ -164,7 +164,7 @@ function advanceRoute(ctx: ApiContext) {
 }
 
 /**
- * Declares the routes of a test account's clock, so that developers can test in seconds what
+ * Declares the routes of a test account's clock, with which developers test in seconds what
  * otherwise takes days.
  */
 export function clockRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {

@@ -32,8 +32,8 @@ const TABLES = [
 ] as const;
 
 /**
- * Returns the object of the newest event of these types whose object exists; events may name
- * made-up objects.
+ * Returns the object of the newest event of these types, skipping events whose object does not
+ * exist (made-up ones).
  */
 export async function selectNewestObject(
   sql: Sql,

@@ -41,13 +41,15 @@ function signerOf({ demo }: ApiContext, pass: string | undefined): LocalAccount 
   return refuse('parameter_invalid', 'pass is not a demo pass of the test network.', 'pass');
 }
 
-/** As long as a till's default, but never beyond an announced change of the rates. */
+/**
+ * Returns an expiry as long as a till's default, but never after an announced change of the rates.
+ */
 function validBefore({ ratesUntil }: OfflineRates, now: Date): number {
   const day = now.getTime() + DAY_MS;
   return Math.floor(Math.min(day, ratesUntil?.getTime() ?? day) / SECOND_MS);
 }
 
-/** Signs a sale as a wallet does at an offline till. */
+/** Signs a sale in the way that a wallet does at an offline till. */
 async function signSale(
   chain: Chain,
   signer: LocalAccount,

@@ -28,7 +28,7 @@ const RELATED: Readonly<Record<string, string>> = {
 
 const typesOf = (family: string) => EVENT_TYPES.filter((type) => familyOf(type) === family);
 
-/** Returns the account's newest object of the kind, shown in the state of the sample. */
+/** Returns the account's newest object of this kind, with the sample's state. */
 function inState(real: JsonObject, sample: JsonObject): JsonObject {
   const state = Object.entries(sample).filter(
     ([name]) => STATE.has(name) && !(name in RELATED && real[name] != null),
@@ -37,8 +37,9 @@ function inState(real: JsonObject, sample: JsonObject): JsonObject {
 }
 
 /**
- * Finds the object of the event: one that really was in such a state, or else one of that kind
- * shown in the state, so that retrieving it works. An account without any gets a made-up object.
+ * Finds the object of the event: one that really was in that state, or else one of the same kind
+ * shown in that state, so that retrieving it works. An account without such objects gets a made-up
+ * one.
  */
 async function findSample(
   tx: Tx,
