@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
@@ -34,6 +34,9 @@ import { cloneTree, commitNext, rehearse } from './release/next.ts';
  * Takes a release candidate of this commit, and sets up a network from its files alone, by the
  * commands of the guides, in a folder without the repository. It sells, is updated during sales to
  * a next candidate with migrations, and goes back.
+ *
+ * `TAPLINE_TEST_RELEASE` names a folder that keeps both candidates. Once it has them, only the
+ * steps after the rehearsal run, on the commit that they were made from.
  */
 
 const VERSIONS = ['1.0.0-rc.1', '1.0.0-rc.2'] as const;
@@ -41,10 +44,15 @@ const [FIRST, NEXT] = VERSIONS;
 const SALE_MS = 5_000;
 /** The guides' example of a release. */
 const EXAMPLE = /\b1\.0\.0\b/g;
+/** A folder, or an empty text. */
+const { TAPLINE_TEST_RELEASE: kept = '' } = process.env;
 const run = promisify(execFile);
 
 let why: string | null = null;
 let work = '';
+/** Has both candidates in folders named after their versions. */
+let made = '';
+let isMade = false;
 let tree = '';
 let machine: Machine;
 let ground: ChaosGround;
@@ -59,7 +67,13 @@ const undo: Undo = [];
 before(async () => {
   work = await mkdtemp(path.join(tmpdir(), 'tapline-release-test-'));
   undo.push(() => rm(work, { recursive: true, force: true, maxRetries: 5 }));
-  tree = path.join(work, 'tree');
+  made = kept === '' ? work : path.resolve(kept);
+  tree = path.join(made, 'tree');
+  // The folder of a release appears when it is complete.
+  isMade = (await readdir(filesOf(NEXT)).catch(() => [])).length > 0;
+  if (isMade) return;
+  for (const place of [tree, ...VERSIONS.map(filesOf)])
+    await rm(place, { recursive: true, force: true });
   await cloneTree(tree);
 });
 
@@ -69,16 +83,26 @@ after(async () => {
 
 /** Declares a step on which later ones depend. */
 function step(name: string, does: () => Promise<string | undefined>): void {
+  test(name, (t) => runStep(t, name, does));
+}
+
+async function runStep(t: TestContext, name: string, does: () => Promise<string | undefined>) {
+  if (why !== null) return t.skip(why);
+  why = `"${name}" failed`;
+  const said = await does();
+  if (said !== undefined) t.diagnostic(said);
+  why = null;
+}
+
+/** Declares a step of the rehearsal, whose results can be kept. */
+function making(name: string, does: () => Promise<string | undefined>): void {
   test(name, async (t) => {
-    if (why !== null) return t.skip(why);
-    why = `"${name}" failed`;
-    const said = await does();
-    if (said !== undefined) t.diagnostic(said);
-    why = null;
+    if (isMade) return t.skip(`${made} has both candidates`);
+    await runStep(t, name, does);
   });
 }
 
-const filesOf = (version: string) => path.join(work, version);
+const filesOf = (version: string) => path.join(made, version);
 
 interface Manifest {
   readonly version: string;
@@ -94,7 +118,7 @@ async function manifestOf(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8')) as Manifest;
 }
 
-step('a release is rehearsed, and the same commit makes the same files', async () => {
+making('a release is rehearsed, and the same commit makes the same files', async () => {
   const again = path.join(work, 'again');
   const said = await rehearse(tree, filesOf(FIRST));
   assert.match(said, /^v1\.0\.0-rc\.1, \d{4}-\d\d-\d\d is rehearsed\. Nothing was published\.$/m);
@@ -118,7 +142,7 @@ step('a release is rehearsed, and the same commit makes the same files', async (
   return `${one.files.length} files, ${changing} not reproducible; ${one.missing.join('; ')}`;
 });
 
-step('what is not released is refused in words', async () => {
+making('what is not released is refused in words', async () => {
   const refused = async (...options: readonly string[]) => {
     const { stderr } = await rehearse(tree, path.join(work, 'refused'), options).then(
       () => assert.fail('it was not refused'),
@@ -132,7 +156,7 @@ step('what is not released is refused in words', async () => {
   await rm(path.join(tree, 'new.txt'));
 });
 
-step('a next candidate with migrations follows the first one from its bundle', async () => {
+making('a next candidate with migrations follows the first one from its bundle', async () => {
   const bundle = path.join(filesOf(FIRST), `tapline-network-${FIRST}.bundle`);
   await commitNext(tree, { bundle, tag: `v${FIRST}`, version: NEXT });
   await rehearse(tree, filesOf(NEXT), ['--without-image']);
@@ -141,7 +165,7 @@ step('a next candidate with migrations follows the first one from its bundle', a
   return undefined;
 });
 
-step('a released migration cannot change, even with its sum', async () => {
+making('a released migration cannot change, even with its sum', async () => {
   const tidy = ['--test', '--test-name-pattern=a released migration', 'test/tidy.test.ts'];
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const runTidy = () => run(process.execPath, tidy, { cwd: tree, env });
@@ -238,7 +262,7 @@ step('the settings of a network are made from the files, and every check passes'
   await fillSettings(settingsFolder(), { ...settings, ...deployed.printed });
   const said = await checkSettings();
   assert.doesNotMatch(said, /\bNO\b/, said);
-  return undefined;
+  return `candidates of ${await git(tree, ['rev-parse', '--short', `v${FIRST}~1`])}`;
 });
 
 /** Returns the ports of a unit's instances: the API runs twice. */
