@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,17 +24,24 @@ import { restoreOnce } from './machines/moments.ts';
 import { HOST_NAME, openFrontDoor, outsideSettings, type Undo } from './machines/outside.ts';
 import { type Certificates, makeCertificates } from './machines/service.ts';
 import { fillSettings } from './machines/settings.ts';
+import { VERSIONS } from './release/next.ts';
 
 /**
  * Runs "Containers on one machine" of docs/deploy.md and docs/backup.md word for word on a machine
  * with only a container engine: first start, sales, an update meanwhile, a power failure, and a
  * restore to a point in time.
+ *
+ * With `TAPLINE_TEST_RELEASE`, the folder of candidates that `release.test.ts` has kept, it runs
+ * the files and images of the first one, is updated to the next one, and goes back.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PASSWORD = randomBytes(12).toString('hex');
 const UP_MS = 240_000;
 const SALE_MS = 6_000;
+/** A folder, or an empty text: images are then built from this tree. */
+const { TAPLINE_TEST_RELEASE: kept = '' } = process.env;
+const [FIRST, NEXT] = VERSIONS;
 const run = promisify(execFile);
 
 let why: string | null = null;
@@ -63,7 +70,7 @@ const OVERRIDE = `services:
 `;
 
 before(async () => {
-  why = await whyNoEngine();
+  why = (await whyNoEngine()) ?? (await whyNoImages());
   if (why !== null) return;
   engine = await openEngine();
   undo.push(engine.close);
@@ -74,8 +81,16 @@ before(async () => {
   ground = { ...own, database: { ...own.database, url, stop: async () => {} } };
   db = openDatabase({ url, maxConnections: 3 });
   undo.push(db.close);
-  place = path.join(engine.folder, 'tapline');
-  await run('git', ['clone', '-q', ROOT, place]);
+  if (kept === '') {
+    const tree = path.join(engine.folder, 'tapline');
+    await run('git', ['clone', '-q', ROOT, tree]);
+    place = path.join(tree, 'deploy/container');
+  } else {
+    place = path.join(engine.folder, 'srv/tapline');
+    await mkdir(path.dirname(place));
+    const [first = ''] = await releaseBlocks();
+    await typeRelease(first, FIRST);
+  }
   [block = ''] = await blocksUnder('deploy.md', 'Containers on one machine');
 });
 
@@ -95,14 +110,41 @@ function step(name: string, work: () => Promise<string | undefined>): void {
   });
 }
 
-const ourFolder = () => path.join(place, 'deploy/container');
-const inFolder = (commands: string) => engine.type(commands, { cwd: ourFolder() });
+async function whyNoImages(): Promise<string | null> {
+  if (kept === '') return null;
+  const image = path.join(kept, NEXT, `tapline-image-${NEXT}.tar`);
+  const isThere = await stat(image).catch(() => null);
+  return isThere === null ? `${image} is missing: no engine answered when it was made` : null;
+}
+
+const inFolder = (commands: string) => engine.type(commands, { cwd: place });
+
+/** Returns the guide's commands for a release's files with containers: the first one, the next. */
+async function releaseBlocks(): Promise<readonly string[]> {
+  const [, ...blocks] = await blocksUnder('deploy.md', "A release's files");
+  assert.equal(blocks.length, 2);
+  return blocks;
+}
+
+/** Types such commands where the release's files are. */
+async function typeRelease(commands: string, version: string): Promise<void> {
+  const files = path.join(engine.folder, version);
+  await cp(path.join(path.resolve(kept), version), files, { recursive: true });
+  const own = commands
+    .replaceAll(/\b1\.\d\.0\b/g, version)
+    .replaceAll('/srv/', `${engine.folder}/srv/`);
+  await engine.type(own, { cwd: files });
+}
+
+/** Names a release's image in `.env`. */
+const useImage = (version: string) =>
+  edited('.env', /^TAPLINE_IMAGE=.*$/m, () => `TAPLINE_IMAGE=tapline:${version}`);
 
 /** Edits a file as a person would; the example text must exist. */
-async function edited(name: string, example: string, change: (line: string) => string) {
-  const file = path.join(ourFolder(), name);
+async function edited(name: string, example: string | RegExp, change: (line: string) => string) {
+  const file = path.join(place, name);
   const text = await readFile(file, 'utf8');
-  assert(text.includes(example), `${name} does not say ${example}`);
+  assert(text.search(example) >= 0, `${name} does not say ${example}`);
   await writeFile(file, text.replace(example, change));
 }
 
@@ -145,16 +187,16 @@ step('init makes the files of settings, and says what is missing', async () => {
   for (const name of ['POSTGRES_PASSWORD=', 'TAPLINE_OWNER_PASSWORD=', 'TAPLINE_APP_PASSWORD=']) {
     await edited('.env', name, (line) => line + PASSWORD);
   }
-  await writeFile(path.join(ourFolder(), 'compose.override.yaml'), OVERRIDE);
-  certificates = await makeCertificates(path.join(ourFolder(), 'signed'));
+  await writeFile(path.join(place, 'compose.override.yaml'), OVERRIDE);
+  certificates = await makeCertificates(path.join(place, 'signed'));
   await edited('Caddyfile', '{$TAPLINE_HOST} {', (line) =>
     [line, '\ttls /signed/good.pem /signed/key.pem'].join('\n'),
   );
-  await typed(/^docker compose build/);
+  await (kept === '' ? typed(/^docker compose build/) : useImage(FIRST));
   const said = await inFolder(`(${firstInit()}\n) 2>&1 || true`);
   assert.match(said, /\bNO\b/, said);
   for (const name of ['tapline.env', 'worker.env', 'registrar.env']) {
-    const { mode } = await stat(path.join(ourFolder(), name));
+    const { mode } = await stat(path.join(place, name));
     assert.equal(mode & 0o777, 0o600, name);
   }
 });
@@ -164,7 +206,7 @@ const firstInit = () => linesOf(block, /run --rm init/).split('\n')[0] ?? '';
 step('a whole network starts, and every check of init passes', async () => {
   // compose.yaml sets the database.
   const { DATABASE_URL: _, ...settings } = await outsideSettings(ground, undo, OUTSIDE);
-  await fillSettings(ourFolder(), { ...settings, ...(await deployContract(settings)) });
+  await fillSettings(place, { ...settings, ...(await deployContract(settings)) });
   await typed(/^docker compose up -d/);
   let said = '';
   const isWhole = async () => {
@@ -192,34 +234,82 @@ step('people buy over https', async () => {
   return `${paidOf(shop).length} sales`;
 });
 
-step('no request fails during an update', async () => {
-  const migration = path.join(place, 'migrations/9998_next_release.sql');
-  await writeFile(migration, 'create table of_next_release (id bigint primary key);\n');
-  const [text = ''] = (await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8')).match(
-    /^Update: `docker compose build`[\s\S]*?\n\n/m,
-  ) ?? [''];
-  const [build = '', migrate = '', up = '', ...services] = [...text.matchAll(/`([^`]+)`/g)].map(
+interface Update {
+  readonly build: string;
+  readonly migrate: string;
+  /** Each service with the command that replaces it, in order. */
+  readonly services: readonly (readonly [service: string, up: string])[];
+}
+
+/** Returns the commands of the guide's update. */
+async function readUpdate(): Promise<Update> {
+  const guide = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
+  const [text = ''] = /^Update: `docker compose build`[\s\S]*?\n\n/m.exec(guide) ?? [];
+  const [build = '', migrate = '', up = '', ...others] = [...text.matchAll(/`([^`]+)`/g)].map(
     ([, code]) => (code ?? '').replaceAll('\n', ' '),
   );
-  const [first] = up.split(' ').slice(-1);
-  assert.deepEqual([first, ...services], ['api-1', 'api-2', 'worker', 'registrar']);
-  const shop = sell('report');
-  await inFolder(build);
-  await inFolder(migrate);
-  for (const service of [first ?? '', ...services]) {
-    await inFolder(up.replace(/\S+$/, service));
+  const names = [...up.split(' ').slice(-1), ...others];
+  assert.deepEqual(names, ['api-1', 'api-2', 'worker', 'registrar']);
+  const services = names.map((name) => [name, up.replace(/\S+$/, name)] as const);
+  return { build, migrate, services };
+}
+
+/** Replaces one service after the other. @returns the releases that then run. */
+async function replaceServices({ services }: Update): Promise<readonly string[]> {
+  const ask =
+    "fetch('http://127.0.0.1:9464/readyz').then(async (r)=>console.log((await r.json()).version))";
+  const versions: string[] = [];
+  for (const [service, up] of services) {
+    await inFolder(up);
     const isHealthy = async () =>
       /\(healthy\)/.test(await inFolder(`docker compose ps ${service}`));
     assert(await waitUntil(isHealthy, UP_MS), service);
+    const said = await inFolder(`docker compose exec -T ${service} node -e "${ask}"`);
+    versions.push(said.trim());
   }
+  return versions;
+}
+
+/** Takes the next program: a built image with one more migration, or the next release. */
+async function takeNext({ build }: Update): Promise<void> {
+  if (kept === '') {
+    const migration = path.join(place, '../../migrations/9998_next_release.sql');
+    await writeFile(migration, 'create table of_next_release (id bigint primary key);\n');
+    await inFolder(build);
+    return;
+  }
+  const [, next = ''] = await releaseBlocks();
+  await typeRelease(next, NEXT);
+  await useImage(NEXT);
+}
+
+step('no request fails during an update', async () => {
+  const update = await readUpdate();
+  const shop = sell('report');
+  await takeNext(update);
+  await inFolder(update.migrate);
+  const versions = await replaceServices(update);
   await shop.stop();
   await books(shop);
+  if (kept !== '') assert.deepEqual(versions, Array(4).fill(NEXT));
   const [row] = await db.query<{ readonly there: boolean }>(
-    `select to_regclass('of_next_release') is not null as there`,
+    `select to_regclass('of_next_release') is not null
+       or to_regclass('payment_intents_of_migration') is not null as there`,
   );
   assert.equal(row?.there, true);
   return `updated: ${shop.sales.length} sales, no request failed`;
 });
+
+if (kept !== '') {
+  step('no request fails on the way back to the image before', async () => {
+    await useImage(FIRST);
+    const shop = sell('report');
+    assert.deepEqual(await replaceServices(await readUpdate()), Array(4).fill(FIRST));
+    await shop.stop();
+    await books(shop);
+    return `back: ${shop.sales.length} sales, no request failed`;
+  });
+}
 
 step('after a power failure everything restarts by itself', async () => {
   const shop = sell('repeat');

@@ -31,6 +31,8 @@ const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.
 export interface Engine {
   /** Removed at the end. */
   readonly folder: string;
+  /** Where it answers: `DOCKER_HOST`. */
+  readonly host: string;
   /** Runs commands in this folder. @throws with their output if one fails. */
   type(commands: string, options: { readonly cwd: string }): Promise<string>;
   /** Sends SIGKILL to the daemon and everything that it runs. */
@@ -182,5 +184,5 @@ export async function openEngine(): Promise<Engine> {
     await close();
     throw error;
   }
-  return { folder, type, kill, boot, close };
+  return { folder, host: places.socket, type, kill, boot, close };
 }

@@ -9,6 +9,8 @@ import { git } from '#release/git.ts';
 /** Release candidates: that of this commit, and a next one with migrations. */
 
 const ROOT = path.join(import.meta.dirname, '../../..');
+/** Both candidates. */
+export const VERSIONS = ['1.0.0-rc.1', '1.0.0-rc.2'] as const;
 const RELEASE_MS = 1_200_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 const run = promisify(execFile);
@@ -41,9 +43,11 @@ export async function rehearse(
   tree: string,
   out: string,
   options: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const words = ['run', '--silent', 'release', '--', '--rehearse', '--out', out, ...options];
-  const limits = { cwd: tree, timeout: RELEASE_MS, maxBuffer: OUTPUT_BYTES };
+  const own = { ...process.env, ...env };
+  const limits = { cwd: tree, env: own, timeout: RELEASE_MS, maxBuffer: OUTPUT_BYTES };
   return (await run('npm', words, limits)).stdout;
 }
 
