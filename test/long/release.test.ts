@@ -27,7 +27,7 @@ import { deployByGuide } from './machines/contract.ts';
 import { blocksUnder, linesOf } from './machines/guide.ts';
 import { outsideSettings, type Undo } from './machines/outside.ts';
 import { makeCertificates } from './machines/service.ts';
-import { fillSettings, withSettings } from './machines/settings.ts';
+import { fillSettings } from './machines/settings.ts';
 import { type Machine, openMachine, type Unit, untilReady } from './release/machine.ts';
 import { cloneTree, commitNext, rehearse, VERSIONS } from './release/next.ts';
 
@@ -42,6 +42,11 @@ import { cloneTree, commitNext, rehearse, VERSIONS } from './release/next.ts';
 
 const [FIRST, NEXT] = VERSIONS;
 const SALE_MS = 5_000;
+const ROLES = ['tapline@api', 'tapline@worker', 'tapline@registrar'];
+/** With two machines no request fails during an update (docs/deploy.md). */
+const INSTANCES = ['api-1', 'api-2', 'worker-1', 'worker-2', 'registrar'].map(
+  (name) => `tapline@${name}`,
+);
 /** The guides' example of a release. */
 const EXAMPLE = /\b1\.0\.0\b/g;
 /** A folder, or an empty text. */
@@ -62,7 +67,9 @@ let db: Database;
 let sandbox: SandboxFile;
 let balancer: Balancer;
 let door = '';
-let ports: { readonly api: readonly number[]; readonly ops: Readonly<Record<string, number>> };
+const ports = new Map<string, { readonly PORT: number; readonly OPS_PORT: number }>();
+/** How long each instance took from its stop to its next readiness. */
+let restarts: string[] = [];
 const units = new Map<string, Unit>();
 const undo: Undo = [];
 
@@ -230,18 +237,15 @@ async function checkSettings(): Promise<string> {
   return inRelease(`(${linesOf(init, /npx tapline init/).split('\n')[0]}\n) || true`);
 }
 
-/** On one machine each role has its own port (docs/deploy.md, "systemd"). */
+/** Two machines' processes on one: each has its own ports (docs/deploy.md, "systemd"). */
 async function choosePorts(): Promise<void> {
-  const [one, two, ...ops] = await Promise.all(Array.from({ length: 6 }, freePort));
-  assert(one !== undefined && two !== undefined);
-  const [api1 = 0, api2 = 0, worker = 0, registrar = 0] = ops;
-  ports = { api: [one, two], ops: { api1, api2, worker, registrar } };
-  for (const role of ['worker', 'registrar']) {
-    const file = path.join(settingsFolder(), `${role}.env`);
-    const text = await readFile(file, 'utf8');
-    await writeFile(file, withSettings(text, { OPS_PORT: String(ports.ops[role]) }));
+  const own = await Promise.all(INSTANCES.map(async () => [await freePort(), await freePort()]));
+  for (const [index, name] of INSTANCES.entries()) {
+    const [PORT = 0, OPS_PORT = 0] = own[index] ?? [];
+    ports.set(name, { PORT, OPS_PORT });
   }
-  balancer = startBalancer(ports.api.map((port) => `http://127.0.0.1:${port}`));
+  const nodes = instancesOf('tapline@api').map((name) => ports.get(name)?.PORT);
+  balancer = startBalancer(nodes.map((port) => `http://127.0.0.1:${port}`));
   undo.push(balancer.stop);
 }
 
@@ -272,31 +276,24 @@ step('the settings of a network are made from the files, and every check passes'
   return `candidates of ${await git(tree, ['rev-parse', '--short', `v${FIRST}~1`])}`;
 });
 
-/** Returns the ports of a unit's instances: the API runs twice. */
-function instancesOf(unit: string): readonly { readonly name: string; readonly env: object }[] {
-  if (unit !== 'tapline@api') return [{ name: unit, env: {} }];
-  return ports.api.map((port, index) => {
-    const env = { PORT: String(port), OPS_PORT: String(ports.ops[`api${index + 1}`]) };
-    return { name: `${unit}-${index + 1}`, env };
-  });
-}
-
-function opsPortOf(name: string): number {
-  const [, role = '', nth = ''] = /^tapline@(\w+?)(?:-(\d))?$/.exec(name) ?? [];
-  return ports.ops[`${role}${nth}`] ?? 0;
+function instancesOf(unit: string): readonly string[] {
+  return INSTANCES.filter((name) => name.startsWith(unit));
 }
 
 /** Restarts each instance of a unit, one after the other. @returns their releases. */
 async function restart(unit: string): Promise<string[]> {
   const versions: string[] = [];
-  for (const { name, env } of instancesOf(unit)) {
+  for (const name of instancesOf(unit)) {
+    const began = performance.now();
     await units.get(name)?.stop();
     const data = path.join(machine.root, 'var/lib', name);
     await mkdir(data, { recursive: true, mode: 0o700 });
-    const own = { ...env, TAPLINE_DATA_DIR: data };
+    const { PORT = 0, OPS_PORT = 0 } = ports.get(name) ?? {};
+    const own = { PORT: `${PORT}`, OPS_PORT: `${OPS_PORT}`, TAPLINE_DATA_DIR: data };
     const started = await machine.start(unit, own);
     units.set(name, started);
-    versions.push(await untilReady(opsPortOf(name), started));
+    versions.push(await untilReady(OPS_PORT, started));
+    restarts.push(`${name} ${((performance.now() - began) / 1_000).toFixed(1)} s`);
   }
   return versions;
 }
@@ -315,8 +312,6 @@ async function runUnits(block: string, wanted: readonly string[]): Promise<strin
   return versions;
 }
 
-const ROLES = ['tapline@api', 'tapline@worker', 'tapline@registrar'];
-
 step('its processes start by the units of the archive', async () => {
   undo.push(async () => {
     for (const unit of units.values()) await unit.stop();
@@ -325,7 +320,7 @@ step('its processes start by the units of the archive', async () => {
   const made = await makeDemo(ground, { root: path.join(machine.root, 'opt/tapline') });
   await made.stop();
   sandbox = made.sandbox;
-  assert.deepEqual(await runUnits(blocks[0] ?? '', ROLES), Array(4).fill(FIRST));
+  assert.deepEqual(await runUnits(blocks[0] ?? '', ROLES), Array(INSTANCES.length).fill(FIRST));
   return undefined;
 });
 
@@ -378,12 +373,15 @@ function sell(): Sales {
 async function sellDuring(does: () => Promise<void>): Promise<string> {
   const shop = sell();
   await sleep(SALE_MS);
+  restarts = [];
   await does();
   await sleep(SALE_MS);
   await shop.stop();
+  const took = restarts.join(', ');
+  assert.deepEqual(shop.failures, [], took);
   await requireWhole({ db, ground }, shop);
   assert(paidOf(shop).length > 10, `only ${paidOf(shop).length} sales`);
-  return `${shop.sales.length} sales, ${paidOf(shop).length} paid, no request failed`;
+  return `${shop.sales.length} sales, ${paidOf(shop).length} paid, no request failed; ${took}`;
 }
 
 step('it is updated during sales to a release with migrations', async () => {
@@ -391,7 +389,7 @@ step('it is updated during sales to a release with migrations', async () => {
   const update = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
   const said = await sellDuring(async () => {
     const running = await runUnits(update, ['tapline-migrate', ...ROLES]);
-    assert.deepEqual(running, Array(4).fill(NEXT));
+    assert.deepEqual(running, Array(INSTANCES.length).fill(NEXT));
   });
   const [row] = await db.query<{ readonly left: bigint; readonly all: bigint }>(
     `select count(*) filter (where of_migration is null) as left, count(*) as all
@@ -405,7 +403,7 @@ step('it goes back to the release before, during sales', async () => {
   const [block = ''] = await blocksUnder('going-back.md', 'One release back: at any time');
   await machine.type(linesOf(block, /^ln /).replaceAll(EXAMPLE, FIRST));
   const said = await sellDuring(async () => {
-    assert.deepEqual(await runUnits(block, ROLES), Array(4).fill(FIRST));
+    assert.deepEqual(await runUnits(block, ROLES), Array(INSTANCES.length).fill(FIRST));
   });
   return `back: ${said}`;
 });

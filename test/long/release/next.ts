@@ -25,7 +25,7 @@ create index concurrently if not exists payment_intents_of_migration
 `,
   '9003_backfill.sql': `-- batched
 with part as (
-  select id from payment_intents where id > coalesce($1::text, '') order by id limit 250
+  select id from payment_intents where id > coalesce($1::text, '') order by id limit 20
 ), filled as (
   update payment_intents set of_migration = amount from part where payment_intents.id = part.id
 )
