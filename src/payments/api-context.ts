@@ -10,15 +10,16 @@ import type { Readiness } from '#settlement/readiness.ts';
 import type { Network } from '#webhooks/transport.ts';
 
 /**
- * The context of a process of the role `api`. Routes pass it to the use case that they call, and
- * the use case passes single fields to the functions below. One object per process, created in
- * `src/app/api-context.ts` and never copied: {@link perProcess} keeps batchers by its identity.
+ * The context of a process of the role `api`. Routes pass it to use cases, and use cases pass
+ * single fields to the functions below. There is one object per process, created in
+ * `src/app/api-context.ts` and never copied, because {@link perProcess} keeps batchers by its
+ * identity.
  */
 export interface ApiContext extends ChainContext {
   /** The networks that settle now. */
   readonly readiness: Readiness;
   readonly settings: ApiSettings;
-  /** The parts of use cases for people and their sessions, by realm. */
+  /** Dependencies of the use cases for people and their sessions, by realm. */
   readonly people: Readonly<Record<Realm, PeopleDeps>>;
   readonly outside: Outside;
   readonly demo: DemoPasses;
@@ -28,7 +29,7 @@ export interface ApiContext extends ChainContext {
 interface ApiSettings {
   readonly production: boolean;
   readonly isSandbox: boolean;
-  /** `null` for a sandbox's own chain. */
+  /** Settings of each network's chain; `null` for a sandbox's own chain. */
   readonly chains: Readonly<Record<ChainNetwork, object | null>>;
   /** Seconds from a tap, or its payer's approval, within which a payment must be in a block. */
   readonly settleWithinS: number;
@@ -40,7 +41,7 @@ interface ApiSettings {
   readonly gaslessTransfers: readonly ChainNetwork[] | null;
   /** The limits of such transfers per hour: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
-  /** The most gas a day and network for the deployment of payers' wallets. */
+  /** The most gas that deployments of payers' wallets may use, per day and network. */
   readonly walletDeploymentGas: number;
   /** The key for browser push subscriptions; `null` if no notifications are sent. */
   readonly push: { readonly publicKey: Buffer } | null;
@@ -48,7 +49,7 @@ interface ApiSettings {
 
 /** Access to systems outside of the process. */
 interface Outside {
-  /** Asks the chain whether a payment would succeed. */
+  /** Queries the chain whether a payment would succeed. */
   readonly preflight: Preflight;
   /** Asks another cell about its credential. */
   readonly askHome: AskHome;

@@ -5,8 +5,8 @@ import { applied, takeOutcomes } from '#settlement/requests.ts';
 const BATCH = 100;
 
 /**
- * Takes the results of wallet deployments. Nothing else follows from them, because requests ask the
- * chain whether the wallet has code.
+ * Marks the results of wallet deployments as applied. Nothing else depends on them, because
+ * requests query the chain for the wallet's code.
  * @returns true if there may be more.
  */
 export async function applyDeployments({ db, clock }: ProcessContext): Promise<boolean> {

@@ -52,7 +52,7 @@ interface Faults {
 function factsWith(faults: Faults): PaymentFacts {
   return {
     intent,
-    // Includes the tip, as risk rules see the amount.
+    // Sale plus tip, the amount that risk rules check.
     amount: atoms(1_000),
     payer: {
       id: 'pyr_1',

@@ -22,11 +22,12 @@ import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 export type Checked = { readonly ok: true } | { readonly ok: false; readonly decline: Decline };
 
 /**
- * `unavailable` and `hour_full`: the chain takes no payments now, so it has not judged this one.
+ * `unavailable` and `hour_full`: the chain cannot take payments now, so nothing is known about this
+ * one.
  */
 export type PreflightResult = Checked | 'unavailable' | 'hour_full';
 
-/** The facts that decide about a payment, read while holding the locks of intent and payer. */
+/** The facts that decide a payment, read while holding the locks of intent and payer. */
 export interface PaymentFacts {
   readonly intent: PaymentIntent;
   /** The sum of sale and tip. */
@@ -48,8 +49,8 @@ export interface PaymentFacts {
   /** The owner's settings for the signing address, if it is a registered chip. */
   readonly chip?: Pick<ChipRow, 'per_payment_limit' | 'blocked_at'> | null;
   /**
-   * The time of a loss of data after which it is unknown which taps of this credential were used.
-   * Its payer must then confirm.
+   * Time of a loss of data since which used taps of this credential are unknown. Its payer must
+   * then confirm.
    */
   readonly doubtedAt?: Date | null;
   readonly preflight: Checked;
@@ -71,7 +72,7 @@ export interface Candidate {
 }
 
 /**
- * Reads the policy and sums that the rules need, in the order of the candidates. Call it after
+ * Reads the policies and sums that the rules need, in the order of the candidates. Call it after
  * locking the payers.
  */
 export async function readActivities(
@@ -107,8 +108,8 @@ export async function readActivities(
 }
 
 /**
- * True if the payment exceeds the payer's own limits: per payment, per card, and per UTC day,
- * payments in progress included.
+ * True if the payment, together with payments in progress, exceeds the payer's own limits: per
+ * payment, per card, or per UTC day.
  */
 function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean {
   const { limit_per_payment: perPayment, limit_per_day: perDay } = payer;
@@ -120,9 +121,9 @@ function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean
 }
 
 /**
- * Runs the checks of behavior.md 12.1 in their order; the first that fails decides. A payer's
- * signature overrides the limits that payers set for passes and tokens, and stands in for a
- * confirmation. For a chip's address, its owner's settings apply.
+ * Runs the checks of behavior.md 12.1 in order; the first failure decides. A payer's signature
+ * replaces the confirmation and overrides the limits that payers set for passes and tokens. For a
+ * chip's address, its owner's settings apply.
  */
 export function assessPayment(facts: PaymentFacts): Assessment {
   const { amount, payer, credentialProblem, preflight, settings, activity } = facts;
@@ -150,8 +151,8 @@ export function assessPayment(facts: PaymentFacts): Assessment {
     copied: facts.copied,
     refusals,
   });
-  // After a loss, the stored counter of the card may be outdated. Only the payer knows the taps, so
-  // the payer must confirm.
+  // After a loss of data, the stored counter of the card may be outdated. Only the payer knows
+  // which taps happened, so the payer must confirm.
   const doubtedAt = facts.card?.asks_since ?? facts.doubtedAt ?? null;
   if (verdict.kind !== 'block' && doubtedAt !== null) {
     if (isRefusedOften({ refusals })) {

@@ -10,7 +10,9 @@ export interface Tipping {
 
 /** The payer's credential, as tapped or sent. */
 export type Credential = (Tapped | AgentToken | Signed | Unknown) & {
-  /** The cell that issued the credential, if it is another one. This cell then has no row of it. */
+  /**
+   * The cell that issued the credential, if it is another one. This cell then has no row for it.
+   */
   readonly home?: number;
 };
 
@@ -27,7 +29,7 @@ export type Tapped =
 
 type AgentToken = { readonly type: 'agent_token'; readonly tokenId: string };
 
-/** Signed by the wallet for this payment only. */
+/** A signature by the wallet for this payment only. */
 type Signed = { readonly type: 'authorization' | 'chip' } & PaymentAuthorization;
 
 /** The tap was lost with the database; only the chain has a record of the payment. */

@@ -30,11 +30,11 @@ import type { Hex } from '#settlement/requests.ts';
 export interface Signed {
   readonly from: string;
   readonly signature: Hex;
-  /** A chip at a till; default: a wallet by a link. */
+  /** `chip` for a chip at a till; by default a wallet that uses a link. */
   readonly by?: SignedBy;
   /** Set only if the intent takes tips. */
   readonly tipAmount: number | undefined;
-  /** The caller's IP address, where a wallet may be deployed first; default: nowhere. */
+  /** The caller's IP address. If it is set, an undeployed wallet may be deployed first. */
   readonly address?: string;
   readonly requestId: string;
   readonly now: Date;
@@ -42,12 +42,13 @@ export interface Signed {
 }
 
 /**
- * Owner of the idempotency keys of pay links, which belong to neither a merchant nor a terminal.
+ * Owner of the idempotency keys of pay links, because a link belongs to neither an API key nor a
+ * terminal.
  */
 const CALLER = 'pay_link';
 const PATH = '/api/pay/v1/{token}/authorization';
 
-/** Identifies a request: the same signature of the same wallet is the same request. */
+/** Identifies a request: the same wallet and signature make the same request. */
 function requestOf(
   webUrl: () => string,
   link: PayLink,
@@ -82,11 +83,11 @@ export async function authorizeLink(
   await link.chain.refreshToken();
   if (link.chain.config.token.domainProblem !== null) return serviceUnavailable();
   const verified = await authorizationOf(ctx, link, { request, from });
-  // A deployment takes seconds, in which the intent may have expired.
+  // Reads the clock again: a deployment takes seconds, in which the intent may have expired.
   const now = ctx.clock.now();
   if (isRefusal(verified) || 'decline' in verified) {
-    // A concurrent identical request may have used this signature, so the chain refuses it now.
-    // Then return the response of that request.
+    // A concurrent identical request may have used the signature, so that the chain now refuses it.
+    // In that case, return the response of that request.
     const first = await findReplay(ctx.db, idempotency, now);
     if (first !== null) return answerOfFirst(ctx, request, { link, idempotency, replay: first });
     return isRefusal(verified) ? verified : declined(link, verified.decline, now);
@@ -126,7 +127,7 @@ async function authorizationOf(
   const { signature, address, gone } = request;
   const unable = (signed: VerifiedAuthorization) =>
     whyUnable(ctx.outside.preflight, link, { ...signed, from });
-  // A request without an address comes from a till, where no wallet is deployed.
+  // A request without an IP address comes from a till, where no wallet is deployed.
   const presented = { from, signature, deploys: address !== undefined };
   const check = () => verifyAuthorization(ctx.db, link, presented);
   const verified = await onceDeployed(await check(), {

@@ -7,8 +7,8 @@ import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
 /**
- * A settlement takes about a second; after this time the response is `processing`, within the 30 s
- * limit.
+ * A settlement takes about a second. After this time the response is `processing`, well within the
+ * 30 s limit.
  */
 export const SETTLEMENT_WAIT_MS = 20_000;
 

@@ -20,12 +20,12 @@ const DROPPED: IntentCommand = {
 
 function giveUp(before: PaymentIntent, now: Date): Change {
   const ended = transition(before, { type: 'give_up' }, now);
-  // An intent that was tapped while this waited for the lock remains in `processing`.
+  // If the intent was tapped before this transaction got the lock, it remains `processing`.
   return { before, steps: isRefusal(ended) ? [] : ended };
 }
 
 function giveUpDropped(before: PaymentIntent, now: Date): Change {
-  // The till will forward it again, so it was not declined: it gets another settlement job.
+  // Does not decline: the till will forward the sale again, which creates another settlement job.
   if (before.offline != null) return { before, steps: [] };
   const dropped = before.status === 'processing' ? transition(before, DROPPED, now) : [];
   const declined = isRefusal(dropped) ? [] : dropped;
@@ -34,8 +34,8 @@ function giveUpDropped(before: PaymentIntent, now: Date): Change {
 }
 
 /**
- * Cancels unpaid intents from before a loss of data, because their cancellation may have been lost.
- * Attempts that were not signed yet are declined, because their decline may have been lost.
+ * Cancels unpaid intents from before a loss of data, because an earlier cancellation may have been
+ * lost. Declines attempts that were not signed yet, for the same reason.
  * @returns the locked intents; empty if none is left.
  */
 export async function giveUpUnpaid(

@@ -10,9 +10,8 @@ import { checkTip } from '#payments/tip.ts';
 import { hourIsFull } from '#settlement/ceiling.ts';
 
 /**
- * Returns the chain's verdict on a payment, requested before the transaction begins. `null` if the
- * chain need not be queried: the credential is unknown, the intent has ended or the tip is not
- * allowed.
+ * Returns the chain's verdict on a payment, queried before the transaction begins. `null` if the
+ * query is unnecessary: the credential is unknown, the intent has ended, or the tip is not allowed.
  */
 export async function askChain(
   preflight: Preflight,
@@ -24,7 +23,7 @@ export async function askChain(
   const { merchantNumber } = intent;
   const { status } = asOf(intent, request.now);
   if (status === 'succeeded' || status === 'canceled') return null;
-  // The tip will be refused anyway, and an amount too large for the contract's fields cannot be
+  // Such a tip is refused later, and an amount too large for the contract's fields cannot be
   // encoded.
   if (checkTip(intent, request.tip) !== null) return null;
   if (payer.livemode !== tenant.livemode) return { ok: true };

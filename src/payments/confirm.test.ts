@@ -22,7 +22,7 @@ import {
 } from '#testing/store.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
-/** Above the 50 USDC from which a first payment needs confirmation. */
+/** More than the 50 USDC from which a payer's first payment needs confirmation. */
 const HIGH = 50_000_000;
 
 let clock: FakeClock;

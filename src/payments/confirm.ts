@@ -39,8 +39,8 @@ async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint
 }
 
 /**
- * True if the same answer was already given. An app that lost the response sends it again, which
- * changes nothing.
+ * True if the payer has already given this answer. An app that lost the response repeats the
+ * request, which then changes nothing.
  */
 function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
   return approve && (intent.status === 'processing' || intent.status === 'succeeded');
@@ -105,7 +105,7 @@ async function answer(
     const terms = { merchantNumber: number, settleWithinS: settings.settleWithinS };
     await requestSettlement(tx, intent, terms, now);
   }
-  // Last, because it locks the account's order until the commit.
+  // Runs last, because it locks the account's order until the commit.
   const deliveries = await saveSteps(tx, [{ before, steps }], now);
   return { intent, payerId, deliveries };
 }

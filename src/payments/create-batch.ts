@@ -50,7 +50,7 @@ import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { DrawnNumber } from '#settlement/numbers.ts';
 
-/** The rows from which a batch is decided, read while holding the locks of the accounts' orders. */
+/** The rows from which a batch is decided, read while holding the order locks of its accounts. */
 interface Found {
   readonly keys: KnownKeys;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
@@ -62,14 +62,14 @@ interface Found {
   readonly orderIds: readonly ChosenOrderId[];
   /** Order ids taken by other intents of this batch. */
   readonly taken: Set<string>;
-  /** Valid codes of managers that no sale of this batch has used, by their hash in hex. */
+  /** Valid manager codes that no sale of this batch has used yet, keyed by their hash in hex. */
   readonly codes: Map<string, LockedCode>;
 }
 
 /** The result of a request that was not refused. */
 interface Made extends Done {
   /**
-   * The new intent; `null` if an intent lost with the database was rebuilt and is returned again.
+   * The new intent. `null` if the request returns an intent that was rebuilt after a loss of data.
    */
   readonly created: {
     readonly intent: PaymentIntent;
@@ -145,8 +145,8 @@ interface Deciding {
 }
 
 /**
- * Returns the refusal for a price that is an error of the request. A missing exchange rate is not
- * one.
+ * Returns the refusal for an invalid price. A missing exchange rate is no error of the request, so
+ * it returns `null`.
  */
 function checkPrice(price: Price | Refusal): Refusal | null {
   return isRefusal(price) && price.code === 'parameter_invalid' ? price : null;
@@ -165,7 +165,7 @@ function decide(
     (orderId.rebuilt === null ? checkPrice(price) : null) ??
     checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
-  // Checked before the price: after a loss, a missing exchange or tax rate must not lead to a
+  // Runs before the price check: after a loss, a missing exchange or tax rate must not lead to a
   // second charge for a paid sale.
   if (orderId.rebuilt !== null) {
     const answer = answerWith(201, renderIntent(asOf(orderId.rebuilt, request.now)));

@@ -41,12 +41,12 @@ function otherNode(t: TestContext, store: TestStore): TestStore {
 }
 
 /**
- * Upper limit of the loop, generous for slow machines. The test fails if too few races occurred by
- * then.
+ * Time limit of the loop, generous for slow machines. The test fails if too few races occurred
+ * within it.
  */
 const TIMEOUT_MS = 60_000;
 
-/** Returns a function that is true for this long, and afterwards until `isEnough`. */
+/** Returns a function that returns true for `ms`, and after that until `isEnough`. */
 function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
   const begun = performance.now();
   return () => {
@@ -199,7 +199,7 @@ interface Place {
   readonly position: bigint;
 }
 
-/** Polls like a client that requests rows newer than the last one it has seen. */
+/** Polls like a client that requests all rows newer than the last row it received. */
 function readNewer(store: TestStore, table: string, last: Place | undefined): Promise<Place[]> {
   return store.db.query<Place>(
     `select created, position from ${table}
@@ -209,7 +209,7 @@ function readNewer(store: TestStore, table: string, last: Place | undefined): Pr
 }
 
 describe('a connection that breaks', () => {
-  /** Returns the intents of each request's key. */
+  /** Groups the created intents by the idempotency key of their request. */
   async function intentsByKey(requests: readonly CreateRequest[]): Promise<Map<string, string[]>> {
     const rows = await shared.db.query<{ key: string; id: string }>(
       `select k.key, p.id from idempotency_keys k join payment_intents p on p.id = k.resource

@@ -26,7 +26,7 @@ export interface NewIntent {
   readonly metadata: Readonly<Record<string, string>>;
   readonly source: 'api' | 'terminal';
   readonly splitGroup: string | null;
-  /** The code of a manager that a till sent with a discount; omitted by servers. */
+  /** A manager's code that a till sent with a discount; servers omit it. */
   readonly managerCode?: string | null;
   /** Seconds. */
   readonly expiresIn: number;
@@ -49,7 +49,7 @@ export interface Price {
   readonly lines: SaleLines | null;
 }
 
-/** The inputs of the price besides the request. */
+/** The context that the price depends on, besides the request. */
 export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
   /** The tax settings at a terminal, if they were read. */
@@ -84,15 +84,15 @@ export function worthOf(
 /** The intent and its event each take a position in the account's order. */
 export const PLACES_PER_CREATE = 2;
 
-/** The key from which the ids of new intents are derived. */
+/** The key with which the ids of new intents are derived. */
 export interface IntentIds {
   readonly idKey: IdKey;
   readonly numbers: SettlementNumbers;
 }
 
 /**
- * Returns the order id of the request, or the one derived from its Idempotency-Key. A derived one
- * is the same when the request is repeated after a loss of data.
+ * Returns the request's order id, or one derived from its Idempotency-Key. The derived id is the
+ * same when the request is repeated after a loss of data.
  */
 export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, clash = 0): string {
   return input.orderId ?? derivedOrderId(idKey, idempotency, clash);

@@ -41,8 +41,8 @@ const batcherOf = perProcess((ctx: ApiContext) => {
   const ids = { idKey: keys.id, numbers: numbersOf(ctx) };
   return createBatcher<CreateRequest, Created>({
     ...BATCHES,
-    // Queues by account: a batch locks its accounts, so a second one with the same account would
-    // only wait.
+    // Queues batches by account: a batch locks its accounts, so another batch of the same account
+    // would only wait.
     queueOf: ({ merchant }) => tenantKey(merchant.tenant),
     run: async (requests) => {
       const written = await createBatch(db, ids, requests);

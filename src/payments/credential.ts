@@ -13,8 +13,8 @@ import { rotatingCode } from '#payments/credentials/rotating-code.ts';
 import { visiting } from '#payments/credentials/visiting.ts';
 
 /**
- * The kinds of credential that terminals read, one module each in `credentials`. Adding a kind here
- * is enough for it to be found, verified and consumed.
+ * The kinds of credential that terminals read, with one module each in `credentials`. A kind that
+ * is added here is found, verified and consumed like the others.
  */
 const TAPPED = {
   nfc_id: nfcId,
@@ -98,7 +98,7 @@ export async function lockCredentials(
 
 /** Locks the credential of an attempt in progress. Lock its payer afterwards. */
 export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
-  // Payments that were signed, or rebuilt from the chain, need no confirmation.
+  // Signed payments, and payments rebuilt from the chain, need no confirmation.
   if (!(credential.type in KINDS)) return null;
   return (await KINDS[credential.type as Type].lockAgain?.(tx, credential)) ?? null;
 }

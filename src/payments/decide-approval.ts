@@ -11,28 +11,28 @@ import { chargeOf } from '#payments/tip.ts';
 export type Asked = PaymentIntent & { readonly status: 'requires_action' };
 
 /**
- * Decides a payer's approval. Facts that have changed since the request to confirm may still stop
- * the payment. Locks in the same order as a tap: intent, credential, payer.
+ * Decides a payer's approval. The payment may still fail if facts have changed since the request to
+ * confirm. Locks in the same order as a tap: intent, credential, payer.
  */
 export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
   const { attempt } = intent;
   // A credential of another cell has no row here. Its cell verified it at the tap.
   const isVisiting = attempt.credential.home !== undefined;
   const found = isVisiting ? null : await lockCredential(tx, attempt.credential);
-  // The payer has erased the credential since the tap, and then approved.
+  // The payer has erased the credential between the tap and the approval.
   if (found === null && !isVisiting) return { type: 'reject', decline: 'pass_revoked' };
-  // Done even if the payment fails: the payer has confirmed this tap, so the card's counter is
+  // Runs even if the payment fails: the payer has confirmed this tap, so the card's counter is
   // current again.
   if (found?.type === 'nfc_sun') await endAsking(tx, found.card.id);
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
-  // The token was valid when it was sent, even if it has expired since.
+  // Checks the time of the request: the token was valid then, even if it has expired since.
   const sentAt = confirmationAskedAt(intent.confirmBy);
   const [facts] = await readActivities(tx, [{ intent, payer }], now);
   const { settings, activity } = present(facts, 'facts of a payment');
   const paying = { intent, payerLivemode: payer.livemode, now: sentAt };
   const assessment = assessPayment({
     settings,
-    // The payer approves, so earlier rejections do not count.
+    // Ignores earlier rejections, because the payer approves this payment.
     activity: { ...activity, refused_within_hour: 0, refused_here_within_hour: 0 },
     intent,
     amount: chargeOf(intent),

@@ -127,7 +127,7 @@ export interface PaymentError {
   readonly type: 'payment_error';
   readonly code: 'payment_declined';
   readonly decline_code: Decline;
-  /** The decline code in upper case, the risk rule's name, or a more specific reason. */
+  /** The decline code in upper case, the name of a risk rule, or a more specific reason. */
   readonly reason_code: string;
   readonly message: string;
   /** Missing in rows written by earlier releases. */

@@ -138,7 +138,8 @@ async function awaitCode(ctx: ApiContext, wanted: Wanted): Promise<Refusal | nul
   const subjectId = subjectOf(wanted);
   let minedAt: number | null = null;
   for (;;) {
-    // Read before the code, so that a job without code is not one that was mined in between.
+    // Reads the status before the code. Otherwise a job that was mined in between would look like
+    // one that left no code.
     const status = await selectDeployment(ctx.db, subjectId);
     const size = await codeSizeOf(chain, wallet);
     if (size === null) return serviceUnavailable();

@@ -12,8 +12,8 @@ import {
 export const numbersOf = perProcess(({ db }: ApiContext) => createSettlementNumbers(db));
 
 /**
- * A recovery has raised the settlement numbers since these were drawn. Nothing was written, so the
- * transaction is repeated with new ones.
+ * Thrown if a recovery has raised the settlement numbers since these were drawn. Nothing was
+ * written, so the transaction is repeated with new numbers.
  */
 class StaleNumbers extends Error {
   override name = 'StaleNumbers';
@@ -22,14 +22,14 @@ class StaleNumbers extends Error {
 /** Tries per transaction. A recovery raises the numbers once, so the second try succeeds. */
 const MAX_TRIES = 3;
 
-/** Ends the transaction if its numbers must no longer be used. Call it after locking the order. */
+/** Throws if the transaction must no longer use its numbers. Call it after locking the order. */
 export async function requireFresh(tx: Tx, drawn: readonly DrawnNumber[]): Promise<void> {
   if (await areStale(tx, drawn)) {
     throw new StaleNumbers('settlement numbers were raised after these were drawn');
   }
 }
 
-/** What a transaction does with the numbers that are drawn for it. */
+/** The work of a transaction, and which of the drawn numbers it used. */
 export interface WithNumbers<T> {
   /** The network of each number. */
   readonly modes: readonly boolean[];

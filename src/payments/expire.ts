@@ -9,7 +9,7 @@ import { type Change, saveSteps } from '#payments/save.ts';
 const BATCH = 200;
 
 /**
- * Writes the effects of time: open intents that expired, confirmations that were not given. Readers
+ * Writes the effects of time: open intents expire, and unanswered confirmations end. Readers
  * already see them (`asOf`); this stores them and sends the events.
  * @returns true if there may be more.
  */

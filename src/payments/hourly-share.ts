@@ -21,16 +21,16 @@ export interface Asked {
 
 /**
  * Once less than this fraction of an account's share is left, its payments are decided one batch at
- * a time. Before that, a few concurrent batches cannot exceed the share.
+ * a time. Before that, the few concurrent batches cannot exceed the share together.
  */
 const ONE_BY_ONE_FROM = 4n;
 
 /**
- * Reads the remainder of these accounts' shares of the contract's hourly ceiling. Reads nothing if
- * one account may use the whole ceiling, because then the contract decides. Near the end of a share
- * it takes the accounts' locks, which the payments take later anyway, so that no two batches count
- * on the same remainder. Call it after all other locks, with every account of the transaction,
- * because these locks are taken in a fixed order.
+ * Reads the rest of these accounts' shares of the contract's hourly ceiling. Reads nothing if one
+ * account may use the whole ceiling, because the contract then decides. Near the end of a share it
+ * locks the accounts, which the payments lock later anyway, so that no two batches count on the
+ * same rest. Call it after all other locks and with every account of the transaction, because it
+ * locks them in a fixed order.
  */
 export async function readShares(
   tx: Tx,

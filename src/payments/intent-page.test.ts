@@ -10,14 +10,14 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 const TENANT = { accountId: 'acct_a', livemode: false };
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const EVERY = { after: null, createdGte: null, createdLt: null, limit: 1_000 } as const;
-/** Enough intents that a plan that reads all of them to find a few is noticeable. */
+/** Enough intents to notice a plan that reads all of them to find a few. */
 const MANY = 20_000;
 
 let database: TestDatabase;
 
 /**
- * Adds ended intents, and new ones in each status. Some of those stored as open or asked have
- * expired, but no worker has written it.
+ * Adds ended intents, and new ones in each status. Some intents that are stored as open or as
+ * waiting for confirmation have expired, but no worker has written that yet.
  */
 before(async () => {
   database = await testDatabase();

@@ -24,17 +24,17 @@ export interface IntentFilters {
 const MAX_OPEN_SECONDS = 600;
 
 /**
- * Uses the order of the expiry index. Otherwise the planner rates the index of a terminal's open
- * intents as equally good.
+ * Uses the order of the expiry index. Otherwise the planner considers the index of a terminal's
+ * open intents equally good.
  */
 const EXPIRED = `id = any(array(
   select id from payment_intents where status = 'requires_payment_method' and expires_at <= ?
   order by expires_at))`;
 
 /**
- * Returns the conditions for rows that readers see in this status at `now`. Rows stored as open or
- * asked may have ended by time (`asOf`). Few intents are open, asked or processing, so small
- * partial indexes hold those; the indexes for the other two statuses are not written at creation.
+ * Returns the conditions for rows that readers see in this status at `now`. Intents stored as open
+ * or waiting may have ended by time (`asOf`). Few intents are open, waiting or processing, so small
+ * partial indexes hold them; a create writes no index for the other two statuses.
  */
 function inStatus(status: IntentStatus, now: Date): readonly Branch[] {
   const timedOut: Condition = { sql: "status = 'requires_action' and confirm_by <= ?", value: now };

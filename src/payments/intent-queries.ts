@@ -7,10 +7,10 @@ import { type IntentRow, paymentIntents, toIntent, toStateColumns } from '#payme
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * SQL: the merchant number that the contract pays for an intent (`i`), which is the account's
- * number when the intent was created. An account that moves to the next contract first takes a
- * position in its order, so every attempt to pay one intent goes to the same contract, which
- * settles it once: contract-versions.md.
+ * SQL: the merchant number to which the contract pays an intent (`i`): the account's number when
+ * the intent was created. An account that moves to the next contract first takes a position in its
+ * order. So every attempt to pay an intent goes to the same contract, which settles it once:
+ * contract-versions.md.
  */
 export const MERCHANT_OF_INTENT = `coalesce(
   (select f.merchant_number from former_merchants f
@@ -21,7 +21,7 @@ export const MERCHANT_OF_INTENT = `coalesce(
 
 const PAYABLE_COLUMNS = `${paymentIntents.columns}, ${MERCHANT_OF_INTENT} as merchant_number`;
 
-/** Returns intents with the merchant number, for those about to be paid. */
+/** Reads intents with the merchant number, which a payment needs. */
 export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select ${PAYABLE_COLUMNS} from payment_intents i where id = any($1)`,
@@ -185,9 +185,9 @@ export async function selectNextForTerminals(
 }
 
 /**
- * Records that the terminal has picked up the intent. Only the first time counts; an earlier tap,
- * from a test helper or a request that overtook the terminal's, counts too. `now` is the service's
- * time; the stored time is the account's.
+ * Records that the terminal has picked up the intent. Only the first time counts; a tap counts too,
+ * by a test helper or by a request that overtook the terminal's poll. `now` is the service's time;
+ * the stored time is the account's.
  * @returns the time; undefined if the terminal has no such intent.
  */
 export async function updatePickedUp(
@@ -301,7 +301,7 @@ export async function selectOrderIdsInUse(
   tx: Tx,
   wanted: readonly { readonly tenant: Tenant; readonly orderId: string }[],
 ): Promise<OrderIdRow[]> {
-  // One look-up by the whole unique key per order id: see `plan-shapes.ts`.
+  // Looks each order id up by the whole unique key: see `plan-shapes.ts`.
   return tx.query(
     `select i.* from unnest($1::text[], $2::boolean[], $3::text[])
          as wanted (account_id, livemode, order_id)

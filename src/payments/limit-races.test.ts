@@ -199,7 +199,7 @@ describe('an agent token', () => {
       };
       const inTurn = start === 'the approval' ? Object.values(work) : Object.values(work).reverse();
       const under: Promise<unknown>[] = [];
-      // Lets both proceed until their locks stop them, before either counts the payer's money.
+      // Lets both proceed until they wait for locks, before either counts the payer's money.
       await db.transaction(async (tx) => {
         await lockPayer(tx, payerId);
         for (const begin of inTurn) {

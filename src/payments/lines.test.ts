@@ -59,7 +59,7 @@ test("lines are stored as they were sent, with the account's settings at that ti
   assert.deepEqual([body.line_items, body.discount], [shown, 50]);
   assert.deepEqual(await lastSnapshot(store, 'payment_intent.created'), body);
 
-  // The account's settings have changed since.
+  // The account's settings have changed since the sale.
   await setTaxes(store, [{ name: 'Food', rate: 500 }], false);
   const replay = await create(request);
   assert.deepEqual([replay.replayed, replay.body], [true, body]);

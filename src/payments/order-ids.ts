@@ -11,9 +11,9 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 /** The order id that a request's intent gets. */
 export interface ChosenOrderId {
   readonly text: string;
-  /** The intent that already has it; `null` if it is free. */
+  /** The intent that already has this order id; `null` if the id is free. */
   readonly takenBy: OrderIdRow | null;
-  /** The rebuilt intent that this request created before the loss; `null` if none. */
+  /** The rebuilt intent that the same request created before the loss of data; `null` if none. */
   readonly rebuilt: PaymentIntent | null;
 }
 
@@ -51,9 +51,9 @@ async function selectInUse(
 }
 
 /**
- * Chooses each request's order id. If it is omitted, it is derived from the Idempotency-Key; if
- * another intent or request of the batch has it, the next one is derived, which costs a second
- * look-up. A request with a known key is a replay and needs none.
+ * Chooses each request's order id. An omitted id is derived from the Idempotency-Key; if another
+ * intent or a request of the batch has it, the next derived id is used, at the cost of a second
+ * look-up. A request with a known key is a replay and needs no order id.
  */
 export async function chooseOrderIds(
   tx: Tx,
@@ -98,9 +98,9 @@ export async function chooseOrderIds(
 }
 
 /**
- * The largest accepted difference of a rebuilt intent's amount, whose quote is lost, because the
- * current rate may differ. Within the minutes in which a create is repeated, no rate moves further:
- * see `MAX_JUMP_PERCENT`.
+ * Largest accepted difference from a rebuilt intent's amount. Its quote is lost, and the current
+ * rate may differ; within the minutes in which a create is repeated, no rate moves further: see
+ * `MAX_JUMP_PERCENT`.
  */
 const LOST_RATE_PERCENT = 10n;
 
@@ -119,7 +119,7 @@ function isAmountOf(
   return amount * 100n >= worth * (100n - percent) && amount * 100n <= most * (100n + percent);
 }
 
-/** Reads the rebuilt intents that requests create again. */
+/** Reads the rebuilt intents that requests may create again. */
 async function withRebuilt(
   tx: Tx,
   chosen: readonly {

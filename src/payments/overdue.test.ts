@@ -14,7 +14,7 @@ import {
 } from '#testing/store.ts';
 import { eventTypes, findPayment } from '#testing/store-payments.ts';
 
-/** Columns round to milliseconds, so `now()` may be half a millisecond ahead. */
+/** Columns round to milliseconds, so the stored `now()` may be half a millisecond ahead. */
 const OVER = `deadline = now() - interval '1 second'`;
 
 let store: TestStore;
@@ -26,7 +26,7 @@ after(() => store.close());
 
 const decline = () => declineOverdue({ ...store, log: silentLog });
 
-/** Taps; the client does not wait for the settlement. */
+/** Taps without waiting for the settlement. */
 async function tap(): Promise<{ intentId: string; pass: string }> {
   const { pass } = await addPayer(store);
   const intentId = await addIntent(store);

@@ -156,7 +156,7 @@ const EXAMPLES: [Planned[]][] = [
   [each([0, 4], [1, 4], [0, 4])],
   [each([0, 3], [0, 0], [0, 0])],
   [each([0, 2], [0, 0], [1, 2])],
-  // The daily limit equals the sale, so a tip of one atom exceeds it.
+  // The daily limit equals the sale, so even a tip of one atom exceeds it.
   [[{ intent: 0, credential: 1, chain: 'ok', tip: 1 }, ...each([0, 1])]],
   [[{ intent: 2, credential: 0, chain: 'ok', tip: 0 }, ...each([2, 0])]],
 ];
@@ -193,7 +193,7 @@ test('payments in one transaction end as they would have one after the other', a
 
 test('a pass that was created after the chain was asked does not pay yet', async () => {
   const scene = await openScene();
-  // The read before the batch found no such pass, so the chain was not asked about its payer.
+  // The read before the batch found no such pass, so its payer was not checked on the chain.
   const items = toItems(scene, each([0, 0])).map((item) => ({ ...item, preflight: null }));
   const { paid } = await store.db.transaction((tx) => payBatch(tx, items, batchTerms(store.ctx)));
   assert.deepEqual(

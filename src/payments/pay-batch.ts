@@ -48,8 +48,8 @@ export interface Paid {
 
 /**
  * Pays several intents in one transaction: keys, intents, events, deliveries and settlement jobs
- * commit together. Each payment gets the response that it would have got alone: they are decided in
- * order, and each sees what the previous ones consumed.
+ * commit together. Each payment gets the same response as on its own: they are decided in order,
+ * and each decision sees what earlier ones consumed.
  */
 export async function payBatch(
   tx: Tx,
@@ -151,7 +151,8 @@ function command(
   }
   if (found === null || verified === null)
     return { type: 'decline', decline: context.ofUnknown(presented, intent.tenant.livemode) };
-  // The credential or intent was created after the read ahead, so the chain was not asked.
+  // The credential or intent was created after the read before the locks, so the chain was not
+  // queried.
   if (preflight === null) return serviceUnavailable();
   const payer = present(context.payers.get(found.payerId), 'payer of a credential');
   const { settings, activity } = present(context.facts[considered.index], 'facts of a payment');
@@ -230,15 +231,15 @@ async function persist(
   const [, , deliveries] = await Promise.all([
     requestPayments(tx, settlements, now),
     insertKeys(tx, stored),
-    // Last, because it locks the accounts' order until the commit.
+    // Runs last, because it locks the accounts' order until the commit.
     saveSteps(tx, [...context.changes.values()] satisfies Change[], now),
   ]);
   return deliveries;
 }
 
 /**
- * Returns the taps of static passes that payers are notified of: payments and declines. Payers who
- * must confirm are notified of that instead.
+ * Returns the static-pass taps of which payers are notified: payments and declines. A payer who
+ * must confirm gets a request to confirm instead.
  */
 function staticTaps(
   context: PayContext,

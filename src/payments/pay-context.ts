@@ -22,20 +22,20 @@ import type { Readiness } from '#settlement/readiness.ts';
 export interface PayItem {
   readonly request: PayRequest;
   /**
-   * `null` if the chain was not asked, because credential or intent did not exist when looking
-   * ahead.
+   * `null` if the chain was not queried, because the credential or the intent did not exist when
+   * they were read before the locks.
    */
   readonly preflight: Checked | null;
 }
 
 /**
  * The state from which a batch is decided, read while holding its locks. Each decision updates it,
- * so that the next one sees it as if committed.
+ * and the next decision treats the update as committed.
  */
 export interface PayContext {
   readonly watch: DatabaseWatch;
   readonly keys: KnownKeys;
-  /** Knows if callers' API keys and device keys have ended meanwhile. */
+  /** Tells whether callers' API keys and device keys have been revoked meanwhile. */
   readonly ends: CredentialEnds;
   /** The intents, as locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
@@ -63,7 +63,7 @@ export function credentialOf(
   return context.credentials.get(credentialKey(request.presented)) ?? null;
 }
 
-/** Returns the intent's present state in the batch, if it belongs to the caller. */
+/** Returns the intent's current state in the batch, if it belongs to the caller. */
 export function intentOf(context: Pick<PayContext, 'intents' | 'changes'>, request: PayRequest) {
   const { intentId, merchant, terminalId } = request;
   const intent =
@@ -72,9 +72,7 @@ export function intentOf(context: Pick<PayContext, 'intents' | 'changes'>, reque
   return terminalId === undefined || intent.terminalId === terminalId ? intent : null;
 }
 
-/**
- * Locks intents, then credentials, then payers, each in the order of ids, as every payment does.
- */
+/** Locks intents, then credentials, then payers, each ordered by id, like every payment. */
 export async function readContext(
   tx: Tx,
   items: readonly PayItem[],

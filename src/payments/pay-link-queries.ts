@@ -23,7 +23,7 @@ export interface PayLinkRow {
   terminal_status: 'active' | 'inactive';
   /** The terms, oldest first; empty until the link is opened. */
   terms: readonly PayTerms[];
-  /** The number of the requesting wallet's authorizations that were answered. */
+  /** Number of the requesting wallet's authorizations that got a response. */
   answers: number;
 }
 
@@ -80,7 +80,7 @@ export async function addPayTerms(
   return only(rows, 'pay link').terms;
 }
 
-/** Counts answered authorizations, so that these wallets sign other terms next time. */
+/** Counts authorizations that got a response. The wallets sign different terms next time. */
 export async function countPayLinkAnswers(
   tx: Tx,
   answered: readonly { readonly intentId: string; readonly address: Hex }[],

@@ -24,7 +24,7 @@ export interface PayLink {
   /** The terms, oldest first. */
   readonly terms: readonly PayTerms[];
   /**
-   * The number of the requesting wallet's authorizations that were answered; each changes the salt.
+   * Number of the requesting wallet's authorizations that got a response; each changes the salt.
    */
   readonly answers: number;
   /** The reason why the link cannot be paid now; `null` if it can. */

@@ -11,8 +11,8 @@ export function ratesOf({ acquirer, protocol, cashback }: PayTerms): FeeRates {
 }
 
 /**
- * Returns the terms that a wallet signs after this many of its authorizations were answered. They
- * do not depend on other wallets, and reading them stores nothing.
+ * Returns the terms that a wallet signs after `answers` responses to its authorizations. They do
+ * not depend on other wallets, and reading them stores nothing.
  */
 export function termsAfter(
   terms: PayTerms,

@@ -28,8 +28,8 @@ export interface PayRequest {
 }
 
 /**
- * Asks the chain if a payment would settle now. A network call, so it must not be made within a
- * transaction.
+ * Queries whether a payment would settle on the chain now. Makes a network call, so never call it
+ * within a transaction.
  */
 export type Preflight = (payment: {
   readonly livemode: boolean;
@@ -46,7 +46,7 @@ export type Preflight = (payment: {
 }) => Promise<PreflightResult>;
 
 /**
- * Asks another cell to verify its credential. A network call, so it must not be made within a
+ * Lets another cell verify its credential. Makes a network call, so never call it within a
  * transaction.
  * @returns `null` if the credential belongs to this cell, or to no known one.
  */

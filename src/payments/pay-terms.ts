@@ -24,7 +24,7 @@ export async function openPayLink(
   return found === null ? payLinkMissing() : openLink(ctx, found, asked);
 }
 
-/** As {@link openPayLink}, for a link that was already read for `asked.address`. */
+/** Does the same as {@link openPayLink} for a link that was already read for `asked.address`. */
 export async function openLink(
   ctx: ApiContext,
   found: PayLink,
@@ -71,8 +71,8 @@ async function presentTerms(
   return written.at(-1) ?? added;
 }
 
-/** The salt of a link that was not opened while it could be paid. */
+/** Placeholder salt of a link that nobody opened while it could be paid. */
 const NO_SALT: Hex = `0x${'0'.repeat(64)}`;
 
-/** The rates of one chain are cached for this long. */
+/** Time for which the rates of one chain are cached. */
 const RATES_MS = 1_000;

@@ -14,7 +14,10 @@ import { createLookAhead, type Outlook } from '#payments/read-before-lock.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import { checkSettles } from '#settlement/readiness.ts';
 
-/** Batches in flight: while one commits, another is decided. More would wait for the same locks. */
+/**
+ * Concurrent batches: while one commits, another one is decided. More would wait for the same
+ * locks.
+ */
 const MAX_IN_FLIGHT = 3;
 /** Payments per batch. In larger batches the first payment waits noticeably longer. */
 const MAX_ITEMS = 64;
@@ -52,7 +55,7 @@ const batcherOf = perProcess((ctx: ApiContext) =>
  */
 export async function payIntent(ctx: ApiContext, request: PayRequest): Promise<Answer | Refusal> {
   const outlook = await lookAheadOf(ctx)(request);
-  // A replay does not need the chain.
+  // A replay needs no query of the chain.
   if (outlook.replay !== null) return outlook.replay;
   const span = startPaySpan(outlook.intent);
   if (span === null) return run(ctx, request, outlook);

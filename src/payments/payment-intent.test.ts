@@ -54,7 +54,7 @@ const ALL_REFUSED = {
   reject: 'refused',
   settled: 'refused',
   not_settled: 'refused',
-  // The chain has settled it; the stored state and the clock do not matter.
+  // The chain has settled the intent, whatever its stored state and the clock.
   rebuild: 'succeeded',
   settled_after_decline: 'succeeded',
 } as const;
@@ -127,7 +127,7 @@ const CANCELED_ROW: Row = {
   time_passed: 'unchanged',
 };
 
-/** The result of each command in each situation. Milliseconds are relative to the expiry. */
+/** Expected results per situation and command. Milliseconds are relative to the expiry. */
 const TABLE: readonly (readonly [situation: string, PaymentIntent, ms: number, Row])[] = [
   ['open, just created', OPEN, -EXPIRES_MS, OPEN_ROW],
   ['open, 1 ms before its expiry', OPEN, -1, OPEN_ROW],

@@ -50,7 +50,7 @@ interface IntentFacts extends Traced {
   /** The tips offered; `null` if no tip may be given. */
   readonly tipping: Tipping | null;
   readonly terminalId: string;
-  /** The terminal's location at the creation; `null` if it stood at none. */
+  /** The terminal's location at creation; `null` if it had none. */
   readonly locationId: string | null;
   readonly orderId: string;
   readonly description: string | null;
@@ -151,7 +151,7 @@ export type IntentEventType =
   | 'payment_intent.canceled'
   | 'payment_intent.payment_failed';
 
-/** The intent after one step, and the event of that step. */
+/** The intent after one step, and the step's event. */
 export interface Step {
   readonly intent: PaymentIntent;
   readonly event: IntentEventType;
@@ -233,8 +233,8 @@ function cancel(intent: PaymentIntent, cancellationReason: CancellationReason, a
 }
 
 /**
- * Reopens the intent, so that another tap can follow. After its expiry, and for a sale that was
- * accepted offline, whose customer has left, ends it instead.
+ * Reopens the intent for another tap. Ends it instead if it has expired, or if it is an offline
+ * sale, whose customer has left.
  */
 function declineSteps(
   intent: PaymentIntent,
@@ -345,7 +345,7 @@ function whenProcessing(
     case 'settled':
       return succeed(intent, intent.attempt, command);
     case 'settled_after_decline':
-      // The result of the attempt in progress is booked before a settlement of another one.
+      // The result of the attempt in progress is booked before another attempt's settlement.
       return unexpectedState(intent, 'settled by another attempt');
     case 'not_settled':
       return declineSteps(intent, command.decline, now, command.rule);

@@ -91,7 +91,7 @@ export interface PayerPayment {
   readonly merchantName: string;
 }
 
-/** Returns a payer's payments over all merchants, newest first, plus one row. */
+/** Returns a payer's payments at all merchants, newest first, plus one extra row. */
 export async function selectPayerPayments(
   sql: Sql,
   payerId: string,

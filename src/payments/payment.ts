@@ -42,7 +42,8 @@ export interface Payment {
   readonly payerAddress: string;
   readonly orderId: string;
   /**
-   * `<prefix>-<n>` of its terminal's series; `null` if booked by a release without receipt numbers.
+   * `<prefix>-<n>` of its terminal's series; `null` for a payment from a release without receipt
+   * numbers.
    */
   readonly receiptNumber: string | null;
   readonly splitGroup: string | null;
@@ -57,7 +58,7 @@ export interface Payment {
   /** The intent's lines; `null` for a rebuilt payment. */
   readonly lines: SaleLines | null;
   readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
-  /** The sum that the payer paid: amount and fees, before the cashback. */
+  /** The amount that the payer paid: the sale and fees, before cashback. */
   readonly totalCharged: Atoms;
   /** The sum of pending and succeeded refunds: never above the amount. */
   readonly amountReserved: Atoms;

@@ -157,7 +157,7 @@ describe('after the database had lost it', () => {
     await store.db.query('delete from exchange_rates');
     const found = await create({ ...priced('eur', 250), idempotency: unknown });
     assert.deepEqual([found.status, found.body.id], [201, other]);
-    // An equal order id does not prove that it is the same sale.
+    // An equal order id alone does not prove that it is the same sale.
     const open = await create(priced('eur', 250, { orderId: 'EUR-2' }));
     assert.deepEqual([open.status, open.said], [503, 'rates_unavailable']);
     assert.match(JSON.stringify(open.body), /with the same Idempotency-Key/);

@@ -39,9 +39,9 @@ function cancel(intentId: string, counter: Counter = store) {
 }
 
 /**
- * Makes both reach the intent's lock at the same time. The cancel starts once the tap has asked the
- * chain; in every second race, one statement later. The race does not wait for the settlement,
- * because the tap's decision is tested.
+ * Makes both requests reach the intent's lock at the same time. The cancel starts once the tap has
+ * queried the chain; in every second race, one statement later. Does not wait for the settlement,
+ * because only the tap's decision is tested.
  */
 async function tapAgainstCancel({
   intentId,

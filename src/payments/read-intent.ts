@@ -26,8 +26,8 @@ const batcherOf = perProcess(({ db }: { readonly db: Sql }) =>
 );
 
 /**
- * Reads an intent. Concurrent requests share one `= any($1)`, which doubled the throughput. An
- * intent of another account or mode is `null`, like a missing one.
+ * Reads an intent. Concurrent requests share one `= any($1)`, which doubled the throughput. Returns
+ * `null` both for a missing intent and for one of another account or mode.
  */
 export async function readIntent(
   ctx: { readonly db: Sql; readonly clock: Clock },

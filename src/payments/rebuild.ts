@@ -48,8 +48,8 @@ export interface LostPayment {
 export interface Rebuilt {
   readonly intents: readonly PaymentIntent[];
   /**
-   * Rebuilt intents whose order ids now belong to other intents: a search by order id does not find
-   * them.
+   * Rebuilt intents whose order ids other intents have taken since: a search by order id does not
+   * find them.
    */
   readonly displaced: readonly PaymentIntent[];
   /** The creation time of the oldest of these intents. */
@@ -125,8 +125,8 @@ function createdDraft(intent: PaymentIntent, stamp: Stamp): EventDraft {
 }
 
 /**
- * Chooses the order ids of rebuilt intents: their own if free. A merchant may have reused one
- * meanwhile; the payment keeps it anyway, because it is on the chain.
+ * Chooses the order ids of rebuilt intents. Keeps their own if free; if a merchant has reused one
+ * meanwhile, the payment on the chain still has it.
  */
 async function chooseOrderIds(
   tx: Tx,

@@ -9,13 +9,13 @@ export type ReceiptKind = 'payment' | 'refund';
 /** Easy to read from paper and to type: no vowels, no look-alikes. */
 const LETTERS = '23456789BCDFGHJKMNPQSTVWXZ';
 const PREFIX_LENGTH = 5;
-/** Only receipt numbers of refunds begin with it, so they cannot be mistaken for those of sales. */
+/** Prefix of refunds' receipt numbers only, so that they cannot be mistaken for sales. */
 const REFUND_LETTER = 'R';
 
 /**
- * Draws a prefix: 26^5 for sales, 26^4 for refunds, per account and mode. A taken one fails the
- * transaction, which is retried. A prefix that was used in a period lost by a restore recurs once
- * in millions of losses.
+ * Draws a prefix: one of 26^5 for sales, 26^4 for refunds, per account and mode. A collision fails
+ * the transaction, which is retried. A prefix from a period lost in a restore recurs once in
+ * millions of losses.
  */
 function drawPrefix(kind: ReceiptKind): string {
   const first = kind === 'refund' ? REFUND_LETTER : '';
@@ -51,10 +51,9 @@ const GIVE = `
   returning ${GIVEN}`;
 
 /**
- * Assigns the next numbers of their terminals to these objects, with one statement for all. Call it
- * after stamping the accounts' orders, whose locks serialize transactions of one terminal without
- * deadlocks.
- * @returns a function that returns a terminal's next number at each call.
+ * Assigns each terminal's next numbers to these objects, with one statement. Call it after stamping
+ * the accounts' orders, whose locks serialize transactions of one terminal without deadlocks.
+ * @returns a function that returns the terminal's next number at each call.
  */
 export async function giveReceiptNumbers(
   tx: Tx,

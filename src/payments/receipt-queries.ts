@@ -54,7 +54,7 @@ export interface Receipt {
   readonly offline: AcceptedOffline | null;
   /** `null` if it was not sent to a fiscal signer. */
   readonly fiscal: Fiscal | null;
-  /** Of the location, or else the account: receipts show the shop's local time. */
+  /** The time zone of the location, or else of the account: receipts show the shop's local time. */
   readonly timeZone: string;
   /** The refunds, oldest first. */
   readonly refunds: readonly RefundOnReceipt[];
@@ -181,7 +181,7 @@ export async function selectNumbered(
   return rows.map((row) => ({ payment: toPayment(row), printedAmount: row.printed_amount }));
 }
 
-/** Returns the payment of a settlement or of a refund, if it belongs to the account and mode. */
+/** Returns the payment of a settlement, or of a refund, if it belongs to the account and mode. */
 export async function selectSettled(
   sql: Sql,
   tenant: Tenant,
@@ -196,7 +196,7 @@ export async function selectSettled(
   return (await payments.list(sql, rest, values)).map(toPayment);
 }
 
-/** The most mails per receipt, ever; `receipt_mails` enforces it, too. */
+/** Maximum number of mails per receipt, ever. The table `receipt_mails` enforces it too. */
 export const RECEIPT_MAILS = 3;
 
 /**

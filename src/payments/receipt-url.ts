@@ -16,8 +16,8 @@ export interface ReceiptPages {
 }
 
 /**
- * Returns the URL of the public page that shows a payment and its proof. It is derived from the
- * same facts as the payment's id: nothing is stored, and it cannot be guessed.
+ * Returns the URL of the public page that shows a payment and its proof. Like the payment's id, it
+ * is derived from the settlement, so nothing is stored, and it cannot be guessed.
  */
 export function receiptUrl(
   { tenant, settlementNumber: number }: Pick<Payment, 'tenant' | 'settlementNumber'>,

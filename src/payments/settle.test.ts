@@ -132,7 +132,7 @@ test('receipts count from 1 at each terminal, without gaps, under concurrency', 
   for (let round = 0; round < 3; round++) {
     await addProcessing();
     await addProcessing();
-    // A decline gets no receipt number.
+    // A declined payment gets no receipt number.
     if (round === 1) await playChain(store, 'insufficient_funds');
     else await playChain(store);
     await Promise.all([applySettlements(deps), applySettlements(deps)]);
@@ -177,7 +177,7 @@ test('a result is applied once, for any number of workers', async () => {
   await answerAll(NOT_SETTLED);
   const deps = { ...store, log: silentLog };
   const runs = Array.from({ length: 5 }, () => applySettlements(deps));
-  // A batch that was not full was the last one, so no worker may poll again immediately.
+  // A batch that was not full is the last one, so no worker may poll again immediately.
   assert.deepEqual([...new Set(await Promise.all(runs))], [false]);
   assert.equal(await applySettlements(deps), false);
   const failed = (await eventTypes(store)).filter((type) => type.endsWith('payment_failed'));

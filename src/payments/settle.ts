@@ -44,7 +44,7 @@ import {
   takeOverduePayments,
 } from '#settlement/requests.ts';
 
-/** The context in which results of settlements and refunds are applied. */
+/** The context for applying results of settlements and refunds. */
 export interface ResultContext extends ProcessContext {
   readonly pages: ReceiptPages;
 }
@@ -72,7 +72,8 @@ function toCommand(
     const { txHash, settlementNumber } = result.facts;
     const numbered = { livemode, number: BigInt(settlementNumber) };
     const paid = { paymentId: numberedId(idKey, 'payment', numbered), txHash };
-    // Every job of an offline sale has the same authorization, so none is an earlier attempt.
+    // Each job of an offline sale carries the same authorization, so no result is from an earlier
+    // attempt.
     const isSame = isOnItsWay(intent);
     if (result.afterDecline === undefined || isSame) return { type: 'settled', ...paid };
     // The API wrote these fields into the settlement job: see settlementOf.
@@ -85,7 +86,7 @@ function toCommand(
   return { type: 'not_settled', decline: FAILURE_DECLINES[result.reason], ...ruleOf(result) };
 }
 
-/** True for a sale that a till had accepted offline, and that the chain has not decided. */
+/** True for a sale that a till accepted offline and that the chain has not decided yet. */
 function isOnItsWay({ status, offline }: PaymentIntent): boolean {
   return status === 'processing' && offline != null;
 }
@@ -96,8 +97,8 @@ function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
 }
 
 /**
- * Decides the changes by a result. `null` if the intent is not `processing`, a status that only a
- * result ends.
+ * Decides the changes that follow from a result. `null` if the intent is not `processing`; only a
+ * result ends that status.
  */
 function decide(
   outcome: Outcome<'payment'>,
@@ -134,7 +135,7 @@ function toNewPayment(decided: Decided, made: Made): Payment | null {
 }
 
 /**
- * Builds the payment of an intent that has succeeded; the chain supplies these facts, sale and tip.
+ * Builds the payment of a succeeded intent. `facts` come from the chain; `amount` is sale plus tip.
  */
 export function newPayment(
   after: PaymentIntent & { readonly status: 'succeeded' },
@@ -184,8 +185,8 @@ export function newPayment(
 }
 
 /**
- * Returns the time of payment. If several blocks share a second, the time at which a worker saw the
- * block is used, so that it is after the tap.
+ * Returns the time of payment. If several blocks share a second, it is the time at which a worker
+ * saw the block, because it must be after the tap.
  */
 function paidAt(
   { tappedAt }: Pick<PaymentIntent, 'tappedAt'>,
@@ -196,7 +197,7 @@ function paidAt(
   return seenAt !== undefined && tappedAt !== null && tappedAt > at ? tappedAt : at;
 }
 
-/** Returns the payment's share of the contract's hourly ceiling. */
+/** Returns the amount of the payment for the contract's hourly ceiling. */
 export function toSale({ tenant, settledAt, aheadSeconds, amount }: Payment) {
   return { tenant, minedAt: addSeconds(settledAt, -aheadSeconds), amount };
 }
@@ -215,7 +216,7 @@ export function paymentDrafts(
   return [paid, { ...draft, type: 'payment.cashback_paid' }];
 }
 
-/** Returns the payment's receipt, for its signer. */
+/** Returns the payment's receipt, for the fiscal signer. */
 export function toReceipted({ id, tenant, receiptNumber }: Payment): Receipted {
   return { subjectId: id, paymentId: id, tenant, receiptNumber };
 }
@@ -287,17 +288,16 @@ async function prepare(
   return { payments, drafts, toSign };
 }
 
-/**
- * True if a payment that was settled after its decline must wait for the result of a later attempt.
- */
+/** True if a payment that settled after its decline must wait for the result of a later attempt. */
 function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
   const isLate = result.succeeded && result.afterDecline !== undefined;
   return isLate && intent?.status === 'processing' && !isOnItsWay(intent);
 }
 
 /**
- * True if the chain has not settled a sale that a till had accepted offline. Its customer has left
- * with the goods, so it stays `processing` until a worker has found out whether it can be paid.
+ * True if the chain has not settled a sale that a till had accepted offline. The customer has left
+ * with the goods, so the sale stays `processing` until a worker has checked whether it can still be
+ * paid.
  */
 function isPostponed({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
   return !result.succeeded && intent !== undefined && isOnItsWay(intent);

@@ -12,8 +12,8 @@ function wrong(message: string): Refusal {
 }
 
 /**
- * Returns the reason why this tip cannot be given with this sale, or `null`. A tip of 0 counts as a
- * tip.
+ * Returns the decline reason if this tip cannot be added to this sale, or `null`. A tip of 0 counts
+ * as a tip.
  */
 export function checkTip(
   intent: { readonly amount: Atoms; readonly tipping: Tipping | null },

@@ -8,9 +8,9 @@ export interface TotalsRow {
   /** `null` for payments without a terminal. */
   readonly terminal_id: string | null;
   readonly label: string | null;
-  /** The location of the sales; `null` for those at none. */
+  /** The location of the sales; `null` for sales without one. */
   readonly location_id: string | null;
-  /** The name of the person who was in, or else `metadata.cashier`; `null` if none was named. */
+  /** The name of the signed-in cashier, or else `metadata.cashier`; `null` if there is neither. */
   readonly cashier: string | null;
   /** The user who was signed in at the till. */
   readonly cashier_id: string | null;
@@ -34,7 +34,7 @@ export interface TotalsOf {
   /** The terminal; `null` for all terminals. */
   readonly terminalId: string | null;
   readonly since: Date;
-  /** The first instant that is no longer counted. */
+  /** The first instant after the counted period. */
   readonly until: Date;
 }
 
@@ -85,7 +85,7 @@ export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRo
   );
 }
 
-/** The lines of sales, and how many sales have the same. */
+/** The lines of sales, and the number of sales with the same lines. */
 export interface SoldLines {
   /** `null` for sales in USDC. */
   readonly currency: string | null;

@@ -3,7 +3,7 @@ import type { Sql } from '#db/database.ts';
 /** Matches the intent of an event: its object, or the intent of its object. */
 const INTENT = /"(?:id|payment_intent)":"(pi_[0-9A-Za-z]+)"/;
 
-/** Returns a sale's trace: the payment's, or else the one that created the intent. */
+/** Returns the trace of a sale's payment, or else the trace that created the intent. */
 async function selectTraceparent(sql: Sql, intentId: string): Promise<string | null> {
   const rows = await sql.query<{ traceparent: string | null }>(
     `select coalesce(attempt->>'traceparent', traceparent) as traceparent

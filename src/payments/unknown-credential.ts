@@ -9,9 +9,9 @@ import { selectLossesSince } from '#settlement/network-recovery-queries.ts';
 export type UnknownDecline = (presented: Presented, livemode: boolean) => Decline;
 
 /**
- * Returns the decline for unknown credentials. A code created in the lost period is unknown, but
- * its wallet exists, so for as long as the old code would have been stored, the decline asks for a
- * new one.
+ * Returns the function that declines unknown credentials. A code created in a lost period is
+ * unknown although its wallet exists. So for as long as the code would have been valid, the decline
+ * asks for a new one.
  * @param found Known credentials by {@link credentialKey}.
  */
 export async function readUnknownDecline(

@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 after(() => store.close());
 
-/** Returns all rows that a tap, an approval or a refund could have written. */
+/** Returns all rows that a tap, an approval or a refund can write. */
 async function traces(): Promise<unknown> {
   const tables = ['chain_requests', 'events', 'idempotency_keys', 'refunds'];
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`);

@@ -12,7 +12,10 @@ import { refusalOf, verifyDeployable } from '#settlement/chain/check-signature.t
 import { type Deployment, verifySignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Answers of a wallet whose terms it may still be signing: the latest ones. */
+/**
+ * Number of latest terms whose signature is accepted, because a wallet may still be signing older
+ * ones.
+ */
 const KEPT_ANSWERS = 3;
 
 /** Returns all terms that a wallet may recently have been asked to sign, newest first. */
@@ -24,7 +27,7 @@ function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
     .flatMap((one) => counts.map((count) => termsAfter(one, { address, answers: count })));
 }
 
-/** The terms that the wallet has signed, and the signature in the form that the token accepts. */
+/** The terms that the wallet has signed, and the signature in the format that the token accepts. */
 export interface VerifiedAuthorization {
   readonly terms: PayTerms;
   readonly signature: Hex;
@@ -36,11 +39,11 @@ export interface VerifiedAuthorization {
 interface Presented {
   readonly from: Hex;
   readonly signature: Hex;
-  /** False where no wallet is deployed, as at tills. Then none is simulated either. */
+  /** False where no wallet is deployed, as at tills. No deployment is simulated there either. */
   readonly deploys: boolean;
 }
 
-/** Finds which of the requested terms the wallet has signed. */
+/** Finds the terms, among those requested, that the wallet has signed. */
 export async function verifyAuthorization(
   db: Database,
   link: PayLink,
@@ -69,7 +72,10 @@ const NOT_AT_TILLS =
   'deployed. Scan the code on the till with the wallet, or pay with another one. Nothing was ' +
   'charged.';
 
-/** Returns what the settlement contract takes as signed, with the rates of its sum. */
+/**
+ * Returns the fields of the signature that the settlement contract expects, with the fee rates for
+ * the sum.
+ */
 export function signedOf({ bindsOrder }: PayLink, verified: VerifiedAuthorization) {
   const { terms, signature } = verified;
   const { salt, valid_before: validBefore } = terms;

@@ -119,7 +119,7 @@ async function join(
   const { account_id: accountId, organization_id: organizationId, email } = invitation;
   const actor: Actor = { type: 'user', userId, email, requestId: input.requestId, address };
   if (organizationId !== null) {
-    // The invitation was the change that its sender confirmed and the owners have read about.
+    // The owners were already notified of the invitation itself, which its sender confirmed.
     const ref = { organizationId, actor, people, now, factorIsFresh: true, mailChange: null };
     await joinOrganization(tx, ref, { userId, email, role: invitation.role });
   }

@@ -13,20 +13,20 @@ export interface Allowance {
   readonly windowMs: number;
 }
 
-/** Guesses at one person's password, from devices that never signed in as that person. */
+/** Guesses at one person's password from devices that never signed in as that person. */
 export const PER_EMAIL: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
 /**
- * Guesses from devices that did. Strangers cannot use these up, so they cannot lock the owner out.
+ * Guesses from devices that have signed in as that person. Strangers cannot use these up, so they
+ * cannot lock the owner out.
  */
 export const PER_DEVICE: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
 /** Guesses from one IP address, which many people may share. */
 export const PER_ADDRESS: Allowance = { attempts: 50, windowMs: 15 * MINUTE_MS };
 /**
- * A code has a million values and is valid for 90 seconds, so ten tries per hour are useless to a
- * guesser.
+ * A code has a million values and is valid for 90 seconds, so ten guesses per hour are hopeless.
  */
 export const PER_SECOND_FACTOR: Allowance = { attempts: 10, windowMs: 60 * MINUTE_MS };
-/** All known devices of one person together; each device also has its own ten. */
+/** Guesses from all known devices of one person together; each device also has its own ten. */
 export const PER_KNOWN_DEVICES: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
 /** Links hold long secrets, so many tries mean guessing; each try costs a look-up. */
 export const LINKS_PER_ADDRESS: Allowance = { attempts: 30, windowMs: 15 * MINUTE_MS };
@@ -36,8 +36,7 @@ export const MAILS_PER_MAILBOX: Allowance = { attempts: 5, windowMs: 60 * MINUTE
 /** Pairing codes have 40 bits and are valid for minutes. */
 export const PAIRINGS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 15 * MINUTE_MS };
 /**
- * Changes by one operator: more than a busy day's work, yet few accounts for the thief of a
- * session.
+ * Changes by one operator: more than a busy day needs, yet few accounts for a thief with a session.
  */
 export const STAFF_CHANGES: Allowance = { attempts: 60, windowMs: 10 * MINUTE_MS };
 
@@ -77,12 +76,15 @@ export function tooManyAttempts(waitMs: number): Refusal {
   };
 }
 
-/** Guesses without a wait, for typing errors. Each further guess must wait. */
+/** Guesses without a wait, for typing errors. Each later guess must wait. */
 const FREE_GUESSES = 5;
 /** The first wait; it doubles each time. */
 const FIRST_WAIT_MS = 2 * MINUTE_MS;
 
-/** Counts an attempt that may be a guess or a typing error. The wait grows with their number. */
+/**
+ * Counts an attempt that may be a guess or a typing error. The wait grows with the number of
+ * attempts.
+ */
 export async function takeGuess(
   sql: Sql,
   bucket: string,
@@ -103,7 +105,7 @@ export async function takeGuess(
 
 export { deleteAttempts as forgetAttempts, uncountAttempt as giveBackAttempt };
 
-/** Names the bucket that counts guesses from devices unknown for this person. */
+/** Returns the bucket that counts guesses from devices that this person has never used. */
 export function secondFactorBucket(userId: string): string {
   return `second-factor ${userId}`;
 }

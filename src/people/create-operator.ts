@@ -5,8 +5,8 @@ import { addUser, type NewPerson, readPerson } from '#people/add-user.ts';
 import { type StaffRole, updateStaffRole } from '#people/user-queries.ts';
 
 /**
- * A user of the network's own staff. Created only by a command on the network's machines, never
- * over HTTP. The operator API accepts it once a second factor is set up.
+ * Creates a user of the network's own staff. Only a command on the network's machines does this,
+ * never an HTTP request. The operator API accepts the user once a second factor is set up.
  */
 export async function createOperator(
   db: Database,

@@ -34,8 +34,8 @@ export function deviceName(userAgent: string): string {
 }
 
 /**
- * Returns the kind of network that an address belongs to, as far as the address shows it. No
- * location is looked up: most guessed cities would be wrong.
+ * Returns the kind of network that an address belongs to, as far as the address shows it. Does not
+ * look up a location, because most guessed cities would be wrong.
  */
 export function placeOf(address: string): string {
   if (!ipaddr.isValid(address)) return 'Unknown place';

@@ -19,7 +19,7 @@ export async function selectIsKnownDevice(
   return rows.length === 1;
 }
 
-/** Records that a known device was used. False if the device is not this person's. */
+/** Records that a known device was used. @returns false if the device is not this person's. */
 export async function updateDeviceUsed(
   tx: Tx,
   change: {

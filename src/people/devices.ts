@@ -14,9 +14,9 @@ import { queueMail } from '#people/mail.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-/** A device is remembered this long after its last sign-in. */
+/** A device is remembered for this long after its last sign-in. */
 export const DEVICE_MS = 180 * DAY_MS;
-/** More devices than a person uses. Beyond it, the one used longest ago is deleted. */
+/** More devices than a person uses. Beyond that, the least recently used one is deleted. */
 const MAX_DEVICES = 20;
 const USER_AGENT_LENGTH = 300;
 
@@ -45,7 +45,7 @@ export async function rememberDevice(
     readonly email: string;
     readonly token: string | null;
     readonly visit: Visit;
-    /** False if the person has just chosen a password, because the mail about that is enough. */
+    /** False if the person has just chosen a password, because that already sends a mail. */
     readonly alert: boolean;
   },
 ): Promise<string> {

@@ -22,7 +22,10 @@ import { queueMail } from '#people/mail.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 
-/** Lifetimes of links: enough for a slow mailbox, yet short, because a link opens an account. */
+/**
+ * Lifetimes of links: enough for a slow mailbox, yet short, because a link grants access to an
+ * account.
+ */
 const LINK_MS: Record<TokenPurpose, number> = {
   sign_up: DAY_MS,
   password_reset: 30 * 60_000,
@@ -34,7 +37,7 @@ export interface LinkRequest {
   readonly visit: Visit;
 }
 
-/** Returns the refusal of a link: the same for an unknown, a used and an expired one. */
+/** Returns the refusal of a link. It is the same for unknown, used and expired links. */
 export function linkRefused(): Refusal {
   return refuse(
     'parameter_invalid',
@@ -58,7 +61,10 @@ async function issueToken(
 interface LinkMail {
   readonly purpose: TokenPurpose | null;
   readonly subject: string;
-  /** `url` is the page with the token after the #, which browsers do not send to servers. */
+  /**
+   * Returns the mail's text with this URL. The token follows the #, so browsers do not send it to
+   * servers.
+   */
   readonly text: (url: string) => string;
   /** The label of the link's button. */
   readonly button: string;
@@ -106,9 +112,9 @@ function pageOf(realm: Realm, purpose: TokenPurpose | null): string {
 }
 
 /**
- * Mails a link to the address, or the reason why there is none, or sends nothing: the requester
- * cannot distinguish these cases, and each takes the same time. A mailbox is not flooded: excess
- * mails are not sent, and earlier links stay valid.
+ * Mails a link to the address, or the reason why there is none, or sends nothing. The requester
+ * cannot distinguish these cases, and each takes the same time. To protect mailboxes, excess mails
+ * are not sent; earlier links stay valid.
  * @returns the mailed link, or `null`. Only a sandbox may show it.
  */
 async function sendLink(
@@ -156,7 +162,7 @@ export async function requestPasswordReset(
 }
 
 /**
- * Looks up the object of a mailed link before anything slow is done for the caller. A failed
+ * Looks up the object of a mailed link before any slow work is done for the caller. A failed
  * look-up counts against the IP address.
  */
 export async function findByLink<T>(
@@ -174,7 +180,7 @@ export async function findByLink<T>(
   return found;
 }
 
-/** The token of a mailed link, and the purpose that it must have. */
+/** The token of a mailed link, and the expected purpose. */
 export interface ShownLink {
   readonly text: string;
   readonly purpose: TokenPurpose;

@@ -5,7 +5,7 @@ import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
 import type { UserRow } from '#people/user-queries.ts';
 
-/** Lifetime of a set-up: enough to find the phone and scan a code. */
+/** Lifetime of a set-up: long enough to find the phone and scan a code. */
 const SET_UP_MS = 10 * 60_000;
 
 /** True if an unconfirmed set-up has expired. */
@@ -82,9 +82,7 @@ async function notify(
   });
 }
 
-/**
- * Warns the owner about wrong codes, because the person who enters them already has the password.
- */
+/** Warns the owner about wrong codes, because whoever enters them already has the password. */
 export async function mailGuessed(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

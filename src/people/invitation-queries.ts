@@ -37,7 +37,7 @@ export interface NamedInvitation extends InvitationRow {
 
 const OPEN = 'accepted_at is null and revoked_at is null';
 
-/** Stores an invitation. An open one to the same address becomes invalid. */
+/** Stores an invitation. An earlier open one to the same address becomes invalid. */
 export async function replaceInvitation(
   tx: Tx,
   invitation: {

@@ -77,7 +77,7 @@ export async function withdrawInvitation(
   return null;
 }
 
-/** Revokes the open invitations that a person sent who may no longer invite. */
+/** Revokes the open invitations from a person who may no longer invite. */
 export async function endInvitationsOf(tx: Tx, ref: TeamRef, userId: string): Promise<void> {
   await revokeInvitationsBy(tx, { to: ref, userId, now: ref.now });
 }
@@ -87,7 +87,10 @@ const PER_INVITER: Allowance = { attempts: 20, windowMs: HOUR_MS };
 const PER_ACCOUNT: Allowance = { attempts: 30, windowMs: DAY_MS };
 /** Invitations to one mailbox, from any account. */
 const PER_MAILBOX: Allowance = { attempts: 5, windowMs: DAY_MS };
-/** For the whole network: more mean an attack, and would harm our reputation with mail servers. */
+/**
+ * For the whole network. More would mean an attack, and would harm our reputation with mail
+ * servers.
+ */
 const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };
 
 /** Counts an invitation against each of these limits. */

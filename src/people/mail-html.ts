@@ -2,15 +2,13 @@ import { escapeHtml } from '#core/escape-html.ts';
 import { directionOf, languageTag, type TextLanguage } from '#core/languages.ts';
 import { type Writer, writerFor } from '#texts/text.ts';
 
-/** One of our addresses in a mail, and the label of its button. */
+/** One of our own URLs in a mail, and the label of its button. */
 export interface MailButton {
   readonly url: string;
   readonly name: string;
 }
 
-/**
- * Styles are on the elements, because mail programs support no others. Nothing is loaded remotely.
- */
+/** Styles are inline, because mail programs support no style sheets. Nothing is loaded remotely. */
 const BODY =
   'margin:0;padding:24px 12px;background:#f6f7f9;color:#14171c;' +
   'font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,Arial,sans-serif';
@@ -42,7 +40,7 @@ function paragraph(text: string, buttons: readonly MailButton[], writer: Writer)
 
 /**
  * Returns the HTML version of a mail's text, with the same paragraphs. Only a paragraph that is one
- * of the mail's own addresses becomes a button, so user-entered text is never a link.
+ * of our own URLs becomes a button, so user-entered text is never a link.
  */
 export function mailHtml(mail: {
   readonly subject: string;

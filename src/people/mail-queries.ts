@@ -17,7 +17,7 @@ export async function insertMail(
   );
 }
 
-/** Leases due mails. Another worker gets those that are not sent by `again`. */
+/** Leases due mails. Another worker takes mails that are not sent by `again`. */
 export async function claimMails(
   sql: Sql,
   wanted: { readonly now: Date; readonly again: Date; readonly limit: number },

@@ -2,8 +2,9 @@
 export const LINK_LIKE = /[/\\@]|:\S|\w\.\p{L}{2}/u;
 
 /**
- * Returns the account's name for a mail. A name may be chosen to smuggle a message, so it appears
- * only in the text, in quotes, and not at all if mail programs could turn it into a link.
+ * Returns the account's name for a mail. Someone may choose a name to smuggle in a message, so it
+ * appears only in quotes within the text, and not at all if mail programs could turn it into a
+ * link.
  */
 export function accountInMail(name: string): string {
   return LINK_LIKE.test(name) ? 'an account' : `the account “${name}”`;

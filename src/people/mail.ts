@@ -22,20 +22,23 @@ import { MAIL_TOPIC } from '#people/people.ts';
 export interface Mail {
   readonly to: string;
   readonly subject: string;
-  /** Plain text with lines of ordinary length, from which the HTML is generated. */
+  /** Plain text with lines of usual length. The HTML is generated from it. */
   readonly text: string;
-  /** Our own URLs that are paragraphs of the text; in HTML each is a button. */
+  /** Our own URLs that are paragraphs of the text; each becomes a button in the HTML. */
   readonly buttons?: readonly MailButton[];
   /** Default: English. */
   readonly language?: TextLanguage;
 }
 
-/** Sends mails. @throws if a mail was not accepted; then it is retried. */
+/**
+ * Sends mails.
+ * @throws if the mail server does not accept a mail; the mail is then retried.
+ */
 export interface Mailer {
   send(mail: Mail): Promise<void>;
 }
 
-/** Time limit for a mail server, which delays the worker's other mails. */
+/** Time-out for a mail server, because a slow one delays the worker's other mails. */
 const SMTP_TIMEOUT_MS = 20_000;
 
 /** Sends through a mail server: `smtps://user:password@host:465` or `smtp://host:587`. */
@@ -52,7 +55,7 @@ export function smtpMailer(options: { readonly url: string; readonly from: strin
 }
 
 async function openTransport(url: string) {
-  // Loaded at first use: without a mail server it is not needed.
+  // Loaded at first use, because a service without a mail server does not need it.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
@@ -104,15 +107,16 @@ export interface MailWorkerDeps extends ProcessContext {
   readonly mailer: Mailer;
 }
 
-/** Lease of a mail: if its worker dies while sending, another one sends it after this time. */
+/** Lease of a mail: if the worker dies while sending, another one sends it after this time. */
 const LEASE_MS = 60_000;
 const BATCH = 10;
 /**
- * Delays before a retry, by the number of failed attempts. After the last one the mail has failed.
+ * Delays before a retry, by the number of failed attempts. After the last one the mail counts as
+ * failed.
  */
 const RETRY_MS: readonly number[] = [
   ...[10_000, 60_000, 300_000, 1_800_000, 7_200_000],
-  // For three days, so that no mail is lost if the mail server is down over a weekend.
+  // Retries for three days, so that no mail is lost if the mail server is down over a weekend.
   ...Array.from({ length: 12 }, () => 21_600_000),
 ];
 const POLL_MS = 10_000;

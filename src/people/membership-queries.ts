@@ -103,8 +103,8 @@ export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAc
 }
 
 /**
- * Returns the addresses of the owners, also of those through an organization, who get the mails
- * about the account's money.
+ * Returns the addresses of the owners who get mails about the account's money, including owners
+ * through an organization.
  */
 export async function selectOwnerEmails(sql: Sql, accountId: string): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(

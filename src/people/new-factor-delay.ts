@@ -13,11 +13,11 @@ import {
 } from '#people/second-factor-queries.ts';
 
 /**
- * A factor that was set up with the password alone is trusted for money and access only after this
- * time. It spans a weekend, so that the owner can read the mail about it. A sandbox needs no delay.
+ * Delay until a factor that was set up with the password alone is trusted for money and access. It
+ * spans a weekend, so that the owner can read the mail about it. A sandbox needs no delay.
  */
 export const FACTOR_AGE_MS = 72 * HOUR_MS;
-/** The wait of a person who has lost every factor, but has the password and the mailbox. */
+/** Delay for a person who has lost every factor, but has the password and the mailbox. */
 export const FACTORS_END_MS = 72 * HOUR_MS;
 
 /** True if a factor of this person is trusted for moving money or granting access. */
@@ -34,7 +34,7 @@ export function factorTooNew(trustedFrom: Date): Refusal {
   );
 }
 
-/** Starts the trust of the first factor, in its transaction; later factors share it. */
+/** Starts the trust period with the first factor, in its transaction; later factors share it. */
 export async function startTrust(
   deps: PeopleDeps,
   tx: Tx,

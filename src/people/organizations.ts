@@ -21,8 +21,8 @@ import { factorNotFresh } from '#people/sessions.ts';
 import { describeTeamChange, type TeamChange } from '#people/team-changes.ts';
 
 /**
- * An organization gives its people their role in each of its accounts, as long as both belong to
- * it. So the owners of these accounts are notified of changes as if they had been made in the
+ * A change in an organization. Its people have their role in each of its accounts while both belong
+ * to it, so the owners of these accounts are notified as if the change had been made in the
  * account.
  */
 export interface OrganizationRef {
@@ -31,7 +31,9 @@ export interface OrganizationRef {
   /** True if the actor verified a second factor within the last minutes. */
   readonly factorIsFresh: boolean;
   readonly people: PeopleDeps;
-  /** Mails the owners of an account about a change that makes no owner; `null` in test mode. */
+  /**
+   * Mails the owners of an account about a change that makes nobody an owner; `null` in test mode.
+   */
   readonly mailChange: ((tx: Tx, account: OwnedAccount, detail: string) => Promise<void>) | null;
   readonly now: Date;
 }
@@ -66,7 +68,7 @@ export async function selectAccountsIn(sql: Sql, organizationId: string): Promis
   );
 }
 
-/** Locks the organization, so that its people and its accounts change one at a time. */
+/** Locks the organization, so that changes of its people and accounts run one at a time. */
 export async function lockOrganization(tx: Tx, id: string): Promise<Organization | undefined> {
   return organizations.find(tx, 'where id = $1 for update', [id]);
 }
@@ -177,7 +179,7 @@ export async function removeFromOrganization(
   return null;
 }
 
-/** Adds a person who has accepted an invitation. Someone who is already in keeps the role. */
+/** Adds a person who has accepted an invitation. An existing member keeps the role. */
 export async function joinOrganization(
   tx: Tx,
   ref: OrganizationRef,
@@ -214,7 +216,7 @@ async function ownersIn(tx: Tx, organizationId: string): Promise<Owned[]> {
   return owned;
 }
 
-/** Records a change of owners in each account whose owners it changes, and mails them. */
+/** Records a change of owners in each affected account, and mails its owners. */
 async function noteOwners(
   tx: Tx,
   { people, actor, now }: OrganizationRef,

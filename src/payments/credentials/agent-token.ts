@@ -20,14 +20,14 @@ interface Found {
   readonly type: 'agent_token';
   readonly payerId: string;
   readonly token: AgentTokenRow;
-  /** The intent that the token was last accepted for. */
+  /** The intent for which the token was last accepted. */
   readonly usedBy: PaymentIntent | null;
 }
 
 /**
- * Adds the intents that the tokens were accepted for. They are read in a statement after the one
- * that locks the tokens, because a statement that has waited for a lock still sees other tables as
- * they were before.
+ * Adds the intents for which the tokens were accepted. Reads them after the statement that locks
+ * the tokens: a statement that has waited for a lock still sees other tables in their earlier
+ * state.
  */
 async function withUses<T extends AgentTokenRow>(tx: Tx, tokens: readonly T[]) {
   const ids = tokens.flatMap((token) => token.payment_intent_id ?? []);
@@ -59,7 +59,8 @@ export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
     const used = await withUses(tx, await lockAgentTokens(tx, hashes));
     return used.map(({ token, found }) => [token.hash, found]);
   }),
-  // Locks the token as a confirm does, so that only one decision at a time can find it unused.
+  // Locks the token in the same way as a confirm, so that only one decision at a time can find it
+  // unused.
   async lockAgain(tx, { tokenId }: Stored<'agent_token'>) {
     const token = await lockAgentToken(tx, tokenId);
     const [used] = token === undefined ? [] : await withUses(tx, [token]);

@@ -11,11 +11,13 @@ export interface SignedPayment {
   readonly authorization: PaymentAuthorization;
   /** The rates on which the signed amount is based. */
   readonly rates: FeeRates;
-  /** Shows how it was submitted: by a pay link or tag, or by a chip at a till. Informative only. */
+  /**
+   * How the payment was submitted: by a pay link or tag, or by a chip at a till. Informative only.
+   */
   readonly by: SignedBy;
 }
 
-/** Shows how a signed payment was submitted. Informative only: no rule depends on it. */
+/** How a signed payment was submitted. Informative only: no rule depends on it. */
 export type SignedBy = 'authorization' | 'chip';
 
 interface Presented {

@@ -8,15 +8,15 @@ import type { Decline } from '#payments/decline.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * A kind of credential, which finds one (`F`) by the presented value (`P`), checks, verifies and
- * consumes it. `credential.ts` lists the kinds, and gives each kind the payments of a batch that
- * use it.
+ * A kind of credential: finds credentials (`F`) by the presented value (`P`), and checks, verifies
+ * and consumes them. `credential.ts` lists the kinds and passes each one the payments of a batch
+ * that use it.
  */
 export interface CredentialKind<P, F> {
   /** The decline for an unknown credential of this kind. */
   readonly unknown: Decline;
   /**
-   * True if the wallet creates a new code each time. Then every code that a lost database knew has
+   * True if the wallet creates a new code each time. All codes in a lost database have then
    * expired.
    */
   readonly isCode?: boolean;
@@ -37,7 +37,7 @@ export interface CredentialKind<P, F> {
    * Missing for kinds that need no confirmation. Lock its payer afterwards.
    */
   lockAgain?(tx: Tx, stored: Credential): Promise<F | null>;
-  /** True if it was tapped at a till. If missing, always true. */
+  /** True if the value was tapped at a till. If the function is missing, every value was. */
   isTap?(presented: P): boolean;
   /** Returns the form that the attempt stores. */
   stored(found: F): Credential;
@@ -63,13 +63,13 @@ export interface CredentialKind<P, F> {
 
 /** A kind of credential that terminals read. */
 export interface TappedKind<P, F> extends CredentialKind<P, F> {
-  /** A description of the form that a value must have. */
+  /** A description of the valid form of a value. */
   readonly form: string;
-  /** Parses the value; `null` if its form is wrong. Nothing else is checked. */
+  /** Parses the value; `null` if its form is wrong. Checks only the form. */
   read(value: string): P | null;
   /** Returns the value as the reader read it. */
   value(presented: P): string;
-  /** Returns the cell that created it; `null` if it names none. */
+  /** Returns the cell that issued the credential; `null` if the value names none. */
   cell(presented: P): number | null;
 }
 

@@ -6,7 +6,7 @@ import { VAS_MS } from '#payers/phone-pass.ts';
 import { type Found, verify } from '#payments/credential.ts';
 
 const NOW = new Date('2026-11-23T12:00:00.000Z');
-/** The time of a loss, after which used taps of this pass are unknown. */
+/** The time of a loss of data, since which used taps of this pass are unknown. */
 const DOUBTED_AT = addMs(NOW, -10_000);
 
 /** Returns the verdict on an Apple phone's tap with this time. */

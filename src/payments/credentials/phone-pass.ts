@@ -34,8 +34,8 @@ interface PhoneState {
 }
 
 /**
- * Expired rows that each used tap deletes. More than one, so that the table cannot grow without
- * bound.
+ * Number of expired rows that each used tap deletes. More than one, so that the table cannot grow
+ * without bound.
  */
 const SWEEP_PER_TAP = 2;
 
@@ -52,8 +52,7 @@ function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean 
 async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Promise<void> {
   const taps = used.flatMap(({ hash: phonePass, uses }) =>
     uses.map(({ tapHash: hash, at }) => {
-      // The phone's clock may be ahead by the tolerance, so the tap is remembered for twice that
-      // time.
+      // The phone's clock may be ahead by the tolerance, so the tap is kept for twice that time.
       return { hash, phonePass, sweptFrom: at === null ? null : addMs(at, 2 * VAS_MS) };
     }),
   );

@@ -3,26 +3,26 @@ import type { Tapped } from '#payments/attempt.ts';
 import type { CredentialKind } from '#payments/credentials/kind.ts';
 import type { Decline } from '#payments/decline.ts';
 
-/** A credential of another cell that was tapped here, and that cell's response. */
+/** A credential of another cell that was tapped at this cell, with the other cell's response. */
 export interface Visit {
   /** The key of the credential. */
   readonly key: string;
   /** `null` if its home cell does not know the credential, or could not be reached. */
   readonly holder: VisitingHolder | null;
-  /** The reason for its decline; `null` if its home cell accepts it. */
+  /** The decline, if the home cell refuses the credential; `null` if it accepts it. */
   readonly refusal: { readonly decline: Decline; readonly rule?: string } | null;
 }
 
-/** The credential's payer, on the terms of its home cell. */
+/** The credential's payer, with the limits of its home cell. */
 interface VisitingHolder {
-  /** This cell's payer with the same wallet, and its limits here. */
+  /** This cell's payer with the same wallet, and the limits that apply here. */
   readonly payer: PayerRow;
   readonly credential: Tapped & { readonly home: number };
   /** Maximum amount that its home cell lets it pay at once; `null` for no limit. */
   readonly limit: bigint | null;
   /**
-   * The time after which its home cell may have lost taps; then the payer must confirm. `null` if
-   * none.
+   * Time since which the home cell may have lost taps; `null` if it lost none. The payer must then
+   * confirm.
    */
   readonly doubtedAt: Date | null;
 }

@@ -21,10 +21,10 @@ import { isTokenStopped } from '#settlement/chain/token-stop.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
-/** An authorization is valid for at most this long after it arrives. */
+/** Maximum validity of an authorization after it arrives. */
 export const LONGEST_VALID_MS = 72 * HOUR_MS;
 
-/** How far the till's clock may be ahead, for the day of `per_card_per_day`. */
+/** Tolerance for a till's clock that is ahead, for the day of `per_card_per_day`. */
 const AHEAD_MS = 5 * MINUTE_MS;
 
 /** A verified record's sale and signature. */
@@ -33,14 +33,14 @@ export interface Signed {
   readonly authorization: OfflineAuthorization;
 }
 
-/** What the contract charges, and until when it surely does. */
+/** The contract's fee rates, and the time until which they certainly apply. */
 export interface OfflineRates {
   readonly rates: FeeRates;
   /** When an announced change may be applied; `null` if none is announced. */
   readonly ratesUntil: Date | null;
 }
 
-/** How long rates and their announced changes are cached. */
+/** Time for which rates and their announced changes are cached. */
 const RATES_MS = 1_000;
 const CHANGES_MS = 5_000;
 
@@ -74,7 +74,7 @@ export function utcDay(at: Date): Date {
   return new Date(at.getTime() - (at.getTime() % DAY_MS));
 }
 
-/** Returns the reason that follows from the record and the rates alone, or `null`. */
+/** Returns the bounce reason that the record and the rates alone determine, or `null`. */
 export function judgeTerms(
   { sale, authorization }: Signed,
   { rates, ratesUntil }: OfflineRates,
@@ -89,7 +89,7 @@ export function judgeTerms(
   return isLate || value !== chargesOf(sale.amount, rates).pulled ? 'rates_changed' : null;
 }
 
-/** Returns the form in which the relayer sends the authorization. */
+/** Converts the authorization to the form that the relayer sends. */
 export function toPaymentAuthorization({ sale, authorization }: Signed): PaymentAuthorization {
   const { validAfter, validBefore, signature } = authorization;
   return {
@@ -102,9 +102,9 @@ export function toPaymentAuthorization({ sale, authorization }: Signed): Payment
 }
 
 /**
- * The chain's verdict. `later`: too little of the hour's ceiling is left, or the token is stopped.
- * `settled`: the contract has settled this number. `merchant_refused`: it currently settles nothing
- * for this merchant.
+ * The chain's verdict. `later`: too little of the hourly ceiling is left, or the token is paused.
+ * `settled`: the contract has settled this number. `merchant_refused`: the contract currently
+ * settles nothing for this merchant.
  */
 export type ChainVerdict =
   | BounceReason
@@ -114,7 +114,7 @@ export type ChainVerdict =
   | 'merchant_refused'
   | 'unavailable';
 
-/** Asks contract and token if they would take the payment now. */
+/** Queries whether the contract and the token would accept the payment now. */
 export async function judgeOnChain(
   chain: Chain,
   authorized: AuthorizedPayment,
@@ -141,9 +141,10 @@ export async function judgeOnChain(
         if (isUsed) return 'authorization_used';
         if (result.reason === 'insufficient_funds') return 'insufficient_funds';
         if (result.ratesDiffer === true) return 'rates_changed';
-        // A bounce is final, and a stopped token says nothing about the authorization.
+        // Waits instead of bouncing: a bounce is final, and a paused token says nothing about the
+        // authorization.
         if (await isTokenStopped(chain, contractOf(chain.config, merchantNumber))) return 'later';
-        // The token may have been stopped until a moment ago.
+        // Checks again, because the token may have been paused during the first check.
         return isRefused(await checkAuthorization(chain, authorized))
           ? 'authorization_invalid'
           : 'later';

@@ -13,17 +13,17 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { SaleLines } from '#prices/lines.ts';
 import type { DrawnNumber } from '#settlement/numbers.ts';
 
-/** A verified sale that was not known when it arrived, and what the chain says about it. */
+/** A verified sale that was unknown when it arrived, with the chain's verdict. */
 export interface Arrived extends Signed {
   readonly acceptedAt: Date;
   readonly description: string | null;
   readonly lines: SaleLines | null;
-  /** Follows from the record and the rates alone; `null` if nothing speaks against it. */
+  /** The bounce reason that the record and the rates alone determine; `null` if there is none. */
   readonly termsProblem: BounceReason | null;
   readonly verdict: Exclude<ChainVerdict, 'unavailable' | 'settled' | 'merchant_refused'>;
 }
 
-/** What one request of a till forwards. */
+/** The sales that one request of a till forwards. */
 export interface Forwarded {
   readonly merchant: MerchantAccount;
   readonly terminalId: string;
@@ -31,9 +31,9 @@ export interface Forwarded {
   readonly arrived: readonly Arrived[];
 }
 
-/** An arrived sale, with the intent that it gets if it is taken. */
+/** An arrived sale, with the intent that it gets if it is accepted. */
 export interface Candidate {
-  /** Its place among the arrived sales. */
+  /** Its index among the arrived sales. */
   readonly index: number;
   readonly sale: Arrived;
   readonly intent: PaymentIntent & { readonly status: 'requires_payment_method' };
@@ -43,14 +43,14 @@ export interface Candidate {
   readonly offlineId: string;
   /** The time that decides its day. */
   readonly countedAt: Date;
-  /** Its payment, if a loss of data took the sale and the chain gave it back. */
+  /** The payment of a sale that was lost with the database and rebuilt from the chain. */
   readonly rebuilt: RebuiltSale | null;
 }
 
-/** How many order ids of one sale may be taken by others. Even one is very unlikely. */
+/** Maximum number of taken order ids that are skipped per sale. Even one is very unlikely. */
 const MAX_CLASHES = 8;
 
-/** Returns every order id that a sale may have. */
+/** Returns every order id that a sale may get. */
 export function orderIdsOf(
   idKey: IdKey,
   { merchant: { tenant } }: Pick<Forwarded, 'merchant'>,
@@ -61,11 +61,11 @@ export function orderIdsOf(
   );
 }
 
-/** What candidates are made from, read while holding the locks of the payers. */
+/** The rows from which candidates are made, read while holding the locks of the payers. */
 export interface Found {
   readonly sales: readonly (readonly [index: number, sale: Arrived])[];
   readonly drawn: readonly DrawnNumber[];
-  /** Order ids that other intents have. */
+  /** Order ids that other intents already have. */
   readonly taken: ReadonlySet<string>;
   readonly rebuilt: readonly RebuiltSale[];
   readonly payers: ReadonlyMap<string, PayerRow>;
@@ -108,10 +108,10 @@ export function candidatesOf(idKey: IdKey, forwarded: Forwarded, found: Found): 
   });
 }
 
-/** As for other sales of a till. It has no effect, because the intent is never open. */
+/** The default of a till's sales. It has no effect, because the intent is never open. */
 const EXPIRES_IN_SECONDS = 120;
 
-/** Returns a sale's intent before it is paid. Its position is given when it is written. */
+/** Returns a sale's intent before it is paid. Its position is assigned when it is written. */
 function intentOf(
   idKey: IdKey,
   { merchant, terminalId }: Forwarded,
@@ -146,7 +146,7 @@ function intentOf(
     source: 'terminal',
     offline: { id: offlineId, acceptedAt: sale.acceptedAt.toISOString() },
     splitGroup: null,
-    // Who was in when the sale was made is not known.
+    // The record does not name the cashier.
     cashierId: null,
     expiresAt: addSeconds(created, EXPIRES_IN_SECONDS - aheadSeconds),
     pickedUpAt: created,

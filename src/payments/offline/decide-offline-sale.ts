@@ -7,12 +7,12 @@ import type { BounceReason } from '#payments/offline/states.ts';
 import type { OfflineLimits } from '#terminals/offline.ts';
 
 /**
- * What becomes of a sale. `later`: it is taken, and gets its settlement job once the hour has room
- * for it.
+ * The decision about a sale: a bounce, or an acceptance. `later` accepts it too; its settlement job
+ * waits until the hourly ceiling has room.
  */
 export type SaleVerdict = BounceReason | 'settle' | 'later' | 'rebuilt';
 
-/** What the limits compare, with what earlier sales of the same request have added. */
+/** The sums that the limits check, including earlier sales of the same request. */
 export interface Sums {
   count: number;
   total: bigint;
@@ -32,16 +32,19 @@ function cardKey(address: string, day: Date): string {
   return `${address} ${day.getTime()}`;
 }
 
-/** The facts that decide about a sale. */
+/** The facts that decide a sale. */
 export interface SaleFacts {
   readonly limits: OfflineLimits;
   readonly sums: Sums;
   readonly risk: Pick<PaymentFacts, 'settings' | 'activity'>;
-  /** Returns the refusal if the account may not settle this many atoms in this hour. */
+  /** Returns the refusal if the account may not settle this many more atoms in this hour. */
   readonly share: (atoms: bigint) => Refusal | null;
 }
 
-/** True if a rule or a block declines the sale, and the limit of a chip if it is above it. */
+/**
+ * Returns the reason if a risk rule or a block declines the sale, or if it exceeds the chip's
+ * limit.
+ */
 function judgePayer(
   { intent, payer, chip }: Candidate,
   { sums, risk }: SaleFacts,
@@ -56,18 +59,18 @@ function judgePayer(
     card: null,
     chip,
     copied: null,
-    // The chain's verdict comes after the limits.
+    // Always ok here, because the chain's verdict is checked after the limits.
     preflight: { ok: true },
     settings,
     activity: { ...activity, under_way_here: activity.under_way_here + mine },
-    // The signature is the payer's yes, so no rule asks.
+    // The signature counts as the payer's confirmation, so no rule requires another one.
     isSigned: true,
   });
   if (assessed.kind !== 'decline') return null;
   return assessed.decline === 'limit_exceeded' ? 'limit_exceeded' : 'blocked';
 }
 
-/** Decides one sale, and adds it to the sums if it is taken. */
+/** Decides one sale, and adds it to the sums if it is accepted. */
 export function decideSale(candidate: Candidate, facts: SaleFacts): SaleVerdict {
   const { sale, intent, payer, countedAt, rebuilt } = candidate;
   const { limits, sums, share } = facts;

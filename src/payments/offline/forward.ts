@@ -41,7 +41,7 @@ import { offlineWithin } from '#terminals/offline.ts';
 import { selectOfflineRule } from '#terminals/offline-queries.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
-/** A sale as a till has kept it, in the right form but not verified. */
+/** A sale as the till stored it: well-formed, but not verified. */
 export interface OfflineRecord {
   readonly authorization: OfflineAuthorization;
   readonly amount: bigint;
@@ -58,22 +58,24 @@ export interface ForwardRequest {
   readonly now: Date;
 }
 
-/** A record with its lines; `problem` if it does not verify. */
+/** A record with its lines; `problem` is set if it does not verify. */
 type Checked = Omit<OfflineRecord, 'lines'> &
   Signed & {
     readonly lines: SaleLines | null;
     readonly problem: 'nonce' | 'signature' | null;
   };
 
-/** How many records are checked on the chain at a time: a request holds up to 100. */
+/** Number of records that are checked on the chain concurrently; a request holds up to 100. */
 const CHECKS_AT_ONCE = 8;
 
-/** Verifying a signature takes a millisecond; after this many, other requests get their turn. */
+/**
+ * Verifying a signature takes about a millisecond. After this many, other requests get their turn.
+ */
 const VERIFIED_AT_ONCE = 4;
 
 /**
- * Takes the sales that a till accepted while it was offline. Each one that verifies has one object,
- * whichever till forwards it, and however often; it settles once, or bounces. The response does not
+ * Accepts the sales that a till took while it was offline. Each verified sale has one object, no
+ * matter which till forwards it and how often, and settles once or bounces. The response does not
  * wait for the chain.
  */
 export async function forwardOffline(
@@ -113,7 +115,7 @@ function keyOf({ from, nonce }: Pick<OfflineAuthorization, 'from' | 'nonce'>): s
   return `${from} ${nonce}`;
 }
 
-/** Returns one record for each sale that has no row: the first one makes it. */
+/** Returns one record for each sale that has no row yet: the first one. */
 function withoutKnown(
   verified: readonly Checked[],
   known: readonly OfflinePaymentRow[],
@@ -139,7 +141,7 @@ async function checkAllowed(
   return limits === null ? offlineIsOff(rule.allowed) : null;
 }
 
-/** Reads the lines of all records; refuses if the lines of one are not its sum. */
+/** Reads the lines of all records; refuses if the lines of one do not add up to its sum. */
 async function readAllLines(
   { db }: ApiContext,
   { merchant, terminalId, records }: ForwardRequest,
@@ -174,7 +176,10 @@ async function verifyAll(
   return checked;
 }
 
-/** Asks the chain about the sales; `service_unavailable` if it does not answer about one. */
+/**
+ * Queries the chain about the sales. Refuses with `service_unavailable` if it does not respond for
+ * one of them.
+ */
 async function judgeAll(
   { db }: ApiContext,
   chain: Chain,
@@ -199,17 +204,17 @@ async function judgeAll(
   return arrived;
 }
 
-/** Any order id will do: the signature does not commit to one. */
+/** A placeholder, because the signature does not commit to an order id. */
 const NO_ORDER_ID = 'offline';
 
-/** @returns `null` if the chain does not answer. */
+/** @returns `null` if the chain does not respond. */
 async function judge(
   chain: Chain,
   sale: Checked,
   { now, ...terms }: OfflineRates & { readonly now: Date },
 ): Promise<Arrived | null> {
   const termsProblem = judgeTerms(sale, terms, now);
-  // Nothing that the chain says would change a bounce.
+  // No verdict of the chain can change a bounce.
   if (termsProblem !== null) return { ...sale, termsProblem, verdict: 'ok' };
   const { merchantNumber, amount } = sale.sale;
   const payment = {
@@ -221,19 +226,22 @@ async function judge(
   };
   const authorization = toPaymentAuthorization(sale);
   const verdict = await judgeOnChain(chain, { payment, authorization, rates: terms.rates });
-  // The contract cannot have settled a number that is never assigned.
+  // `NO_NUMBER` is never assigned, so `settled` is a wrong answer. Like the other two, it decides
+  // nothing, and the till forwards the sale again.
   if (verdict === 'unavailable' || verdict === 'settled' || verdict === 'merchant_refused') {
     return null;
   }
   return { ...sale, termsProblem: null, verdict };
 }
 
-/** Transactions in flight: a request holds its till's lock, so more would use up connections. */
+/**
+ * Concurrent transactions. Each request holds its till's lock, so more would use up connections.
+ */
 const MAX_IN_FLIGHT = 3;
 
 /**
- * Requests of one till run one after the other: a till that repeats them faster than they are
- * decided waits for itself, and for no one else.
+ * Runs requests of one till one after the other. A till that sends them faster than they are
+ * decided delays only itself.
  */
 const takerOf = perProcess((ctx: ApiContext) =>
   createBatcher<Forwarded, Taken | Refusal>({
@@ -275,7 +283,7 @@ const PROBLEMS = {
   },
 } as const;
 
-/** Answers with one element for each record, in the order of the request. */
+/** Answers with one element per record, in the order of the request. */
 function answerAll(checked: readonly Checked[], rows: readonly OfflinePaymentRow[]): Answer {
   const known = new Map(
     rows.map((row) => [keyOf({ from: row.payer_address, nonce: row.nonce }), row]),

@@ -8,7 +8,7 @@ import type { BounceReason, OfflineStatus } from '#payments/offline/states.ts';
 import type { TotalsOf } from '#payments/totals-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Hint that a result of the chain has left a sale without a settlement job. */
+/** Topic that notifies of a sale without a settlement job after a result of the chain. */
 export const OFFLINE_WAKEUP = 'offline-sales';
 
 export const offlinePayments = table(
@@ -37,16 +37,16 @@ export const offlinePayments = table(
 
 export type OfflinePaymentRow = Row<typeof offlinePayments>;
 
-/** A row that will not change any more. */
+/** A row that will not change again. */
 export type EndedOffline = OfflinePaymentRow & { readonly status: 'succeeded' | 'bounced' };
 
-/** What identifies a sale, besides its network. */
+/** The fields that identify a sale within its network. */
 export interface OfflineIdentity {
   readonly from: Hex;
   readonly nonce: Hex;
 }
 
-/** Reads the sales of an account and mode by what identifies them. */
+/** Reads the sales of an account and mode by these fields. */
 export async function selectOfflineByIdentity(
   sql: Sql,
   tenant: Tenant,
@@ -99,7 +99,7 @@ export async function selectOfflinePage(
   return selectPage<OfflinePaymentRow>(sql, list, tenant, page);
 }
 
-/** What a till's sales that are on their way come to. */
+/** The sums of a till's sales that are still being processed. */
 export interface UnderWay {
   readonly count: number;
   readonly total: bigint;
@@ -122,7 +122,7 @@ export interface CardDay {
   readonly total: bigint;
 }
 
-/** Sums what cards have spent at a till on each of these days, without what has bounced. */
+/** Sums a card's spending at a till on each of these days, without bounced sales. */
 export async function selectCardDays(
   tx: Tx,
   terminalId: string,
@@ -142,7 +142,7 @@ export async function selectCardDays(
   );
 }
 
-/** The payment of a sale that was rebuilt from the chain, under one of these order ids. */
+/** The payment of a sale that was rebuilt from the chain under one of these order ids. */
 export interface RebuiltSale {
   readonly order_id: string;
   readonly payer_address: Hex;
@@ -217,7 +217,7 @@ export async function bounceOffline(
   return rows[0] as EndedOffline;
 }
 
-/** Lets these intents' sales try again from `at` on: none of them has a settlement job. */
+/** Postpones these intents' sales, none of which has a settlement job, to `at`. */
 export async function postponeOffline(
   tx: Tx,
   intentIds: readonly string[],
@@ -231,7 +231,7 @@ export async function postponeOffline(
   );
 }
 
-/** A sale without a settlement job. */
+/** A sale that is due for a settlement job. */
 export interface DueOffline {
   readonly id: string;
   readonly livemode: boolean;
@@ -240,7 +240,7 @@ export interface DueOffline {
   readonly retry_at: Date;
 }
 
-/** Reads the sales that may get a settlement job now, the longest waiting first. */
+/** Reads the sales that may get a settlement job now, longest wait first. */
 export async function selectDueOffline(
   sql: Sql,
   now: Date,
@@ -253,7 +253,7 @@ export async function selectDueOffline(
   );
 }
 
-/** Locks a due sale again, unless it has changed since it was read. Lock its intent before. */
+/** Locks a due sale, unless it has changed since it was read. Lock its intent first. */
 export async function lockDueOffline(tx: Tx, due: DueOffline): Promise<boolean> {
   const rows = await tx.query(
     'select from offline_payments where id = $1 and retry_at = $2 for update',
@@ -262,7 +262,7 @@ export async function lockDueOffline(tx: Tx, due: DueOffline): Promise<boolean> 
   return rows.length === 1;
 }
 
-/** Lets a due sale try again later, unless it has changed since: it may have a job by now. */
+/** Postpones a due sale, unless it has changed since it was read: it may have a job by now. */
 export async function postponeDue(
   sql: Sql,
   { id, retry_at: read }: Pick<DueOffline, 'id' | 'retry_at'>,
@@ -275,7 +275,7 @@ export async function postponeDue(
   ]);
 }
 
-/** Returns the addresses whose sales have bounced at a merchant. */
+/** Returns the addresses with bounced sales at a merchant. */
 export async function selectBouncedAddresses(
   sql: Sql,
   tenant: Tenant,
@@ -290,7 +290,7 @@ export async function selectBouncedAddresses(
   return rows.map((row) => row.payer_address);
 }
 
-/** The sums of offline sales that were forwarded in a time. */
+/** The sums of the offline sales that were forwarded in a period. */
 export interface OfflineFigures {
   readonly payments: number;
   readonly sales: bigint;

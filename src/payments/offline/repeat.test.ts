@@ -65,7 +65,7 @@ test('a sale that a loss of data took is forwarded again and gives the rebuilt o
   const wallet = await ground.bare(PULLED * 2n);
   const sale = await signOffline(ground, wallet);
   const [item] = await settled([sale]);
-  // What is left after a restore: recovery has booked the payment from the chain.
+  // Deletes what a restore would lose: recovery has booked the payment from the chain.
   await db.query('delete from offline_payments where id = $1', [item?.id]);
   await db.query('update payments set recovered = true where id = $1', [item?.payment]);
   await db.query('update payment_intents set recovered = true, offline = null where id = $1', [
@@ -85,7 +85,10 @@ test('a sale that a loss of data took is forwarded again and gives the rebuilt o
 
 const CUT_EVERY_MS = 100;
 
-/** Forwards portions of the queue until nothing is undecided; each request is cut off. */
+/**
+ * Forwards portions of the queue until nothing is undecided. Each request is cut off before its
+ * response.
+ */
 async function forwardCut(queue: readonly KeptSale[], key: string, done: () => boolean) {
   while (!done()) {
     const from = randomInt(queue.length);
@@ -137,7 +140,7 @@ test('50 sales in two tabs, cut every 100 ms, and 10 more meanwhile, are 60 paym
   }
 });
 
-/** Another hex digit at a random place behind the prefix. */
+/** Replaces a random hex digit after the prefix. */
 function altered(hex: string): string {
   const at = 2 + randomInt(hex.length - 2);
   const digit = (Number.parseInt(hex.charAt(at), 16) + 1 + randomInt(15)) % 16;
@@ -165,7 +168,10 @@ function mutated(sale: KeptSale): KeptSale {
   }
 }
 
-/** 99 in each request; the long run sends more (test/long/budgets.test.ts). */
+/**
+ * Number of altered records, in requests of 99; the long run sends more
+ * (test/long/budgets.test.ts).
+ */
 const MUTATED = Number(process.env.MUTATED_RECORDS ?? 990);
 
 test(`${MUTATED} mutated records are refused, each in its place, and nothing is lost`, async () => {

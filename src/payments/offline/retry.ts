@@ -32,7 +32,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
-/** Sales per run: each asks the chain, and gets a transaction of its own. */
+/** Sales per run. Each queries the chain and has its own transaction. */
 const BATCH = 20;
 
 type Context = ProcessContext & {
@@ -43,10 +43,9 @@ type Context = ProcessContext & {
 type Processing = PaymentIntent & { readonly status: 'processing' };
 
 /**
- * Decides again about sales that a till had accepted offline and that have no settlement job: the
- * hour was full, the deadline of the last job has passed, or the chain has refused it. A sale that
- * can still be paid gets another job under the same settlement number, and so at most one of them
- * settles; every other one bounces.
+ * Decides again on offline sales without a settlement job: the hourly ceiling was full, the last
+ * job's deadline has passed, or the chain refused it. A sale that can still be paid gets another
+ * job with the same settlement number, so at most one of them settles; any other sale bounces.
  * @returns true if there may be more.
  */
 export async function retryOffline(ctx: Context): Promise<boolean> {
@@ -56,7 +55,7 @@ export async function retryOffline(ctx: Context): Promise<boolean> {
     try {
       await retryOne(ctx, one);
     } catch (error) {
-      // Continue: otherwise this sale, the first of each run, would hold up all the others.
+      // Continues: otherwise this sale, the first of each run, would block all others.
       ctx.log.error('an offline sale was not decided', {
         sale: one.id,
         error: describeError(error),
@@ -81,10 +80,10 @@ async function retryOne(ctx: Context, due: DueOffline): Promise<void> {
   if (changed.deliveries > 0) ctx.wakeups.send('deliveries');
 }
 
-/** What a sale without a job waits for, or its result. */
+/** The reason why a sale without a job still waits, or its result. */
 type RetryVerdict = Exclude<ChainVerdict, 'merchant_refused'>;
 
-/** Asks the chain, outside of a transaction. */
+/** Queries the chain, outside of a transaction. */
 async function judge(
   { db, clock }: Context,
   chain: Chain,
@@ -111,7 +110,7 @@ async function judge(
   }
 }
 
-/** The decline of the intent whose sale bounces: the nearest one that there is. */
+/** The decline code of the intent whose sale bounces: the closest existing one. */
 const DECLINES: Readonly<Record<BounceReason, Decline>> = {
   insufficient_funds: 'insufficient_funds',
   authorization_expired: 'authorization_refused',
@@ -136,14 +135,15 @@ async function writeVerdict(
   const now = clock.now();
   const [intent] = await lockIntents(tx, [due.payment_intent_id]);
   if (intent?.status !== 'processing' || !(await lockDueOffline(tx, due))) return null;
-  // A ledger that is being compared with its chain learns of a settlement by that.
+  // The sale also waits while the ledger is compared with its chain, because the comparison books a
+  // settlement.
   const mustWait = verdict === 'later' || verdict === 'unavailable';
   if (mustWait || !tx.watch.serves(due.livemode)) {
     await postponeOffline(tx, [intent.id], addMs(now, RETRY_MS));
     return null;
   }
   if (verdict === 'ok' || verdict === 'settled') {
-    // The relayer finds a number that the contract has settled, and books it.
+    // Requests another job, because the relayer then finds and books the settled number.
     const merchantNumber = present(intent.merchantNumber, 'merchant number');
     const { settleWithinS } = settings;
     await requestSettlement(tx, intent, { merchantNumber, settleWithinS }, now);

@@ -2,7 +2,7 @@
 export const OFFLINE_STATUSES = ['processing', 'succeeded', 'bounced'] as const;
 export type OfflineStatus = (typeof OFFLINE_STATUSES)[number];
 
-/** The reasons for which an accepted sale is not paid. A bounce is for good. */
+/** The reasons why an accepted sale is not paid. A bounce is final. */
 export const BOUNCE_REASONS = [
   'insufficient_funds',
   'authorization_expired',

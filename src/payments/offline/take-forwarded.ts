@@ -44,7 +44,7 @@ import { requestPayments } from '#settlement/requests.ts';
 import { type OfflineLimits, offlineWithin } from '#terminals/offline.ts';
 import { lockOfflineTerminal, selectOfflineRule } from '#terminals/offline-queries.ts';
 
-/** The parts of the process's context that a decision uses. */
+/** The fields of the process's context that a decision uses. */
 export interface DecideWith {
   readonly idKey: IdKey;
   readonly readiness: Readiness;
@@ -52,18 +52,18 @@ export interface DecideWith {
   readonly drawn: readonly DrawnNumber[];
 }
 
-/** What a request's transaction has done. */
+/** The result of a request's transaction. */
 export interface Taken {
-  /** The rows of all arrived sales: new ones, and those that another request took meanwhile. */
+  /** The rows of all arrived sales: new ones, and sales that a concurrent request has inserted. */
   readonly rows: readonly OfflinePaymentRow[];
   /** The intents that are being settled. */
   readonly started: readonly PaymentIntent[];
-  /** The places of the arrived sales whose settlement number was assigned. */
+  /** The indexes of the arrived sales whose settlement number was assigned. */
   readonly numbered: ReadonlySet<number>;
   readonly deliveries: number;
 }
 
-/** How long a sale waits until it is tried again. */
+/** Delay before a sale is tried again. */
 export const RETRY_MS = 5_000;
 
 /** A new sale takes four positions: its row, its intent, and the intent's two events. */
@@ -73,13 +73,13 @@ export function offlineNotAllowed(message: string): Refusal {
   return refuse('offline_not_allowed', message);
 }
 
-/** What a till may sell offline, and where it stands. */
+/** A till's offline limits and location. */
 interface Till {
   readonly limits: OfflineLimits;
   readonly locationId: string | null;
 }
 
-/** Locks the till, so that its limits hold. Refuses if it may forward nothing. */
+/** Locks the till, so that its limits hold. Refuses if it may not forward sales. */
 async function lockTill(tx: Tx, forwarded: Forwarded): Promise<Till | Refusal> {
   const { merchant, terminalId } = forwarded;
   const { tenant } = merchant;
@@ -93,7 +93,10 @@ async function lockTill(tx: Tx, forwarded: Forwarded): Promise<Till | Refusal> {
   return { limits, locationId: terminal.location_id };
 }
 
-/** Returns the refusal for a till without limits, or in a network that allows no such sales. */
+/**
+ * Returns the refusal for a till without limits, or for a network that does not allow offline
+ * sales.
+ */
 export function offlineIsOff(isAllowed: boolean): Refusal {
   return offlineNotAllowed(
     isAllowed
@@ -102,7 +105,10 @@ export function offlineIsOff(isAllowed: boolean): Refusal {
   );
 }
 
-/** Creates and locks the payers, in a fixed order: a sale's row cannot be made twice meanwhile. */
+/**
+ * Creates and locks the payers in a fixed order, so that no concurrent request inserts the same
+ * sale.
+ */
 async function lockOwners(tx: Tx, { merchant, arrived, now }: Forwarded) {
   const { livemode } = merchant.tenant;
   const addresses = [...new Set(arrived.map(({ authorization }) => authorization.from))].sort();
@@ -113,7 +119,7 @@ async function lockOwners(tx: Tx, { merchant, arrived, now }: Forwarded) {
   return { chips, payers: new Map(locked.map((payer) => [String(payer.address), payer])) };
 }
 
-/** Reads the candidates, while holding the locks of till and payers, and the order's lock. */
+/** Reads the candidates, while holding the locks of till, payers and order. */
 async function readCandidates(
   tx: Tx,
   forwarded: Forwarded,
@@ -133,7 +139,7 @@ async function readCandidates(
     orderIds.map((orderId) => ({ tenant, orderId })),
   );
   const rebuilt = await selectRebuiltSales(tx, tenant, orderIds);
-  // Last, because it locks the account's order until the commit.
+  // Runs last, because it locks the account's order until the commit.
   const stamp = await stampOrder(tx, tenant, forwarded.now, sales.length * PLACES);
   await requireFresh(tx, by.drawn);
   const taken = new Set(inUse.map((row) => row.order_id));
@@ -148,7 +154,7 @@ interface Decided {
   readonly verdict: SaleVerdict;
 }
 
-/** Decides the sales one after the other, as each adds to what limits and rules count. */
+/** Decides the sales one after the other, because each adds to the sums of limits and rules. */
 async function decideAll(
   tx: Tx,
   { terminalId, merchant, now }: Forwarded,
@@ -212,7 +218,7 @@ function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
   };
 }
 
-/** Starts the settlement of a sale that was taken. */
+/** Starts the settlement of an accepted sale. */
 function startOf({ candidate }: Decided, stamp: Stamp, now: Date): Change {
   const { intent: open, sale, payer } = candidate;
   const intent = { ...open, position: stamp.next() };
@@ -228,7 +234,7 @@ function startOf({ candidate }: Decided, stamp: Stamp, now: Date): Change {
   return { before: intent, steps };
 }
 
-/** Drafts the events of a new sale: those of its intent, or its end. */
+/** Drafts the events of a new sale: the events of its intent, or the bounce. */
 function draftsOf(row: OfflinePaymentRow, change: Change | null, stamp: Stamp): EventDraft[] {
   if (row.status !== 'processing') return [offlineDraft(row as EndedOffline, stamp)];
   const { before, steps } = present(change, 'intent of an offline sale');
@@ -242,7 +248,7 @@ function draftsOf(row: OfflinePaymentRow, change: Change | null, stamp: Stamp): 
   return [created, ...stepDrafts({ before, steps }, stamp)];
 }
 
-/** Writes the decided sales: intents, settlement jobs, rows and events commit together. */
+/** Writes the decided sales. Intents, settlement jobs, rows and events commit together. */
 async function persist(
   tx: Tx,
   decided: readonly Decided[],
@@ -293,9 +299,9 @@ async function persist(
 }
 
 /**
- * Decides the arrived sales in one transaction, in their order, while holding the locks of the till
- * and the payers. Two requests with the same sale wait for each other, and the second one finds the
- * row of the first.
+ * Decides the arrived sales in one transaction and in order, while holding the locks of the till
+ * and the payers. Of two requests with the same sale, the second waits and finds the row of the
+ * first.
  */
 export async function decideForwarded(
   tx: Tx,
