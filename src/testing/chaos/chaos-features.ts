@@ -67,6 +67,21 @@ export async function endTheDay(merchant: Caller, db: Sql): Promise<() => Promis
   };
 }
 
+/** Counts what was used, so that a soak that used a feature never can be told. */
+export async function countUses(db: Sql): Promise<Readonly<Record<string, number>>> {
+  const rows = await db.query<{ use: string; count: number }>(
+    `select use, count(*)::int as count from (
+       select method_type || ' by ' || credential_type as use from payments
+       union all select 'price in euros' from payment_intents where presentment is not null
+       union all select 'offline sale' from offline_payments
+       union all select 'scheduled export' from scheduled_exports where token_hash is not null
+       union all select 'automatic payout ' || status from automatic_payouts
+         where reason is distinct from 'enabled_later'
+     ) uses group by use order by use`,
+  );
+  return Object.fromEntries(rows.map(({ use, count }) => [use, count]));
+}
+
 export interface Features {
   /** Settings of every process. */
   readonly env: Readonly<Record<string, string>>;

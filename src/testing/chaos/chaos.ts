@@ -10,7 +10,12 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import type { ChaosChain } from '#testing/chaos/chaos-chain.ts';
 import { startClients } from '#testing/chaos/chaos-clients.ts';
 import { type Reach, startFaults } from '#testing/chaos/chaos-faults.ts';
-import { endTheDay, type Features, useEverything } from '#testing/chaos/chaos-features.ts';
+import {
+  countUses,
+  endTheDay,
+  type Features,
+  useEverything,
+} from '#testing/chaos/chaos-features.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { type Journal, openJournal } from '#testing/chaos/chaos-journal.ts';
 import { type ChaosOwner, enrolOwner, openOwner } from '#testing/chaos/chaos-owner.ts';
@@ -65,6 +70,8 @@ export interface ChaosReport {
   readonly withdrawals: number;
   readonly events: number;
   readonly deliveries: number;
+  /** Counts of payments by their way, and of the other features' uses. */
+  readonly uses: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   readonly starts: Readonly<Record<string, number>>;
   readonly answers: Readonly<Record<string, number>>;
@@ -451,6 +458,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
     withdrawals: await count(db, 'withdrawals'),
     events: await count(db, 'events'),
     deliveries: await count(db, 'webhook_deliveries'),
+    uses: await countUses(db),
     faults: played.struck,
     starts: Object.fromEntries(processes.map(({ name, starts }) => [name, starts()])),
     answers: Object.fromEntries([...journal.counts].sort()),
