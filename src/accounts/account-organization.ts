@@ -10,7 +10,7 @@ import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { factorNotFresh } from '#people/sessions.ts';
 
-/** Its lists and totals read each account. */
+/** Limit, because the organization's lists and totals read each account. */
 const MAX_ACCOUNTS = 100;
 
 /** The account that moves, and the owner who moves it. */
@@ -41,8 +41,8 @@ async function readOwned(
 }
 
 /**
- * Puts the account into an organization, or takes it out (`null`). Its people get their roles in
- * the account, or lose them. Settings, keys, limits and wallets stay the account's own.
+ * Moves the account into an organization, or out of one (`null`). The organization's people get or
+ * lose their roles in the account. Settings, keys, limits and wallets stay with the account.
  */
 export async function moveAccount(
   tx: Tx,
@@ -53,7 +53,7 @@ export async function moveAccount(
   const account = await lockOwnAccount(tx, accountId);
   const { organization_id: from } = account;
   if (from === organizationId) return account;
-  // In the order of their ids, so that no two moves deadlock.
+  // Locks in the order of the ids, so that no two moves deadlock.
   for (const id of [from, organizationId].filter((one) => one !== null).toSorted()) {
     await lockOrganization(tx, id);
   }

@@ -22,9 +22,9 @@ export const accounts = table('accounts', {
   kyb_status: as<KybStatus>('text'),
   refund_window_days: 'int',
   refund_daily_limit: 'bigint',
-  /** An IANA time zone, in which its people count days. Limits use UTC days. */
+  /** The IANA time zone of the account's days. Limits use UTC days. */
   time_zone: 'text',
-  /** The language for customers whose browsers request none; `null` for English. */
+  /** The language for browsers that request no offered one; `null` for English. */
   language: as<Language | null>('text?'),
   /** The address of the service that signs receipts; `null` if there is none. */
   fiscal_signer: 'text?',
@@ -116,7 +116,7 @@ export const accountModes = table(
     settlement_wallet: 'text?',
     live_at: 'timestamptz?',
   },
-  /** Seconds by which the test clock of the account and mode is ahead. */
+  /** Seconds by which the test clock of the account and mode is ahead of the service's clock. */
   { ahead_seconds: 'bigint' },
 );
 

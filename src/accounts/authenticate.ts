@@ -20,7 +20,7 @@ const CACHE_MS = 750;
 const CACHE_SIZE = 10_000;
 /** The precision of `last_used_at`; recording each request would cost a write. */
 const LAST_USED_EVERY_MS = 10_000;
-/** Keys that arrive during a look-up share the next one. */
+/** Batches look-ups: keys that arrive during one share the next. */
 const TOGETHER = { maxInFlight: 2, maxItems: 100 } as const;
 
 const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
@@ -160,7 +160,7 @@ export function createKeyAuthenticator(db: Database) {
   const noteUse = (keyId: string, now: Date) => {
     if ((used.get(keyId) ?? 0) > now.getTime() - LAST_USED_EVERY_MS) return;
     used.set(keyId, now.getTime());
-    // A failure is ignored: if the database is unreachable, the next use is written.
+    // Ignores a failure: if the database is unreachable, the key's next use is recorded.
     uses.add({ keyId, now }).catch(() => used.delete(keyId));
   };
   return async (request: {

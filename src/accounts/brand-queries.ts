@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 
-/** A merchant's logo and color, at least one of them. */
+/** A merchant's logo and color; a row has at least one of them. */
 export const accountBrands = table('account_brands', {
   /** Six hex digits. */
   color: 'text?',
@@ -46,7 +46,7 @@ export async function insertLogo(
   );
 }
 
-/** Deletes all logos but the current one; nothing references the others now. */
+/** Deletes all logos except the current one, because nothing references them now. */
 export async function deleteOtherLogos(
   tx: Tx,
   { accountId, kept }: { readonly accountId: string; readonly kept: string | null },

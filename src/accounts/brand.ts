@@ -11,7 +11,7 @@ import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 
-/** Small enough to load unnoticed; the table checks it as well. */
+/** Small enough to load quickly; the table checks the limit as well. */
 export const MAX_LOGO_BYTES = 100 * 1024;
 /**
  * Minimum and maximum pixels per side, so that a browser never decodes more than four megabytes.
@@ -66,12 +66,12 @@ async function change(
   });
 }
 
-/** Stores the color: six hex digits, or `null` for none. */
+/** Stores the color as six hex digits, or `null` for none. */
 export async function setBrandColor(tx: Tx, ref: BrandRef, color: string | null): Promise<void> {
   await change(tx, ref, (before) => ({ ...before, color }));
 }
 
-/** @returns the refusal if the picture is not accepted. */
+/** Stores the logo. @returns the refusal if the picture is not accepted. */
 export async function setLogo(tx: Tx, ref: BrandRef, bytes: Buffer): Promise<Refusal | null> {
   const wrong = checkLogo(bytes);
   if (isRefusal(wrong)) return wrong;

@@ -21,7 +21,7 @@ export const catalogueItems = table(
 
 export type CatalogueRow = Row<typeof catalogueItems>;
 
-/** The account's items. An index begins with both columns; only the items of one mode are read. */
+/** SQL: the items of one account and mode. An index begins with both columns. */
 const OF_CATALOGUE = 'account_id = $1 and livemode = $2';
 
 /** Returns the items in the order of the till's buttons. */
@@ -32,8 +32,8 @@ export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<Catalog
 }
 
 /**
- * Makes room at this position: adds 1 to the position of this item and all later ones. The account
- * must be locked.
+ * Frees this position: adds 1 to the position of this item and all later ones. The account must be
+ * locked.
  */
 export async function moveItemsBack(tx: Tx, tenant: Tenant, position: number): Promise<void> {
   await tx.query(

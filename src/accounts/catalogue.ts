@@ -84,7 +84,7 @@ async function lockCatalogue(tx: Tx, { accountId, livemode }: Tenant): Promise<C
   return selectCatalogue(tx, { accountId, livemode });
 }
 
-/** Makes room at this position: moves the item there and all later ones back by one. */
+/** Frees this position by moving the item there, and all later ones, back by one. */
 async function takePosition(
   tx: Tx,
   tenant: Tenant,

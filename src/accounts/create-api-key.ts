@@ -75,7 +75,7 @@ export function checkExpiry(expiresAt: Date | null, now: Date): Refusal | null {
   return refuse('parameter_invalid', 'expires_at must be in the future.', 'expires_at');
 }
 
-/** Writes the key, after all checks. */
+/** Inserts the key, after all checks. */
 export async function issueApiKey(
   tx: Tx,
   input: ApiKeyInput & { readonly rotatedFrom: string | null },

@@ -18,9 +18,9 @@ export function terminalInactive(): Refusal {
 }
 
 /**
- * Reads which of these requests' credentials are still valid, in the transaction that does the
- * work: the row that authenticated a request may be almost a second old, and an ended credential
- * must create, charge and refund nothing.
+ * Reads which credentials of these requests are still valid, in the transaction that does the work.
+ * The row that authenticated a request may be almost a second old, and an ended credential must not
+ * create, charge or refund anything.
  */
 export async function readCredentialEnds(
   sql: Sql,

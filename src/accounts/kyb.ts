@@ -57,7 +57,7 @@ export function kybObject(
   };
 }
 
-/** Sends `kyb.status_changed` in both modes when there is a decision (behavior.md 10.2). */
+/** Sends `kyb.status_changed` in both modes for a decision (behavior.md 10.2). */
 async function announceDecision(
   tx: Tx,
   account: AccountRow,
@@ -79,7 +79,10 @@ async function announceDecision(
   );
 }
 
-/** Moves the account to the next state, with an audit log entry, and events for a decision. */
+/**
+ * Moves the account to the next state, with an audit log entry, and with events if it is a
+ * decision.
+ */
 async function moveTo(
   tx: Tx,
   ref: KybRef,
@@ -172,8 +175,8 @@ export async function mayNotApprove(tx: Tx, accountId: string): Promise<Refusal 
 }
 
 /**
- * Records an operator's decision. Approval enables live mode; a rejection, even of an approved
- * business, disables it: existing live keys then return `kyb_required` for new payments.
+ * Records an operator's decision. An approval enables live mode; a rejection, even of an approved
+ * business, disables it. Existing live keys then return `kyb_required` for new payments.
  */
 export async function decideKyb(
   tx: Tx,

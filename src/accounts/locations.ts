@@ -107,7 +107,7 @@ export async function checkLocation(
   return refuse('parameter_invalid', 'location is not one of these locations.', 'location');
 }
 
-/** Returns the edit with its name as names are stored, or why it is invalid. */
+/** Returns the edit with its name in the stored form, or the refusal if it is invalid. */
 function readEdit<E extends LocationEdit>(edit: E): E | Refusal {
   const { time_zone: zone, tax_rates: rates, currency } = edit;
   const wrong =
@@ -119,7 +119,9 @@ function readEdit<E extends LocationEdit>(edit: E): E | Refusal {
   return { ...edit, name };
 }
 
-/** Adds a location to an account. Its days are the account's, unless the request names a zone. */
+/**
+ * Adds a location to an account. Its days are the account's unless the request names a time zone.
+ */
 export async function createLocation(
   tx: Tx,
   { actor, now, accountId }: Ref & { readonly accountId: string },
@@ -127,7 +129,7 @@ export async function createLocation(
 ): Promise<Location | Refusal> {
   const edit = readEdit(asked);
   if (isRefusal(edit)) return edit;
-  // Locked, so that two requests cannot exceed the limit.
+  // Locks the account, so that two requests cannot exceed the limit.
   const account = await lockOwnAccount(tx, accountId);
   if ((await selectLocations(tx, [accountId])).length >= MAX_LOCATIONS) {
     return refuse('unexpected_state', `An account has at most ${MAX_LOCATIONS} locations.`);

@@ -8,14 +8,14 @@ import type { Tx } from '#db/database.ts';
 /** The time for which a code is valid: enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
 /**
- * The time for which a code keeps the refund it was used for; later the refund's own record is
+ * Time for which a code's row names the refund that used it. After that, the refund's own record is
  * enough.
  */
 const KEPT_MS = 30 * DAY_MS;
 
 /**
- * Creates a code that lets a till make one refund, or give one discount, that needs a manager. The
- * caller has checked that the code's creator just verified a second factor.
+ * Creates a code for one refund or one discount at a till that needs a manager. The caller has
+ * checked that the code's creator just verified a second factor.
  */
 export async function createManagerCode(
   tx: Tx,
@@ -73,7 +73,7 @@ export async function takeManagerCode(
   return rows.length === 1;
 }
 
-/** The message for a code that is wrong, was used, or is older than ten minutes. */
+/** The message for a code that is wrong, used, or older than ten minutes. */
 export const CODE_INVALID =
   'This code is not valid. It works once, for ten minutes. Create a new one.';
 
@@ -89,8 +89,8 @@ export function hashManagerCode(code: string): Buffer {
 }
 
 /**
- * Locks the codes of a batch. A code that another transaction is using is left out, because waiting
- * for it while holding the order's lock could deadlock with a refund.
+ * Locks the codes of a batch. Skips a code that another transaction is using: waiting for it while
+ * holding the order's lock could deadlock with a refund.
  */
 export async function lockManagerCodes(
   tx: Tx,
@@ -104,7 +104,7 @@ export async function lockManagerCodes(
   );
 }
 
-/** Consumes codes for the sales whose discounts they allowed. */
+/** Consumes the codes that allowed the discounts of these sales. */
 export async function useManagerCodes(
   tx: Tx,
   used: readonly { readonly hash: Buffer; readonly intentId: string }[],

@@ -7,7 +7,7 @@ export const nameRequests = table('account_name_requests', {
   created: 'timestamptz',
 });
 
-/** A request, with the name that payers see until the decision. */
+/** A requested name, with the current name, which payers see until the decision. */
 export type NameRequestRow = Row<typeof nameRequests> & { present_name: string };
 
 /** Stores a request, which replaces the previous one. */

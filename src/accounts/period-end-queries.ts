@@ -64,7 +64,7 @@ export async function updatePeriodDue(
   );
 }
 
-/** Schedules another try, even if the row was already moved to the end of the next period. */
+/** Schedules another try, even if the row already has the end of the next period. */
 export async function postponePeriod(
   sql: Sql,
   { tenant, task, now }: DuePeriod,

@@ -17,8 +17,8 @@ import type { ProcessContext } from '#db/process-context.ts';
 /** Periods per run: about a second of work, so that the process can stop quickly. */
 const BATCH = 100;
 /**
- * The pause before another try at a period that could not be ended. All accounts of a network wait
- * together while its chain cannot be reached.
+ * Pause before a period that could not be ended is tried again. While a network's chain is
+ * unreachable, all of its accounts wait together.
  */
 const RETRY_MS = 30_000;
 
@@ -53,7 +53,7 @@ export async function endPeriods(
   return tenants.length === BATCH;
 }
 
-/** Runs in the transaction that records the wait, so that a crash cannot lose the retry. */
+/** Schedules a retry in the transaction that records the wait, so that a crash cannot lose it. */
 export function retryPeriod(tx: Tx, due: DuePeriod): Promise<void> {
   return postponePeriod(tx, due, addMs(due.now, RETRY_MS));
 }
@@ -65,7 +65,8 @@ export interface EndedPeriod {
 }
 
 /**
- * Locks an account whose period may have ended, and makes it due again when its current one ends.
+ * Locks an account whose period may have ended, and sets its due time to the end of the current
+ * period.
  * @param everyOf returns the account's setting.
  * @returns the last period that has ended; `null` if another worker was faster or the setting is
  * off.

@@ -38,7 +38,7 @@ export interface SettingsEdit {
   /** Atoms per UTC day. */
   readonly refundDailyLimit?: number | undefined;
   readonly timeZone?: string | undefined;
-  /** `null` for none, which means English. */
+  /** `null` for no choice, which means English. */
   readonly language?: Language | null | undefined;
   /** `null` for no automatic payouts. */
   readonly automaticPayout?: AccountRow['automatic_payout'] | undefined;
@@ -130,7 +130,7 @@ export async function editAccount(
   return after;
 }
 
-/** Returns the new value of a setting, or the one before if the edit omits it. */
+/** Returns the new value of a setting, or the current one if the edit omits it. */
 function chosen<T>(edited: T | undefined, before: T): T {
   return edited === undefined ? before : edited;
 }
@@ -160,9 +160,9 @@ function asJson(settings: object): { readonly [key: string]: Json } {
 }
 
 /**
- * Requests a name. Payers trust a verified name, so a new one waits for the network's staff.
+ * Requests a new name. Payers trust a verified name, so the network's staff must approve a new one.
  * Requesting the current name withdraws the request.
- * @returns the name that waits; `null` if none must wait.
+ * @returns the name that waits for approval; `null` if none does.
  */
 async function wishForName(
   tx: Tx,

@@ -54,7 +54,7 @@ export function shiftView({ id, cashier_id: cashier, started_at, ended_at }: Shi
   return { id, object: 'shift', cashier, ...at };
 }
 
-/** Starts a shift, or hands the open one over. The caller has checked the PIN. */
+/** Starts a shift, or hands the open shift over. The caller has checked the PIN. */
 export async function openShift(
   tx: Tx,
   opened: {

@@ -13,7 +13,9 @@ export interface TaxRate {
 /** The service that signs receipts. */
 export interface FiscalSigner {
   readonly url: string;
-  /** Set if tills call it, in their own network; otherwise the service does. */
+  /**
+   * `terminal` if tills call the signer within their own network; if missing, the service calls it.
+   */
   readonly called_by?: 'terminal' | undefined;
 }
 
@@ -45,7 +47,7 @@ export async function selectShopSettings(sql: Sql, accountId: string): Promise<S
   return only(rows, 'account');
 }
 
-/** A terminal, and the account that the request comes from. */
+/** A terminal, and the account that sent the request. */
 export interface AskedTerminal {
   readonly accountId: string;
   readonly terminalId: string;
@@ -104,7 +106,9 @@ export async function updateShopSettings(
   );
 }
 
-/** Returns the reason why these settings are invalid beyond their schema, or `null`. */
+/**
+ * Returns the reason why these settings are invalid, beyond the checks of their schema, or `null`.
+ */
 export function checkShopEdit({ currency, tax_rates: rates = [] }: ShopEdit): Refusal | null {
   if (currency != null && minorDigits(currency) === undefined) {
     const message = `currency: ISO 4217 has no ${currency}. Send a lowercase code, or null.`;

@@ -11,8 +11,8 @@ import { verifyPassword } from '#people/passwords.ts';
 import { lockPin, type PinRow, selectPin, updatePinTries } from '#people/pins.ts';
 
 /**
- * Wrong PINs at one terminal, for any person. One person's limit allows as many in an hour, so a
- * thief who tries all cashiers is no faster.
+ * Wrong PINs at one terminal, for all cashiers. The limit per cashier allows as many in an hour, so
+ * a thief who tries all cashiers is no faster.
  */
 const WRONG_PER_TERMINAL: Allowance = { attempts: 30, windowMs: HOUR_MS };
 
@@ -33,7 +33,7 @@ function triesOf({ pin_wrong_at, pin_blocked_until }: PinRow): Tries {
   return { wrongAt: pin_wrong_at, blockedUntil: pin_blocked_until };
 }
 
-/** Returns the refusal while too many wrong PINs block this person, at every till. */
+/** Returns the refusal while too many wrong PINs block this cashier, at every till. */
 function blocked(row: PinRow | null, now: Date): Refusal | null {
   const until = row?.pin_blocked_until ?? null;
   if (row === null || until === null || !isBlocked(triesOf(row), now)) return null;
@@ -41,8 +41,8 @@ function blocked(row: PinRow | null, now: Date): Refusal | null {
 }
 
 /**
- * Decides while holding the person's row, so that of parallel guesses the sixth is refused whether
- * it is right or wrong.
+ * Decides while holding the cashier's row, so that the sixth of several concurrent guesses is
+ * refused whether it is right or wrong.
  */
 async function decide(
   tx: Tx,
@@ -84,8 +84,8 @@ interface ShiftContext {
 }
 
 /**
- * Starts a shift with a person's PIN, or hands the open shift over to that person. A person of
- * another account, one without a PIN and one who does not exist are refused alike.
+ * Starts a shift with a cashier's PIN, or hands the open shift over to that cashier. An unknown
+ * user, one of another account and one without a PIN get the same refusal.
  */
 export async function startShift(ctx: ShiftContext, start: Start): Promise<Shift | Refusal> {
   const { terminalId, now } = start;

@@ -9,7 +9,7 @@ export interface AskedHost {
   readonly port: number | null;
 }
 
-/** Matches host names made of labels: no escape, no user, no blank, no path. */
+/** Matches host names that consist of labels, without escapes, users, blanks or paths. */
 const NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/;
 const MAX_NAME_LENGTH = 255;
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/;
@@ -21,9 +21,9 @@ function isName(name: string): boolean {
 }
 
 /**
- * Parses a Host header or a URL's authority. RFC 3986 also allows escapes and punctuation in names,
- * which no real host has and which programs read differently: `null` for these, for a user before
- * the name, blanks, a path, and ports above 65535.
+ * Parses a Host header or a URL's authority. `null` for the escapes and punctuation that RFC 3986
+ * also allows, which no real host has and programs read differently, for a user before the name,
+ * for blanks and paths, and for ports above 65535.
  */
 export function parseHost(text: string): AskedHost | null {
   const [, written = '', digits = ''] = HOST_AND_PORT.exec(text) ?? [];
@@ -51,8 +51,8 @@ export function pathOfTarget(target: string): string {
 }
 
 /**
- * True if the request was sent to a host that `isOurs` accepts. An absolute form names the host a
- * second time, and then both must be accepted, because a proxy in front may have checked either.
+ * True if the request was sent to a host that `isOurs` accepts. A target in absolute form names a
+ * second host; both must be accepted, because a proxy in front may have checked either.
  */
 export function isAskedAt(
   { headers, originalUrl }: Pick<FastifyRequest, 'headers' | 'originalUrl'>,

@@ -19,7 +19,7 @@ export interface Call extends Asked {
   route: Pick<Route, 'operationId' | 'method' | 'path'> | null;
   version: string;
   rate: RateDecision | null;
-  /** The object in the path, or the one that was created. */
+  /** The id of the object in the path, or of the one that was created. */
   objectId: string | null;
   /** The code of the refusal or error in the response. */
   code: string | null;
@@ -35,7 +35,7 @@ declare module 'fastify' {
   }
 }
 
-/** Gives every request of this server the property `call`. Call it before routes are added. */
+/** Adds the property `call` to every request of this server. Call it before routes are added. */
 export function keepCalls(app: FastifyInstance): void {
   app.decorateRequest('call', null);
 }
@@ -115,7 +115,7 @@ export function sendStream(reply: FastifyReply, call: Call, answer: Stream): Fas
   call.streamedMs = performance.now();
   setCommonHeaders(reply.code(answer.status), call).headers(answer.headers);
   if (reply.request.method !== 'HEAD') return reply.send(answer.stream);
-  // The client does not read the stream, which has no end: left open, it would hold one of the
+  // A HEAD request never reads the stream, which has no end. Left open, it would hold one of the
   // key's slots.
   answer.stream.destroy();
   return reply.send();

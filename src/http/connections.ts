@@ -7,8 +7,8 @@ import type { Duplex } from 'node:stream';
  */
 export interface Connections {
   /**
-   * Call it when another request has arrived. Returns false if the one before it was malformed, so
-   * this one must not run.
+   * Call it when another request has arrived.
+   * @returns false if the request before it was malformed, so that this one must not run.
    */
   begin(socket: Duplex, response: ServerResponse): boolean;
   /**
@@ -17,8 +17,8 @@ export interface Connections {
    */
   distrust(socket: Duplex): boolean;
   /**
-   * True if an earlier response is still owed, so that writing another would mix them up. A request
-   * whose own body breaks off may still be answered.
+   * True if an earlier request still waits for its response, so that writing another one would mix
+   * them up. A request whose own body breaks off may still get a response.
    */
   owesAnswer(socket: Duplex): boolean;
 }
@@ -47,7 +47,7 @@ export function createConnections(): Connections {
       if (known.isDistrusted) return false;
       const before = known.latest;
       known.isPipelined = before?.writableFinished === false;
-      // A response that closes the connection would leave the earlier request without one.
+      // A response that closes the connection would prevent the response to the earlier request.
       if (before?.writableFinished === false && !before.headersSent) before.shouldKeepAlive = true;
       known.latest = response;
       return true;

@@ -11,7 +11,7 @@ import { createDrain, timesLeft } from '#http/drain.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
 
-/** Pause that is longer than a closing server normally waits for the last requests. */
+/** A pause longer than the time that a closing server waits for the last requests. */
 const HELD_UP_MS = 700;
 /** Requests of each client before the server closes, so that its connection is in use by then. */
 const WARM = 10;

@@ -8,7 +8,7 @@ import { PROCESS_ENDS } from '#core/abort-reason.ts';
  * Takes a server out of service without cutting off requests, and without waiting for long polls.
  */
 export interface Drain {
-  /** True if each response closes its connection, because no other will follow. */
+  /** True if each response must close its connection, because no other response will follow. */
   isClosing(): boolean;
   /**
    * Aborts when the client disconnects, or (with {@link PROCESS_ENDS}) when it is time to answer
@@ -25,16 +25,16 @@ export interface Drain {
 }
 
 /**
- * The time that a kept connection may take to send its next request; the response to it closes the
+ * Time in which a kept connection may send its next request. The response to it closes the
  * connection.
  */
 const LAST_REQUESTS_MS = 500;
 /**
- * Length of the turns in which `LAST_REQUESTS_MS` is waited. A blocked process reads nothing, so
- * its pause counts as one turn, and requests that arrived meanwhile are answered in later turns.
+ * Length of one step of `LAST_REQUESTS_MS`. A blocked process reads nothing, so its pause counts as
+ * one step, and requests that arrived meanwhile are answered in later steps.
  */
 const TURN_MS = 10;
-/** The limit when all turns are slow, because the rest of a stop needs its time. */
+/** Maximum total time if all steps are slow, because the rest of a stop needs its time. */
 const SLOW_TURNS_MS = 2_000;
 /**
  * Time for settlements, from the start of the stop. A settlement takes about a second; a tap that
@@ -73,9 +73,10 @@ async function lastRequests(): Promise<void> {
 }
 
 /**
- * Returns how long the waits for settlements, and then all requests, may continue if the last
- * requests have taken `passedMs`. Slow turns do not make a stop longer. But if a process was
- * blocked for longer than all of that, requests that arrived meanwhile still get their responses.
+ * Returns how long the waits for settlements, and then all requests, may continue after the last
+ * requests have taken `passedMs`. Slow steps do not make a stop longer. But if the process was
+ * blocked for longer than the whole stop, requests that arrived meanwhile still get their
+ * responses.
  */
 export function timesLeft(passedMs: number): { readonly settleMs: number; readonly cutMs: number } {
   const settleMs = Math.max(0, SETTLE_MS - passedMs);

@@ -19,7 +19,10 @@ export function requestTimeout(): Refusal {
   );
 }
 
-/** Returns the refusal of a body that does not match its headers; `null` if the fault is ours. */
+/**
+ * Returns the refusal of a body that does not match its headers; `null` if the fault is the
+ * service's.
+ */
 function refuseBody(error: FastifyError): Refusal | null {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return refuse('body_too_large', 'The body is larger than this route takes (64 KiB of JSON).');
@@ -33,7 +36,7 @@ function refuseBody(error: FastifyError): Refusal | null {
   return null;
 }
 
-/** Returns the client's response to an error; the log gets the details. */
+/** Returns the response to an error. The details go only to the log. */
 export function refusalOfFault(error: FastifyError, log: Log, requestId: string): Refusal {
   const refusedBody = refuseBody(error);
   if (refusedBody !== null) return refusedBody;

@@ -37,9 +37,9 @@ function checkTarget(target: string, method: string | undefined): Refusal | null
 }
 
 /**
- * Refuses forms of a request that Node's parser accepts, but that a proxy in front may read
- * differently: then one's body is the other's next request, or the two see different hosts (RFC
- * 9112 sections 3.2, 6.1 and 11.2). The connection is closed after the refusal. `target` is the
+ * Refuses requests that Node's parser accepts but that a proxy in front may read differently: the
+ * body of one could then be the other's next request, or the two could see different hosts (RFC
+ * 9112 sections 3.2, 6.1 and 11.2). The connection closes after the refusal. `target` is the
  * complete target as it was sent.
  */
 export function checkFraming(request: IncomingMessage, target: string): Refusal | null {

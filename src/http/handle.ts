@@ -98,8 +98,8 @@ function readRequest(
   if (wrong) return wrong;
   const missing = checkParams(route, params);
   if (missing !== null) return missing;
-  // Set after these checks, because a malformed id names no object, and may hold characters that
-  // the log cannot store.
+  // Set after the checks above: a malformed id names no object, and may hold characters that the
+  // log cannot store.
   call.objectId = params.id ?? null;
   return {
     caller: call.caller as never,
@@ -120,8 +120,8 @@ function readRequest(
 }
 
 /**
- * Chooses the refusal: a key that another request holds is reported first, even if other things are
- * wrong with this one.
+ * Chooses the refusal. A key that another request holds is reported first, even if this request has
+ * other problems.
  */
 async function refusalOf(
   request: FastifyRequest,
@@ -140,13 +140,16 @@ export interface HandlerDeps {
   readonly checkHeldKey: CheckHeldKey | undefined;
   readonly runKeyed: RunKeyed;
   readonly drain: Drain;
-  /** Called with the route, because tests check what each route writes. */
+  /** Called with the route, because tests check the writes of each route. */
   readonly around:
     | ((route: AnyRoute, work: () => Promise<unknown>) => Promise<unknown>)
     | undefined;
 }
 
-/** Creates the last part of a request: body and query, the route's handler, the response. */
+/**
+ * Creates the last steps of a request: parsing body and query, calling the route's handler, and
+ * responding.
+ */
 export function createHandler(route: AnyRoute, deps: HandlerDeps) {
   const { log, checkHeldKey, runKeyed, drain } = deps;
   const compiled = compile(route);
@@ -190,7 +193,7 @@ interface TracedRequest {
   readonly route: AnyRoute;
 }
 
-/** Answers the request as a span of the caller's trace, if tracing is on. */
+/** Responds within a span of the caller's trace, if tracing is on. */
 function traced(asked: TracedRequest, answer: () => Promise<unknown>): Promise<unknown> {
   return isTracing() ? inSpanOfRequest(asked, answer) : answer();
 }

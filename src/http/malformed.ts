@@ -9,19 +9,22 @@ import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import { securityHeaders } from '#http/security-headers.ts';
 import { LATEST_API_VERSION } from '#http/versions.ts';
 
-/** Node's parser errors that have their own status. */
+/** Node's parser errors whose status is not 400. */
 const STATUS_BY_CODE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** Malformed requests are logged only while their address has this much of its quota left. */
+/**
+ * Malformed requests are logged only while their address has at least this many requests left in
+ * its quota.
+ */
 const LOGGED_REMAINING = 1;
 
 /**
- * Answers malformed input (bad framing, smuggling attempts, headers too large or too slow) and
- * closes the connection, because nothing that follows on it can be trusted. A connection that still
- * owes a response to an earlier request is closed without another one.
+ * Responds to malformed input (bad framing, smuggling attempts, headers too large or too slow) and
+ * closes the connection, because nothing that follows on it can be trusted. If an earlier request
+ * on it still waits for its response, closes it without another one.
  */
 export function createClientErrorHandler(deps: {
   readonly clock: Clock;

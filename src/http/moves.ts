@@ -1,6 +1,6 @@
 /**
- * The kinds of things that a successful request can change. Every route declares it, or the service
- * does not start.
+ * The kinds of things that a successful request can change. Each route declares one; otherwise the
+ * service does not start.
  */
 export const MOVES = ['money', 'access', 'name', 'data', 'nothing'] as const;
 export type Moves = (typeof MOVES)[number];
@@ -29,7 +29,7 @@ export function asksOf(route: { readonly moves: Moves; readonly asks?: Asks }): 
   return route.asks ?? ASKS[route.moves];
 }
 
-/** True if a thief could profit from it. */
+/** True if a thief could profit from such a change. */
 export function isSerious(moves: Moves): boolean {
   return moves === 'money' || moves === 'access' || moves === 'name';
 }

@@ -39,9 +39,7 @@ function componentName(title: string): string {
   return title.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase());
 }
 
-/**
- * Returns the title of a schema. (A property may also be called `title`: that one is an object.)
- */
+/** Returns the title of a schema. A property named `title` is an object and does not count. */
 function titleOf(schema: unknown): string | null {
   if (schema === null || typeof schema !== 'object' || !('title' in schema)) return null;
   return typeof schema.title === 'string' ? schema.title : null;

@@ -16,14 +16,14 @@ export interface DeclaredWebhook {
   readonly example: unknown;
 }
 
-/** The possible callers, in OpenAPI terms. */
+/** The callers of a surface, in OpenAPI terms. */
 export interface DocumentedAccess {
   readonly name: string;
   /** The security scheme. */
   readonly scheme: Doc;
   /** True for operations that anyone may call. */
   isOpen(route: DeclaredRoute): boolean;
-  /** Returns the requirements of this route's callers, in a sentence; `null` if there are none. */
+  /** Describes the requirements of this route's callers in a sentence; `null` if there are none. */
   needs(route: DeclaredRoute): string | null;
   /** Codes of refusals that depend on the caller, which any request may get. */
   readonly errors: readonly ErrorCode[];
@@ -186,7 +186,7 @@ function successResponse(
   if (schema === null && contentTypes.length === 0) return { description, headers };
   if (schema === null) {
     const bytes = { schema: { type: 'string' } };
-    // Show an example only for the first type; the others are the same in another format.
+    // Shows an example only for the first type; the other types are the same data in other formats.
     const shown = (place: number) => (place === 0 && example !== undefined ? { example } : {});
     return {
       description,

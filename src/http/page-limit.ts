@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter, type RateLimit } from '#http/rate-limit.ts';
 
-/** Limit on pages: a person needs a few; a client that guesses links is stopped. */
+/** Rate limit of pages: a person needs a few; it stops a client that guesses links. */
 export const PAGES: RateLimit = { requests: 120, seconds: 60 };
 /** Limit on probes: several load balancers may probe from one address, many times a second. */
 export const PROBES: RateLimit = { requests: 1_000, seconds: 10 };

@@ -91,7 +91,7 @@ export interface PageQuery {
   readonly created_lt?: string;
 }
 
-/** Returns the value of an optional query parameter. */
+/** Parses an optional query parameter as a time. */
 export function readDate(text: string | undefined, param: string): Date | null | Refusal {
   if (text === undefined) return null;
   const date = new Date(text);

@@ -2,8 +2,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 
 /**
- * The deepest nesting: bodies of the API are flat objects with metadata in them, so deeper ones are
- * mistakes.
+ * Maximum nesting. Bodies of the API are flat objects with metadata, so deeper ones are mistakes.
  */
 const MAX_DEPTH = 10;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\]:,]|true|false|null/g;
@@ -12,7 +11,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 interface Level {
   readonly keys: Set<string> | null;
-  /** The member or index that is being read, for messages. */
+  /** The member or index being read, for messages. */
   name: string;
 }
 
@@ -21,14 +20,13 @@ function pathOf(levels: readonly Level[], last = ''): string {
 }
 
 /**
- * Finds what JSON.parse accepts silently: duplicate keys (the last would win), numbers that change
- * when rounded, prototype keys, deep nesting. `text` is valid JSON.
+ * Finds JSON that JSON.parse accepts silently: duplicate keys (the last would win), numbers that
+ * rounding changes, prototype keys, deep nesting. `text` is valid JSON.
  */
 function findTrap(text: string): Refusal | null {
   const levels: Level[] = [];
   let expectKey = false;
-  // Not matchAll, because it creates an object for each token, and every body of the API passes
-  // here.
+  // Not matchAll, which creates an object per token: every body of the API passes here.
   for (const token of text.match(TOKENS) ?? []) {
     const top = levels.at(-1);
     if (token === '{' || token === '[') {
@@ -68,7 +66,7 @@ function findTrap(text: string): Refusal | null {
   return null;
 }
 
-/** True for a number that parses to an integer but was written as something else. */
+/** True for a number that parses to an integer but is not written as one. */
 function isDeceptive(token: string): boolean {
   const value = Number(token);
   if (!Number.isInteger(value)) return !Number.isFinite(value);
@@ -77,7 +75,7 @@ function isDeceptive(token: string): boolean {
   return BigInt(value) !== exactInteger(token);
 }
 
-/** Returns the exact integer of a decimal notation such as 2.5e6, or `null` for a fraction. */
+/** Returns the exact integer of a decimal notation such as 2.5e6; `null` for a fraction. */
 function exactInteger(token: string): bigint | null {
   const match = /^(-?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/.exec(token);
   if (match === null) return null;
@@ -98,8 +96,8 @@ function hasControlCharacter(value: string): boolean {
 }
 
 /**
- * Refuses NUL and lone surrogates, which would cause PostgreSQL errors, and other control
- * characters, which do not belong in a text.
+ * Refuses NUL and lone surrogates, which PostgreSQL rejects, and other control characters, which do
+ * not belong in a text.
  */
 export function checkText(value: string, path: string): Refusal | null {
   if (!value.isWellFormed()) {

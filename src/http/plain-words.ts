@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
-/** The parts of a schema that messages use. */
+/** The fields of a schema that messages use. */
 interface Described {
   readonly type?: string | readonly string[];
   readonly description?: string;

@@ -6,7 +6,7 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-/** The state of a caller after a request. */
+/** The state of a caller's quota after a request. */
 export interface RateDecision {
   readonly allowed: boolean;
   readonly limit: number;
@@ -24,7 +24,7 @@ export interface RateLimiter {
 /** Number of 16-bit parts that identify an IPv6 subscriber, who usually has a whole /64. */
 const IPV6_SUBSCRIBER_PARTS = 4;
 
-/** Returns the key of a caller without a valid key, who counts against the address. */
+/** Returns the rate-limit bucket of a caller without a valid API key: its IP address. */
 export function addressKey(address: string): string {
   if (!ipaddr.isValid(address)) return `address ${address}`;
   const parsed = ipaddr.process(address);
@@ -33,10 +33,10 @@ export function addressKey(address: string): string {
   return `address ${parts.map((part) => part.toString(16)).join(':')}::/64`;
 }
 
-/** Callers without requests for a window are forgotten when the table reaches this size. */
+/** Table size from which callers without requests in the last window are removed. */
 const SWEEP_AT = 10_000;
 /**
- * Shortest time between sweeps: a sweep of a table full of active callers frees nothing, so it does
+ * Minimum time between sweeps. A sweep of a table full of active callers frees nothing, so it must
  * not run with every request.
  */
 const SWEEP_EVERY_MS = 1_000;

@@ -7,7 +7,7 @@ import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
 import { chooseVersion } from '#http/versions.ts';
 import { checkKey } from '#idempotency/request.ts';
 
-/** The answer to a request without a route: unknown path, or a path without this method. */
+/** The response to a request without a route: an unknown path, or a path without this method. */
 export interface NoRoute {
   readonly allow: readonly string[];
 }
@@ -52,7 +52,7 @@ function credentialsOf(request: FastifyRequest, call: Call, target: Target): Cre
   };
 }
 
-/** Counts callers without a valid key against their address, so that guessed keys count as well. */
+/** Counts a caller without a valid key against its address, so that guessed keys count as well. */
 async function countCaller(
   limiter: RateLimiter,
   request: FastifyRequest,
@@ -91,7 +91,7 @@ function checkScope(route: AnyRoute, caller: Caller): Refusal | null {
   );
 }
 
-/** Refuses repeated headers: Node joins them, so two keys would look like a third one. */
+/** Refuses repeated headers. Node joins them, so two keys would look like a third one. */
 function checkSentOnce(request: FastifyRequest, key: string): Refusal | null {
   if (!key.includes(', ')) return null;
   if (request.raw.headersDistinct['idempotency-key']?.length === 1) return null;
@@ -111,7 +111,7 @@ function checkIdempotencyKey(route: AnyRoute, request: FastifyRequest): Refusal 
 }
 
 /**
- * Runs the checks of behavior.md 2.4 up to the body, in their order: key, account and address, rate
+ * Runs the checks of behavior.md 2.4 up to the body, in order: key, account and address, rate
  * limit, version, route, scope, Idempotency-Key.
  */
 export async function checkRequest(

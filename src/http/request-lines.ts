@@ -2,14 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import { type LogFields, writeEntry } from '#core/log.ts';
 import type { Call } from '#http/call.ts';
 
-/** The requests that are written to the log. `failed`: those answered with 500 or more. */
+/** Which requests are logged. `failed`: only responses with a status of 500 or more. */
 export const LOGGED_REQUESTS = ['none', 'failed', 'all'] as const;
 
 export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
 export interface RequestLines {
   note(request: FastifyRequest, call: Call, status: number): void;
-  /** Logs all requests from now on; the second call restores the first setting. */
+  /** Switches to logging all requests; the next call restores the original setting. */
   toggle(): void;
 }
 

@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 import type { AnyRoute } from '#http/route.ts';
 
-/** Errors that any request may get, for any route and sender. */
+/** Errors that any request may get, on any route and from any sender. */
 const OF_ANY_REQUEST: readonly ErrorCode[] = [
   'body_invalid',
   'parameter_invalid',

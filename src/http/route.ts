@@ -10,7 +10,7 @@ import type { IdempotentRequest } from '#idempotency/request.ts';
 /** The caller: every surface has its own kind, with at least these fields. */
 export interface Caller {
   readonly tenant: Tenant;
-  /** The key of the quota that the request counts against. */
+  /** The rate-limit bucket against which the request counts. */
   readonly rateKey: string;
   /** The owner of the idempotency keys; the empty string for the merchant API. */
   readonly idempotencySpace: string;
@@ -65,7 +65,7 @@ export interface Upload {
 }
 
 export interface ResponseDeclaration {
-  /** `null` for no body, or one of these types that is not JSON. */
+  /** Schema of the body; `null` for no body, or for one of the `contentTypes` that is not JSON. */
   readonly schema: TSchema | null;
   readonly contentTypes?: readonly string[];
   readonly description: string;
@@ -104,14 +104,14 @@ export interface Route<
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** `null` for every authenticated caller of the surface. */
+  /** The required scope; `null` if every authenticated caller of the surface may use the route. */
   readonly scope: ScopeOf<C> | null;
   /** The caller's required access in terms of the surface's `authorize`, such as a role. */
   readonly access?: string;
   readonly idempotency: 'required' | 'accepted' | 'ignored';
   /**
-   * The route checks in its own transaction whether the caller's key is still valid, so that it
-   * need not be read before. For the hot paths.
+   * True if the route checks in its own transaction whether the caller's key is still valid, so
+   * that the key need not be read before. For the hot paths.
    */
   readonly checksCredential?: true;
   /** Takes `Last-Event-ID`, which clients of server-sent events send when they reconnect. */
@@ -119,7 +119,7 @@ export interface Route<
   /** Path parameters: the kind of id, or `text` for others. A malformed id is a missing object. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly query?: Q;
-  /** Without it the route takes no body (an empty object is accepted). */
+  /** The body's schema. If it is missing, the route takes no body (but accepts an empty object). */
   readonly body?: B;
   readonly bodyExample?: unknown;
   /** Errors name the elements of lists as `payments[3].amount`, not as `payments.3.amount`. */
@@ -129,14 +129,14 @@ export interface Route<
   /** Takes bytes of these types; `body` is then omitted. */
   readonly upload?: Upload;
   readonly responses: Readonly<Record<number, ResponseDeclaration>>;
-  /** Its own codes, besides those that any request may get. */
+  /** The route's own error codes, besides those that any request may get. */
   readonly errors: readonly ErrorCode[];
   /** Default: 30 s. */
   readonly timeLimitMs?: number;
   readonly handle: (request: Handled<C, Shape<Q>, Shape<B>>) => Promise<Answer | Refusal | Stream>;
 }
 
-/** A route of any caller and shape. */
+/** A route of any surface, with any schemas. */
 export type AnyRoute<C extends Caller = Caller> = Omit<Route<C>, 'handle'> & {
   readonly handle: (request: Handled<C, never, never>) => Promise<Answer | Refusal | Stream>;
 };
@@ -161,7 +161,8 @@ export interface Surface<C extends Caller = Caller> {
 }
 
 /**
- * Accepts a surface of any caller: its routes only ever get callers that it authenticated itself.
+ * Converts a surface to one of any caller. This is safe, because its routes only get callers that
+ * the surface authenticated itself.
  */
 export function anySurface<C extends Caller>(surface: Surface<C>): Surface {
   return surface as unknown as Surface;

@@ -54,7 +54,7 @@ export const Amount = Type.Integer({
   examples: [2500000],
 });
 
-/** Sums may be zero and larger than one payment. */
+/** A sum, which may be zero or exceed the limit of one payment. */
 export const AtomsOut = Type.Integer({ minimum: 0, description: 'USDC atoms (6 decimals).' });
 
 /**
@@ -106,7 +106,7 @@ export function commonFields<const N extends string>(object: N) {
   };
 }
 
-/** Only on rebuilt objects: merchants whose network never lost data never see it. */
+/** Present only on rebuilt objects; merchants whose network never lost data never see it. */
 export const Recovered = Type.Optional(
   Type.Unsafe<true>({
     type: 'boolean',
@@ -172,8 +172,8 @@ export const createdParameters = {
 const MAX_SIGNATURE = 60_000;
 
 /**
- * Describes a wallet's signature. Its form says nothing, because the account's code at that moment
- * decides: 65 bytes from a key, any length from a contract wallet.
+ * Describes a wallet's signature. Its format is open, because the account's current code decides:
+ * 65 bytes from a key, any length from a contract wallet.
  */
 export function walletSignature(description: string) {
   return Type.Unsafe<`0x${string}`>({

@@ -1,6 +1,6 @@
 import { permissionsOf } from '#core/permissions-policy.ts';
 
-/** Responses hold data, never a page, so a browser that displays one runs none of it. */
+/** Responses contain data, never a page, so a browser that displays one must run nothing in it. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'";
 /** A year, which browsers require before they preload it. */
 const HSTS = 'max-age=31536000';

@@ -188,7 +188,7 @@ for (const { status, code, ...sent } of ANSWERS) {
 
 for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH']) {
   test(`${method} on a path that exists returns 405 with the allowed methods`, async () => {
-    // Uses undici itself, because fetch refuses TRACE.
+    // Uses undici directly, because fetch refuses TRACE.
     const response = await import('undici').then(({ request }) =>
       request(`${server.url}/api/v1/things`, {
         method: method as 'PUT',

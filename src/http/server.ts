@@ -38,7 +38,7 @@ export interface ServerOptions {
   readonly onAnswered?: (request: FastifyRequest, call: Call, status: number) => void;
   /** Answers paths outside every surface without a route; default: 404 as JSON. */
   readonly notFound?: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
-  /** Knows the idempotency keys that are held. */
+  /** Looks up whether another request holds an idempotency key. */
   readonly checkHeldKey?: CheckHeldKey;
   /** Default: the versions of the API. */
   readonly versions?: ApiVersions;
@@ -50,7 +50,7 @@ export interface ServerOptions {
   readonly timeLimits?: TimeLimits;
   /** Takes the server out of service; default: one that never starts. */
   readonly drain?: Drain;
-  /** False for callers who must get 404 at this path; default: true for all. */
+  /** Returns false for callers who must get 404 at this path; default: true for all. */
   readonly isThere?: (request: FastifyRequest) => boolean;
   /** Wraps each request's handler; default: none. */
   readonly around?: HandlerDeps['around'];
@@ -61,7 +61,7 @@ export interface TimeLimits {
   readonly headersMs: number;
   /** Headers and body. */
   readonly requestMs: number;
-  /** The precision of those two: Node checks for slow senders this often (30 s by default). */
+  /** Interval at which Node checks these two limits (its default is 30 s). */
   readonly checkEveryMs: number;
 }
 
@@ -70,17 +70,20 @@ const TIME_LIMITS: TimeLimits = { headersMs: 10_000, requestMs: 15_000, checkEve
 
 /** The limit of behavior.md 2.1: larger bodies get 413. */
 const BODY_LIMIT_BYTES = 64 * 1024;
-/** Longer than a usual load balancer's, so that it never uses a socket that was just closed. */
+/**
+ * Longer than a usual load balancer's, so that the balancer never uses a socket that was just
+ * closed.
+ */
 const KEEP_ALIVE_MS = 65_000;
 /**
- * Nothing sent in either direction for this long: longer than any of our long polls, waits or
+ * Maximum silence in both directions: longer than any of the service's long polls, waits or
  * heartbeats.
  */
 const SILENCE_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Longer than any id, because the router itself would refuse a longer one. */
+/** Longer than any id, because the router itself would refuse longer parameters. */
 const MAX_PARAM_LENGTH = MAX_HEADER_BYTES;
-/** The replacement for a path with a broken escape: one that does not exist. */
+/** Replaces a path with an invalid escape. No route has this path. */
 const BROKEN_PATH = '/api/v1/%00';
 
 function isWellFormedPath(url: string): boolean {
@@ -121,7 +124,7 @@ function startCall(request: FastifyRequest, options: ServerOptions): Call {
   return openCall(request, { requestId: newId('request', now), docsUrl, now, versions });
 }
 
-/** Refuses a request that may not have reached its own quota: its address has one too. */
+/** Sends a refusal before the caller's key is known, so the request counts against its address. */
 async function refuseEarly(
   refusal: Refusal | ((call: Call) => Refusal),
   asked: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -188,14 +191,17 @@ function addSurface(
   app.setNotFoundHandler(unreachable);
 }
 
-/** Describes a path that no route has. Clients that omitted `/api` request `/v1/payments`. */
+/**
+ * Describes the error for a path without a route. Clients that omitted `/api` request
+ * `/v1/payments`.
+ */
 function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
   const isApi = surfaces.some(({ root }) => `/api${path}/`.startsWith(`${root}/`));
   const hint = isApi ? ` The API is below /api: send this to /api${path}.` : '';
   return refuse('route_missing', `There is nothing at this path.${hint}`);
 }
 
-/** Responses before, in addition to, or instead of a route's own. */
+/** Adds responses that come before, in addition to, or instead of a route's own. */
 function addCommonAnswers(
   app: FastifyInstance,
   options: ServerOptions,
@@ -249,7 +255,7 @@ function createApp(options: ServerOptions, connections: Connections): FastifyIns
       headersTimeout: timeLimits.headersMs,
       maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: timeLimits.checkEveryMs,
-      // Checked by `checkFraming`, whose refusal has the usual form.
+      // `checkFraming` checks this, and its refusal has the usual format.
       requireHostHeader: false,
     },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
@@ -271,7 +277,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const app = createApp(options, connections);
   keepCalls(app);
   app.removeAllContentTypeParsers();
-  // Every type is read: the type is checked together with the body, and an empty body has none.
+  // Reads every type: the type is checked together with the body, and an empty body has none.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
   addCommonAnswers(app, options, { connections, drain });
   const { log, checkHeldKey, around } = options;

@@ -6,7 +6,7 @@ export const DEFAULT_TIME_LIMIT_MS = 30_000;
 
 /**
  * The limit for authenticating a caller, which reads its key. A longer time means that the database
- * hangs, and nothing was done yet.
+ * hangs; nothing was done yet.
  */
 export const CHECK_TIME_LIMIT_MS = 5_000;
 
@@ -14,7 +14,7 @@ export interface TimeLimit<T> {
   readonly ms: number;
   /** The response after the time limit. The work continues. */
   readonly late: () => T;
-  /** Called with an error that occurred after the response was given. */
+  /** Called with an error that occurs after the response was sent. */
   readonly onLateFault: (error: unknown) => void;
 }
 

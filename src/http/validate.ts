@@ -38,7 +38,7 @@ function toRefusal(error: ErrorObject, where: 'body' | 'query'): Refusal {
 }
 
 /**
- * Returns the most specific error: one inside `propertyNames` concerns the name, while the
+ * Returns the most specific error: one inside `propertyNames` is about the name, while the
  * wrapper's own message is general.
  */
 function first(errors: readonly ErrorObject[]): ErrorObject | undefined {
@@ -66,9 +66,7 @@ interface PropertySchema {
   readonly type?: string;
 }
 
-/**
- * Returns one query value in the type that its schema requires; an invalid value stays a string.
- */
+/** Parses one query value to the type in its schema; an invalid value stays a string. */
 function coerce(text: string, schema: PropertySchema | undefined): Json {
   if (schema?.type === 'integer' && INTEGER.test(text)) return Number(text);
   if (schema?.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';

@@ -30,10 +30,10 @@ const WITHOUT_COMMENTS = { compress: false, mangle: false, codegen: { removeWhit
  * budget. An error's name is the name of its class, so class names are kept.
  */
 const SMALL = { compress: true, mangle: { keepNames: { class: true, function: false } } };
-/** Clients and commands are loaded without comments, which their sources have. */
+/** Packages whose programs are built without comments; their sources have them. */
 const BARE: ReadonlySet<string> = new Set(['sdk', 'cli']);
 
-/** The bundle that the command line includes, so that none of it comes from a registry. */
+/** The SDK's bundle in the command line's package, so that nothing comes from a registry. */
 const BUNDLE = 'mcp/sdk.ts';
 const BUNDLED = ['@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod'];
 
@@ -95,7 +95,7 @@ async function bundle(into: string): Promise<void> {
 /** Links the package's imports to the other packages built here, or to installed packages. */
 async function linkDependencies(place: string, to: string, names: readonly string[]) {
   for (const name of names) {
-    // Its main file, because not every package exports its manifest.
+    // Resolves the package's main file, because not every package exports its manifest.
     const from = createRequire(path.join(ROOT, place, 'package.json'));
     const main = name === 'tapline' ? '' : from.resolve(name);
     const inside = path.join('node_modules', name);
@@ -103,7 +103,7 @@ async function linkDependencies(place: string, to: string, names: readonly strin
     const link = path.join(to, inside);
     await mkdir(path.dirname(link), { recursive: true });
     const target = name === 'tapline' ? path.join(to, '../sdk') : installed;
-    // A link within the repository is relative, so that both can be moved together.
+    // A link within the repository is relative, so that both ends can be moved together.
     const isInside = to.startsWith(ROOT) || name === 'tapline';
     const isWindows = process.platform === 'win32';
     const shown = isInside && !isWindows ? path.relative(path.dirname(link), target) : target;
@@ -125,7 +125,7 @@ async function buildPackage(place: string, out: string): Promise<void> {
     const source = await readFile(path.join(from, 'src', name), 'utf8');
     const target = path.join(to, 'dist', name.replace(/\.ts$/, ''));
     await writeText(`${target}.js`, scriptOf(place, name, source));
-    // A command has no types to import.
+    // A command exports no types.
     if (manifest.exports === undefined) continue;
     await writeText(`${target}.d.ts`, declarationsOf(place, name, source));
   }

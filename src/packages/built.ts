@@ -29,9 +29,7 @@ async function linkedTo(link: string): Promise<string | null> {
   return readlink(link).catch(() => null);
 }
 
-/**
- * Replaces the target in one step, so that a program that is just starting finds either version.
- */
+/** Replaces the target in one step, so that a starting program finds either version. */
 async function link(from: string, to: string): Promise<void> {
   const isWindows = process.platform === 'win32';
   const target = isWindows ? to : path.relative(path.dirname(from), to);
@@ -42,7 +40,7 @@ async function link(from: string, to: string): Promise<void> {
     (stats) => stats.isDirectory() || isWindows,
     () => false,
   );
-  // Removes a folder that an earlier release kept here.
+  // Removes a folder that an earlier release created here.
   if (isFolder) await rm(from, { recursive: true });
   await rename(fresh, from);
 }
@@ -63,7 +61,7 @@ export async function ensurePackages(own: string = ownCache()): Promise<string> 
   const place = await ensureBuild(BUILD, own);
   if (!place.startsWith(ROOT)) return place;
   for (const name of PACKAGES) {
-    // A service may not own its program's files; the links then stay as they were installed.
+    // If the service may not write to its program's files, the links stay as installed.
     await link(path.join(ROOT, name, 'dist'), path.join(place, name, 'dist')).catch(() => {});
   }
   return place;

@@ -1,5 +1,6 @@
-// For the commands of the packages when they are run in this repository, whose dist/ is built from
-// the sources beside it. Plain JavaScript: the Node that runs a command may be older than the service's.
+// Used by the packages' commands when they run in this repository, where dist/ is built from the
+// sources beside it. Plain JavaScript, because the Node that runs a command may be older than the
+// service's.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

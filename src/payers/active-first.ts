@@ -24,7 +24,7 @@ export function placeOf({ id, created, revoked_at }: OwnRow): OwnPlace {
   return { active: revoked_at === null, created, id };
 }
 
-/** One page of a payer's rows, plus one to know whether there is another page. */
+/** Reads one page of a payer's rows, plus one row that shows whether there is another page. */
 export async function selectActiveFirst<Row extends OwnRow>(
   sql: Sql,
   /** Names from our own code, never a client's. */

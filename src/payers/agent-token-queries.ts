@@ -55,7 +55,7 @@ export function selectAgentTokens(
   );
 }
 
-/** Records the intents that tokens pay. A token is held meanwhile, and spent if they succeed. */
+/** Records the intents that tokens pay. A token is held until the payment ends. */
 export async function updateAgentTokenIntents(
   tx: Tx,
   uses: readonly { readonly id: string; readonly paymentIntentId: string }[],

@@ -5,7 +5,7 @@ import type { AgentTokenRow } from '#payers/agent-token-queries.ts';
 export const AGENT_TOKEN_STATUSES = ['active', 'held', 'spent', 'expired', 'revoked'] as const;
 export type AgentTokenStatus = (typeof AGENT_TOKEN_STATUSES)[number];
 
-/** True if a token is paying an intent or has paid one. */
+/** Whether an intent in flight holds the token, or has spent it. */
 export type TokenUse = 'unused' | 'held' | 'spent';
 
 /** A spent token stays `spent` when it is revoked, because the money has moved. */

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import type { AppleUpdates, ShownPass } from '#payers/pass-files.ts';
 
-/** The certificate and key that sign passes: PEM. */
+/** The certificate and the key that sign passes, as PEM. */
 export interface AppleSigner {
   readonly passType: string;
   readonly team: string;
@@ -24,12 +24,12 @@ function chunk(type: string, data: Buffer): Buffer {
   return whole;
 }
 
-/** Creates a square of one color, because a pass without an icon does not open. */
+/** Creates a square PNG in one color. Every pass needs an icon; otherwise phones do not open it. */
 function png(size: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // 8 bits each for red, green and blue.
+  // Color type 2: red, green and blue with 8 bits each.
   header.set([8, 2, 0, 0, 0], 8);
   const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(3 * size, Buffer.from(COLOR))]);
   return Buffer.concat([
@@ -54,7 +54,7 @@ export async function makeApplePass(
   updates: AppleUpdates | null,
 ): Promise<Buffer> {
   const { certificate, key, wwdr, passType, team, nfcPublicKey } = signer;
-  // Loaded at first use, because most processes make no pass and it took a twentieth of each start.
+  // Loaded at first use: most processes make no passes, and loading took a twentieth of each start.
   const { PKPass } = await import('passkit-generator');
   const file = new PKPass(
     { ...ICON_FILES },

@@ -26,7 +26,7 @@ function reasonOf(body: string): string {
   }
 }
 
-/** Sends one notification. Its body is empty, as Apple requires for passes. */
+/** Sends one notification, with an empty body, as Apple requires for passes. */
 function pushOne(session: ClientHttp2Session, topic: string, token: string): Promise<PushAnswer> {
   return new Promise((resolve, reject) => {
     const request = session.request({

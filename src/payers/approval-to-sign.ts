@@ -10,7 +10,7 @@ const PER_PAYMENT = 100_000_000;
 const PER_PERIOD = 500_000_000;
 const DAY_S = 86_400;
 const POLICY_DAYS = 365;
-/** The total of the permit: a month of days at the limit. */
+/** The permit's total, in periods: a month of days at the limit. */
 const PERMIT_PERIODS = 30;
 /** The signatures are valid this long, enough to read the request before signing. */
 const DEADLINE_S = 3_600;
@@ -27,8 +27,8 @@ export function approvalToSend({ token, usdc, settlement }: NetworkConfig) {
 }
 
 /**
- * Returns the two messages to sign (permit and policy), and the body of `POST /approvals` that
- * takes their signatures.
+ * Returns the two messages to sign (permit and policy), and the body of `POST /approvals` without
+ * the signatures.
  */
 export function approvalToSign(approval: {
   readonly network: NetworkConfig;

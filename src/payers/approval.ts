@@ -112,7 +112,7 @@ export async function checkPolicy(
   return isRefusal(checked) ? checked : { ...policy, ...checked };
 }
 
-/** The contract caps the fee rate of a policy at this value. Basis points. */
+/** Maximum fee rate that the contract allows in a policy, in basis points. */
 const HIGHEST_FEE_RATE = 300;
 
 /** Returns the largest charge under a policy in atoms, fees included. */
@@ -121,10 +121,7 @@ function highestCharge({ per_payment, max_fee_rate }: SignedPolicy): bigint {
   return sale + (sale * BigInt(Math.min(max_fee_rate, HIGHEST_FEE_RATE))) / 10_000n;
 }
 
-/**
- * Refuses a permit that is too low for a payment that the policy allows; the contract would refuse
- * both.
- */
+/** Refuses a permit that is lower than a payment under the policy, as the contract would. */
 export function checkTogether(permit: SignedPermit, policy: SignedPolicy): Refusal | null {
   const least = highestCharge(policy);
   if (BigInt(permit.value) >= least) return null;
@@ -132,7 +129,7 @@ export function checkTogether(permit: SignedPermit, policy: SignedPolicy): Refus
   return refuse('parameter_invalid', message, 'permit.value');
 }
 
-/** Checks a signed permit in the same way; the token decides about its signature. */
+/** Checks a signed permit for the same problems. The token itself checks the signature. */
 export async function checkPermit(
   permit: SignedPermit,
   { chain, payer, nonces, now }: ApprovalContext,

@@ -10,14 +10,14 @@ export const cards = table('cards', {
   /** Both keys, encrypted: see card.ts. */
   keys: 'bytea',
   per_payment_limit: 'bigint',
-  /** The highest accepted count; -1 if there is none yet. */
+  /** The highest accepted counter; -1 before the first tap. */
   counter: 'int',
-  /** The chip's own id; `null` until the first tap is accepted. */
+  /** The chip's own id; `null` until its first accepted tap. */
   uid: 'text?',
   created: 'timestamptz',
   last_used_at: 'timestamptz?',
   revoked_at: 'timestamptz?',
-  /** Since then each tap needs confirmation, because a loss may have outdated the counter. */
+  /** Time of a loss that may have outdated the counter. Since then, each tap must be confirmed. */
   asks_since: 'timestamptz?',
 });
 
@@ -57,7 +57,7 @@ export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow
   return cards.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
-/** A tap of a card that was accepted, and the counter that it used. */
+/** An accepted tap of a card, with the counter that it used. */
 export interface CardUse {
   readonly id: string;
   readonly counter: number;
@@ -79,7 +79,7 @@ export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Pr
   return rows.length;
 }
 
-/** The payer has approved a tap, so the counter is current and confirmations end. */
+/** Ends the confirmations of a card: the payer has approved a tap, so its counter is current. */
 export async function endAsking(tx: Tx, id: string): Promise<void> {
   await tx.query('update cards set asks_since = null where id = $1 and asks_since is not null', [
     id,

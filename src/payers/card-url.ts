@@ -6,7 +6,7 @@ export const CARD_PATH = '/card';
 /** The placeholder in a chip's URL. The chip replaces the zeros with its message. */
 const EMPTY: SunMessage = { piccData: Buffer.alloc(16), mac: Buffer.alloc(8) };
 /**
- * Matches only the end of the address, so that cards keep working after the network's address has
+ * Matches only the end of the URL, so that cards keep working after the network's address has
  * changed.
  */
 const PATH = /\/card\/(card_[0-9A-Za-z]{1,59})$/;

@@ -54,7 +54,7 @@ export function openRotatingKey(
   return Buffer.from(decrypt(cardKey, row.key, row.pass_id), 'hex');
 }
 
-/** The verdict on a code, and the row as it must be stored afterwards. */
+/** The verdict on a code, and the row to store afterwards. */
 export interface JudgedCode {
   readonly decline: 'pass_code_expired' | 'pass_code_used' | null;
   readonly after: RotatingKeyRow;

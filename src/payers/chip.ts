@@ -10,12 +10,12 @@ import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { chainOrNull, checkSignature } from '#settlement/chain/check-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The same limit as for passes and cards. */
+/** As many as passes and cards. */
 const MAX_CHIPS = 16;
 
 /**
- * The text that a chip signs (EIP-191) to prove its owner. It names the wallet, so others cannot
- * use it, and nothing that could be paid.
+ * The text that a chip signs (EIP-191) to prove who owns it. It names the wallet, so that no other
+ * wallet can use it, and contains nothing payable.
  */
 export function chipProof(payer: Pick<PayerRow, 'address' | 'livemode'>, address: string): string {
   return [
@@ -74,7 +74,8 @@ async function insertChip(
     ...{ per_payment_limit: limit, blocked_at: blocked ? now : null, created: now },
   };
   const row = await chips.upsert(tx, chip, 'on conflict (livemode, address) do nothing');
-  // Otherwise a thief could remove the chip's limit by registering it to another wallet.
+  // Refuses a second registration: a thief could remove the chip's limit by registering it to
+  // another wallet.
   return row ?? refuse('unexpected_state', 'This chip is registered already.');
 }
 

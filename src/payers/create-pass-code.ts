@@ -20,7 +20,9 @@ export const PASS_CODE_KEPT_MS = DAY_MS;
  */
 const SWEEP = 20;
 
-/** Creates a code that pays once with the pass. Locks the payer, as revoking a pass does. */
+/**
+ * Creates a code that pays once with the pass. Locks the payer, as the revocation of a pass does.
+ */
 export async function createPassCode(
   tx: Tx,
   made: { readonly payerId: string; readonly passId: string; readonly now: Date },

@@ -38,15 +38,15 @@ export interface SignedTransfer {
 }
 
 /**
- * Transfers for which the operator pays the gas, per payer and day: enough for a person, too few
- * for a business.
+ * Number of transfers per payer and day for which the operator pays the gas: enough for a person,
+ * too few for a business.
  */
 export const TRANSFERS_PER_DAY = 3;
 /** A smaller transfer would cost more gas than it is worth. */
 export const LEAST_TRANSFER_ATOMS = 1_000_000;
 /**
- * Bounds of the time left in a signature: below, a slow block would come too late; above, an old
- * signature could still move money.
+ * Bounds of the time left in a signature. With less, the transaction may be mined too late; with
+ * more, an old signature could still move money.
  */
 const VALID_SECONDS = { least: 30, most: 3_600 };
 
@@ -205,17 +205,17 @@ function deployed({ db }: ProcessContext, asked: Asked, checked: CheckedSignatur
 }
 
 /**
- * Sends USDC from the payer's wallet; the operator pays the gas. The same authorization always
- * identifies the same transfer, even after a restored copy has lost it. A transfer that the token
- * has already accepted is never refused; otherwise the payer would send the money again.
- * @returns the id of the request. Its result comes later.
+ * Sends USDC from the payer's wallet; the operator pays the gas. An authorization always identifies
+ * the same transfer, even after a restore has lost it. A transfer that the token has already
+ * accepted is never refused; otherwise the payer would send the money again.
+ * @returns the id of the request, whose result comes later.
  */
 export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise<string | Refusal> {
   const { payer, signed } = asked;
   const nonce = signed.nonce.toLowerCase() as Hex;
   const before = await selectTransfer(ctx.db, { payerId: payer.id, nonce });
   if (before !== null) return before.request_id;
-  // Checked first, because addresses and signature are parsed from it below.
+  // Runs first, because the code below parses addresses and signature.
   const recipient = wrongRecipient(signed.to, payer.address, asked.chain.config);
   if (recipient !== null) return recipient;
   const checked = await checkSigned(asked);

@@ -19,7 +19,7 @@ const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** Maximum lifetime that Google allows. */
 const TOKEN_S = 3_600;
 /**
- * A token is renewed a minute before it expires, so that it stays valid until its request has
+ * Time before its expiry at which a token is renewed, so that it stays valid until its request has
  * ended.
  */
 const TOKEN_SLACK_MS = 60_000;
@@ -34,7 +34,7 @@ function text(value: string) {
 }
 
 function classOf(issuer: string) {
-  // Only readers of this issuer get the object's value, over an encrypted channel.
+  // Google shows the object's value only to this issuer's readers, over an encrypted channel.
   return { id: `${issuer}.tapline`, enableSmartTap: true, redemptionIssuers: [issuer] };
 }
 
@@ -84,7 +84,7 @@ function jwt(signer: GoogleSigner, claims: object): string {
   return `${signed}.${signature}`;
 }
 
-/** Browsers may truncate longer links, according to Google, and then the pass is not saved. */
+/** Browsers may truncate longer links, according to Google, so that the pass is not saved. */
 const MAX_LINK_LENGTH = 1_800;
 /** Bytes of text per character of base64url. */
 const BYTES_PER_CHARACTER = 3 / 4;

@@ -11,7 +11,7 @@ import {
 } from '#payers/google-wallet.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 
-/** The files with the keys that sign passes: see pass-file-settings.ts. */
+/** Paths of the files with the keys that sign passes: see pass-file-settings.ts. */
 export interface PassFileLocations {
   readonly apple: {
     readonly passType: string;
@@ -69,7 +69,7 @@ async function loadGoogle(wanted: NonNullable<PassFileLocations['google']>): Pro
 /** Used if a service account's file has no `token_uri`. */
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
-/** The servers of phone wallets that receive changes of passes. */
+/** The phone wallets' servers that receive changes of passes. */
 export interface WalletServers {
   readonly google: string;
   readonly apple: { readonly url: string; readonly ca?: string };

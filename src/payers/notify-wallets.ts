@@ -76,8 +76,8 @@ async function notifyOne(ctx: ProcessContext, by: PhoneWallets, copy: DueCopy): 
 }
 
 /**
- * Updates phone wallets with changes of their passes. Any number of processes may run this at once;
- * if one is killed, its work is repeated after its lease has expired.
+ * Sends changes of passes to phone wallets. Any number of processes may run this concurrently; if
+ * one is killed, another repeats its work after the lease has expired.
  * @returns true if there may be more.
  */
 export async function notifyWallets(ctx: ProcessContext, by: PhoneWallets): Promise<boolean> {

@@ -39,7 +39,7 @@ export async function selectPayersOfCodes(
   );
 }
 
-/** Locks codes, so that attempts with one code, which is valid once, are decided in turn. */
+/** Locks codes, so that attempts with one code, which is valid once, run one by one. */
 export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<PassCodeRow[]> {
   return tx.query(
     `select ${passCodes.of('c')}, ${passes.of('p')}
@@ -49,7 +49,7 @@ export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<
   );
 }
 
-/** Deletes up to `limit` codes that expired before `before`. They are then reported as unknown. */
+/** Deletes up to `limit` codes that expired before `before`. From then on they count as unknown. */
 export async function deleteOldPassCodes(sql: Sql, before: Date, limit: number): Promise<void> {
   await sql.query(
     `delete from pass_codes where hash in (

@@ -15,7 +15,7 @@ export interface CopyOfPass {
   readonly wallet: PassWallet;
 }
 
-/** Registers a wallet's copy of a pass: from now on it gets all changes. It starts with none. */
+/** Registers a wallet's copy of a pass, which gets all later changes. None is due yet. */
 export async function insertPassCopy(tx: Tx, copy: CopyOfPass, now: Date): Promise<void> {
   await tx.query(
     `insert into pass_copies (pass_id, wallet, created, changed_at, next_try_at)
@@ -90,7 +90,7 @@ export async function updateCopied(sql: Sql, copy: DueCopy, now: Date): Promise<
   );
 }
 
-/** Schedules a retry at `at`. If the pass has changed meanwhile, its own update stays. */
+/** Schedules a retry at `at`, unless a later change of the pass has its own schedule. */
 export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promise<void> {
   await sql.query(
     `update pass_copies set next_try_at = $4
@@ -99,7 +99,7 @@ export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promis
   );
 }
 
-/** The content of a copy; `id` is `null` once the pass was erased. */
+/** The content of a copy; `id` is `null` if the pass was erased. */
 export interface CopiedPassRow {
   readonly id: string | null;
   readonly label: string | null;

@@ -82,7 +82,7 @@ export async function updatePayerLimits(
   return (await payers.update(tx, set, { where: 'id = $1', values: [id] }))[0];
 }
 
-/** Blocks a payer, or unblocks it if `at` is `null`. A blocked payer keeps its time. */
+/** Blocks a payer, or unblocks it if `at` is `null`. An earlier block keeps its time. */
 export async function updatePayerBlocked(tx: Tx, id: string, at: Date | null): Promise<boolean> {
   const rows = await tx.query(
     `update payers
@@ -174,14 +174,14 @@ export async function noteStaticTaps(tx: Tx, taps: readonly StaticTap[], now: Da
   );
 }
 
-/** A pass, card or token that its payer revokes. A second time changes nothing. */
+/** A pass, card or token to revoke. Revoking it again changes nothing. */
 export interface Revoking {
   readonly id: string;
   readonly payerId: string;
   readonly now: Date;
 }
 
-/** Returns the rest of an update that revokes it, once. */
+/** Returns the remainder of an update statement that revokes it, once. */
 export function revoking({ id, payerId, now }: Revoking) {
   return {
     where: 'id = $1 and payer_id = $2',

@@ -9,7 +9,7 @@ export const phonePasses = table('phone_passes', {
   hash: 'bytea',
   kind: as<PhoneKind>('text'),
   sealed: 'bytea',
-  /** Time of a loss, after which used taps are unknown; `null` if none is in doubt. */
+  /** Time of a loss of data, since which used taps are unknown; `null` if none may be missing. */
   doubted_at: 'timestamptz?',
 });
 
@@ -63,7 +63,7 @@ export async function selectPayersOfPhones(
   );
 }
 
-/** Locks passes in the order of their hashes, so that taps of one are decided in turn. */
+/** Locks passes in the order of their hashes, so that taps of one pass run one by one. */
 export async function lockPhonePasses(
   tx: Tx,
   hashes: readonly Buffer[],
@@ -77,7 +77,7 @@ export async function lockPhonePasses(
   );
 }
 
-/** Returns the used ones of these taps, in hex. Call it while holding the passes' locks. */
+/** Returns the taps among these that were used, in hex. Call it while holding the passes' locks. */
 export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise<Set<string>> {
   const rows = await tx.query<{ hash: Buffer }>(
     'select hash from phone_taps where hash = any($1::bytea[])',
@@ -90,7 +90,7 @@ export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise
 export interface UsedTap {
   readonly hash: Buffer;
   readonly phonePass: Buffer;
-  /** From then on the tap is too old, so its row can be deleted; `null` to keep it. */
+  /** Time from which the tap is too old, so that its row can be deleted; `null` to keep it. */
   readonly sweptFrom: Date | null;
 }
 

@@ -7,8 +7,8 @@ import { replacePhonePass, selectPhonePass } from '#payers/phone-pass-queries.ts
 import { type PhoneKind, SECRET_KINDS } from '#payers/phone-tap.ts';
 
 /**
- * Maximum accepted deviation of a phone's clock, in either direction. An Apple tap is valid for the
- * same time.
+ * Maximum accepted deviation of a phone's clock, in either direction. An Apple tap is valid for
+ * this long.
  */
 export const VAS_MS = 60_000;
 
@@ -18,9 +18,9 @@ function contextOf({ passId, kind }: { readonly passId: string; readonly kind: P
 }
 
 /**
- * Returns the value of the pass in such a phone. It stays the same, so that a pass added to a
- * second phone is the same pass. After a loss of data it changes, because it is unknown which taps
- * of the previous value were used. Locks the payer, as revoking a pass does.
+ * Returns the value of the pass in a phone wallet. It stays the same, so that a pass added to a
+ * second phone is the same pass. After a loss of data it changes, because used taps of the previous
+ * value are unknown. Locks the payer, as the revocation of a pass does.
  */
 export async function issuePhonePass(
   tx: Tx,
@@ -45,7 +45,7 @@ export async function issuePhonePass(
   return value;
 }
 
-/** Decrypts the value of the pass in such a phone. */
+/** Decrypts the value of a pass that was added to a phone. */
 export function openPhonePass(
   cardKey: RotatingKey,
   phone: { readonly passId: string; readonly kind: PhoneKind; readonly sealed: Buffer },

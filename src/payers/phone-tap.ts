@@ -1,7 +1,7 @@
 import { cellOfSecret, hashSecret } from '#core/secrets.ts';
 import { sha256 } from '#core/sha256.ts';
 
-/** The phone wallet and protocol of a tap. */
+/** The kinds of taps, by phone wallet and protocol. */
 export const PHONE_KINDS = ['smart_tap', 'apple_vas'] as const;
 export type PhoneKind = (typeof PHONE_KINDS)[number];
 
@@ -25,7 +25,7 @@ const FORMAT = 1;
 const NONCE_BYTES = 32;
 /** Unix seconds. */
 const TIME_BYTES = 4;
-/** Longer than our own values, and short enough to hash quickly. */
+/** Longer than this service's own values, and short enough to hash quickly. */
 const MAX_VALUE_BYTES = 256;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
@@ -34,7 +34,10 @@ export const SECRET_KINDS = { smart_tap: 'smartTap', apple_vas: 'appleVas' } as 
 
 const HEAD_BYTES = { smart_tap: NONCE_BYTES, apple_vas: TIME_BYTES } as const;
 
-/** Parses `format ‖ nonce or time ‖ value`, base64url without padding; `null` for anything else. */
+/**
+ * Parses `format ‖ nonce or time ‖ value`, in base64url without padding; `null` for any other
+ * format.
+ */
 export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
   const bytes = BASE64URL.test(text) ? Buffer.from(text, 'base64url') : null;
   // Accepts only the canonical encoding: two encodings of the same bytes would count as two

@@ -51,8 +51,8 @@ const REQUEST_OBJECTS = {
 } as const;
 
 /**
- * The failure code of each kind of request, regardless of the reason on the chain. Nothing was
- * moved or approved.
+ * The failure code of each kind of request, whatever the chain's reason. Nothing was moved or
+ * approved.
  */
 const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
   enrolment:

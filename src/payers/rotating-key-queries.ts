@@ -23,7 +23,7 @@ interface NewKey {
 const STORE = `insert into rotating_keys (pass_id, key, created) values ($1, $2, $3)
   on conflict (pass_id) do`;
 
-/** Stores a new key with nothing used. A block stays in force, because it belongs to the pass. */
+/** Stores a new key without any used step. A block remains, because it belongs to the pass. */
 export async function upsertRotatingKey(tx: Tx, { passId, key, now }: NewKey): Promise<void> {
   await tx.query(
     `${STORE} update
@@ -32,12 +32,12 @@ export async function upsertRotatingKey(tx: Tx, { passId, key, now }: NewKey): P
   );
 }
 
-/** Stores the first key of a pass. If two are created concurrently, the first stays. */
+/** Stores the first key of a pass. Of two concurrent keys, the earlier one stays. */
 export async function insertFirstRotatingKey(tx: Tx, { passId, key, now }: NewKey): Promise<void> {
   await tx.query(`${STORE} nothing`, [passId, key, now]);
 }
 
-/** Returns the payers of these passes by the pass's id, for passes with such codes. */
+/** Returns the payers of those of these passes that have rotating codes, by the pass's id. */
 export async function selectPayersOfRotating(
   sql: Sql,
   passIds: readonly string[],

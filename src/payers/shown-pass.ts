@@ -8,15 +8,15 @@ import type { PhoneKind } from '#payers/phone-tap.ts';
 
 const NAMELESS = 'Payment pass';
 
-/** The protocol in which each phone wallet talks to readers. */
+/** The protocol between each phone wallet and a reader. */
 export const READER_KINDS: Readonly<Record<PassWallet, PhoneKind>> = {
   google: 'smart_tap',
   apple: 'apple_vas',
 };
 
 /**
- * Returns the current content of a wallet's copy of a pass and the time of its last change;
- * undefined if there is none.
+ * Returns the current content of a wallet's copy of a pass, and the time of its last change;
+ * undefined if the wallet has no copy.
  */
 export async function readShownPass(
   sql: Sql,

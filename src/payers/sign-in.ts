@@ -30,7 +30,7 @@ export interface SignInTerms {
 
 /** Lifetime of a nonce: enough to switch to the wallet and sign. */
 const NONCE_SECONDS = 300;
-/** A session lasts a day; then the wallet signs in again. */
+/** Lifetime of a session: one day. Then the wallet must sign in again. */
 const SESSION_SECONDS = 86_400;
 /** 22 base62 digits: 131 bits. EIP-4361 requires at least 8 alphanumeric characters. */
 const NONCE_LENGTH = 22;
@@ -60,7 +60,7 @@ export interface SignedMessage {
   readonly signature: Hex;
 }
 
-/** The claims of a sign-in message, whose text has been checked, but not its signature. */
+/** The claims of a sign-in message. Its text was checked; its signature was not. */
 interface Claim {
   readonly address: Hex;
   readonly nonce: string;
@@ -97,11 +97,12 @@ function isOfDomain(uri: string | undefined, domain: string): boolean {
   return uri !== undefined && URL.canParse(uri) && new URL(uri).host === domain;
 }
 
-/** The same time as for a fresh second factor in the dashboard. */
+/** Lifetime of a signature, equal to that of the dashboard's second factor. */
 const FRESH_MS = 5 * 60_000;
 
 /**
- * Refuses if the wallet has not signed recently: a stolen session token alone must not be enough.
+ * Refuses if the wallet has not signed recently, because a stolen session token alone must not be
+ * enough.
  */
 export function signatureRefusal(signedAt: Date | null | undefined, now: Date): Refusal | null {
   if (signedAt != null && addMs(signedAt, FRESH_MS) > now) return null;
@@ -119,12 +120,12 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
-/** What a sign-in needs of its process. */
+/** The fields of the process's context that a sign-in needs. */
 type SignInContext = Pick<ChainContext, 'db' | 'chains'>;
 
 /**
- * Verifies a message and its signature. Each attempt consumes the nonce, even if it fails, unless
- * the chain could not be asked: then the same signature can be sent again.
+ * Verifies a message and its signature. Each attempt consumes the nonce, even a failed one. Only if
+ * no node responded can the same signature be sent again.
  */
 async function verifyClaim(
   { db, chains }: SignInContext,
@@ -135,7 +136,7 @@ async function verifyClaim(
   const claim = readSignInMessage(terms, message, now);
   if (isRefusal(claim)) return claim;
   const nonce = hashSecret(claim.nonce);
-  // Looked up first, so that only messages with a nonce that we issued cost a call to the chain.
+  // Checked first, so that only messages with a nonce of this service cost a call to the chain.
   if (!(await isNonceValid(db, nonce, now))) return unknownNonce();
   const { address: signer, livemode } = claim;
   const how = { by: 'contract', simulates: true } as const;
@@ -157,7 +158,7 @@ function unknownNonce(): Refusal {
 
 /**
  * Signs a wallet in on the network of the message's chain. An unknown wallet becomes a payer.
- * Refuses with `sign_in_failed`, or 503 if the chain would have to be asked and does not answer.
+ * Refuses with `sign_in_failed`, or with 503 if the chain must be queried and no node responds.
  */
 export async function signIn(
   ctx: SignInContext,
@@ -180,9 +181,9 @@ export async function signIn(
 }
 
 /**
- * Records a new signature of the wallet for its existing session, so that requests that need a
- * fresh signature are allowed. The token and everything bound to the session stay valid. Refuses
- * another wallet with `sign_in_failed`.
+ * Records a new signature of the wallet for its existing session, which allows requests that need a
+ * fresh signature. The token and everything bound to the session stay valid. Refuses another wallet
+ * with `sign_in_failed`.
  */
 export async function signAgain(
   ctx: SignInContext,

@@ -19,16 +19,16 @@ import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement
 
 const BATCH = 20;
 /**
- * Block times lag behind our clock. After this margin, the contract agrees that the waiting period
- * has ended.
+ * Block times lag behind the service's clock. After this margin, the contract agrees that the
+ * waiting period has ended.
  */
 const MARGIN_MS = 15_000;
 
 type Succeeded = Extract<Outcome<'wallet_change'>['result'], { succeeded: true }>;
 
 /**
- * Updates the rows after one of our own steps on the contract. If the rows already reflect a later
- * block (`follow-wallets.ts`), they are left as they are.
+ * Updates the rows after one of the service's own steps on the contract. Rows that already reflect
+ * a later block (`follow-wallets.ts`) stay unchanged.
  */
 async function follow(
   tx: Tx,
@@ -58,8 +58,8 @@ async function follow(
 }
 
 /**
- * Applies the result of one step. A refused application is retried, because the wallet stays
- * announced until it is applied.
+ * Applies the result of one step. Retries a refused application, because the wallet stays announced
+ * until it is applied.
  * @returns a change that the contract no longer knows.
  */
 async function applyStep(

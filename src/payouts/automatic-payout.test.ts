@@ -21,7 +21,7 @@ import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { payByLink } from '#testing/pay-links.ts';
 import { addMerchant, TEST_ID_KEY } from '#testing/store.ts';
 
-/** Automatic payouts on a real chain; the days pass by the account's test clock. */
+/** Tests automatic payouts on a real chain; the account's test clock moves the days. */
 
 const WAIT_MS = 20_000;
 const DAY_SECONDS = 86_400;
@@ -63,7 +63,7 @@ async function advance(days = 1): Promise<void> {
   await advanceTestClock({ ...ground.store, log: silentLog }, { tenant: tenant(), seconds });
 }
 
-/** Ends the pause before another try, which is at most half a minute. */
+/** Ends the pause before another try, which takes up to half a minute. */
 async function endPause(): Promise<void> {
   const rows = await query(
     `update period_ends set due = to_timestamp(0)
@@ -126,7 +126,7 @@ test('a day that ends is paid once, whole, by any number of workers and zones', 
   await sell();
   for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC']) {
     await query('update accounts set time_zone = $2 where id = $1', [tenant().accountId, zone]);
-    // In the first zones of the world the next day may have ended already: that is another period.
+    // In the easternmost zones the next day may have ended already; it is another period.
     if (dayAfter(today(zone), -1) <= ended) await run();
   }
   assert.equal((await withdrawals()).length, 1);
@@ -153,7 +153,8 @@ test('a period that a restored database has lost is not paid again', async () =>
   );
   assert.deepEqual(await withdrawals(), [{ period: ended, amount: BigInt(AMOUNT) }]);
   assert.deepEqual(await newest(), [ended, 'requested', null]);
-  // The copy may be older than the last advance of the test clock; then it lacks the period.
+  // The restored copy may be older than the last advance of the test clock; then it lacks the
+  // period.
   await query('delete from automatic_payouts where period = $1', [ended]);
   await query('update withdrawals set period = null');
   await query('update period_ends set due = to_timestamp(0)');
@@ -163,7 +164,7 @@ test('a period that a restored database has lost is not paid again', async () =>
   assert.equal(await balance(), BigInt(AMOUNT), 'the sale of the day that goes on');
 });
 
-/** The chain, counting the calls that it answers. */
+/** Wraps the chain and counts the calls that succeed. */
 function countedChain(): { readonly chain: Chain; readonly calls: () => number } {
   const { chain } = ground.world.network;
   let count = 0;
@@ -298,7 +299,8 @@ test('a hold of the contract on a new merchant skips the period', async () => {
   await sell();
   await advance();
   const { chain } = ground.world.network;
-  // The third word of the returned account is the end of the hold, which this contract lacks.
+  // The third word of the returned account is the end of the hold, which this contract does not
+  // have.
   const until = BigInt(Math.floor(Date.now() / 1000) + DAY_SECONDS);
   const calls: Chain['calls'] = async (...args) => {
     const [account, ...others] = await chain.calls(...args);

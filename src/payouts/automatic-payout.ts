@@ -28,7 +28,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
-/** The smallest balance that is paid out by itself: 20 USDC, far more than its gas costs. */
+/** The smallest balance that is paid out automatically: 20 USDC, far more than its gas costs. */
 const MIN_PAYOUT = 20_000_000n;
 
 const EVERY = { daily: 'day', weekly: 'week' } as const;
@@ -111,8 +111,7 @@ function rowOf(result: Result) {
 
 /**
  * Pays out the balances of accounts whose day or week has ended. A period's number on the contract
- * is derived from account, mode and period, so that it is paid once, also by a database that was
- * restored.
+ * is derived from account, mode and period, so it is paid once, even by a restored database.
  * @returns true if there may be more.
  */
 export async function payOutPeriods(ctx: Context, idKey: IdKey): Promise<boolean> {
@@ -121,7 +120,7 @@ export async function payOutPeriods(ctx: Context, idKey: IdKey): Promise<boolean
   const failure = 'an automatic payout failed';
   return endPeriods(ctx, { task: 'payout', modes, failure }, async (due) => {
     const { livemode } = due.tenant;
-    // Read before the transaction begins. After a time-out, this run does not read it again.
+    // Reads before the transaction begins. After a time-out, this run does not read again.
     const found =
       unreachable.get(livemode) ?? (await readEverywhere(ctx.db, ctx.chains, due.tenant));
     if (isAway(found)) unreachable.set(livemode, found);
@@ -147,7 +146,7 @@ function isDone(last: AutomaticPayout | undefined, period: string): boolean {
   return period < last.period || last.status !== 'waiting';
 }
 
-/** @returns the period's status; `done` if there is nothing left to do. */
+/** Pays out one period. @returns its status; `done` if there was nothing left to do. */
 async function payOut(
   tx: Tx,
   idKey: IdKey,
@@ -176,13 +175,13 @@ async function payOut(
   return status;
 }
 
-/** Returns the number under which the contract pays a period, once. */
+/** Returns the number under which the contract pays this period, at most once. */
 function periodNumber(idKey: IdKey, { tenant, every, period }: Omit<Ended, 'now'>): bigint {
   const key = { tenant, caller: 'automatic payout', key: `${every} ${period}` };
   return withdrawalNumber(idKey, key);
 }
 
-/** A week that waits for the chain began at most two weeks and a day before, in any zone. */
+/** In any time zone, a week that waits for the chain began at most two weeks and a day before. */
 const MAX_DAYS_AGO = 16;
 
 /**
@@ -230,7 +229,8 @@ async function tryToRequest(
   const request = { tenant, amount: from.amount, actor: ACTOR, now, number, id, period };
   const row = await requestNumbered(tx, request, from.contract);
   if (!isRefusal(row)) return { withdrawal: row.id };
-  // A refund that was requested meanwhile has taken a part: the next try sees the rest.
+  // A refund that was requested meanwhile has used a part of the balance; the next try sees the
+  // rest.
   return row.code === 'unexpected_state' ? { skipped: 'wallet_announced' } : { waiting: 'refused' };
 }
 

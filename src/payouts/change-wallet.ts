@@ -46,7 +46,7 @@ async function announceWallet(
   const payload = { step: 'propose', merchantNumber, wallet, deadline, signature } as const;
   const subjectId = `${id}:propose`;
   await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
-  // Mails the owners while the change can still be canceled.
+  // Mails the owners while they can still cancel the change.
   await mailAboutWallet(tx, announced.mailing, {
     accountId,
     proposed: { livemode, merchantNumber: signed.merchantNumber, wallet },

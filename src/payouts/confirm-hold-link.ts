@@ -23,7 +23,8 @@ const MODES = [false, true];
 
 /**
  * Consumes the link, holds the account's payouts and requests the cancellation of announced
- * wallets, all in one transaction. Undefined for an invalid link.
+ * wallets, in one transaction.
+ * @returns undefined for an invalid link.
  */
 export async function holdPayouts(
   people: Pick<PeopleDeps, 'db' | 'secretKey' | 'wakeups'>,
@@ -39,7 +40,7 @@ export async function holdPayouts(
     const link = await findHoldLink(tx, asked);
     if (link === undefined) return undefined;
     const { account_id: accountId, change_id: changeId, email: heldBy } = link;
-    // Takes the same lock as the account's withdrawals, so that those after this commit are held.
+    // Takes the lock of the account's withdrawals, so that withdrawals after this commit are held.
     const account = await lockOwnAccount(tx, accountId);
     if (!(await takeHoldLink(tx, { hash: hashSecret(asked.token), now }))) return undefined;
     await stopWallets(tx, link, now);
@@ -84,9 +85,9 @@ function aboutOf(link: HoldLinkRow): string {
 }
 
 /**
- * Anyone can apply an announced wallet once its delay has passed, so it is canceled as well. If
- * another party has announced it, there may be no row yet, so it is canceled by its merchant's
- * number; the contract refuses that if nothing is announced.
+ * Cancels an announced wallet, because anyone can apply it once its delay has passed. If another
+ * party announced it, there may be no row yet, so it is canceled by the merchant's number; the
+ * contract refuses if nothing is announced.
  */
 async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> {
   const stopped: WalletChangeRow[] = [];
@@ -105,7 +106,7 @@ async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> 
     const payload = { step: 'cancel', merchantNumber: merchant_number.toString() } as const;
     await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
   }
-  // If a thief uses the registrar's key, its sender is stopped; then the watchtower cancels with
+  // If a thief uses the registrar's key, its sender is stopped. The watchtower then cancels with
   // its own key.
   const reason = `link in a mail ${subjectId}`;
   await askWatchtower(tx, { livemode, merchantNumber: merchant_number, reason, now });

@@ -24,7 +24,7 @@ async function hold(
   { link, confirmation }: { readonly link: PersonLinkRow; readonly confirmation: Confirmation },
 ): Promise<void> {
   const { now, address, requestId } = confirmation;
-  // Takes the same lock as the account's withdrawals, so that those after this commit are held.
+  // Takes the lock of the account's withdrawals, so that withdrawals after this commit are held.
   await lockOwnAccount(tx, accountId);
   const id = newId('payoutHold', now);
   const held = await insertHold(tx, { id, accountId, changeId: null, heldBy: link.email, now });
@@ -52,7 +52,7 @@ async function stop(
   for (const accountId of accounts) await hold(tx, accountId, act);
 }
 
-/** Carries out the link's action, once. Undefined for an invalid link. */
+/** Carries out the link's action, once. @returns undefined for an invalid link. */
 export async function confirmPersonLink(
   people: PeopleDeps,
   confirmation: Confirmation,

@@ -38,7 +38,7 @@ interface Following {
   readonly clock: Clock;
 }
 
-/** Returns the parts of mails about wallets. */
+/** Returns the settings for mails about wallets. */
 export function mailingOf({ keys, pages }: ChainContext): Mailing {
   return { secretKey: keys.people, webUrl: pages.webUrl() };
 }
@@ -47,8 +47,8 @@ export function mailingOf({ keys, pages }: ChainContext): Mailing {
 const PORTION = 500;
 
 /**
- * Reads the contracts' wallets of every merchant of the network, and updates the rows.
- * @param onPortion called between portions, such as to keep a lease.
+ * Reads every merchant's wallets from the network's contracts, and updates the rows.
+ * @param onPortion called between portions, for example to keep a lease.
  */
 export async function followAllWallets(
   ctx: ChainContext,
@@ -130,7 +130,7 @@ async function isOurs(
 interface Followed {
   readonly tenant: Tenant;
   readonly found: WalletOnChain;
-  /** The wallet that the ledger knew until now. */
+  /** The wallet in the ledger before this update. */
   readonly known: KnownWalletRow;
   readonly now: Date;
 }
@@ -155,7 +155,9 @@ async function followIn(
   await followWallet(tx, mailing, followed, open);
 }
 
-/** Makes the rows agree with the contract: one announced change if it holds one, otherwise none. */
+/**
+ * Makes the rows match the contract: one announced change if the contract has one, otherwise none.
+ */
 async function followAnnouncement(
   tx: Tx,
   mailing: Mailing,
@@ -194,11 +196,14 @@ async function followAnnouncement(
 
 interface FoundChange {
   readonly merchantNumber: bigint;
-  /** The new wallet, announced or in force. */
+  /** The new wallet, announced or already in force. */
   readonly wallet: string;
 }
 
-/** The columns of a change that the contract shows and this network did not request. */
+/**
+ * Returns the columns for a change that is on the contract but was not requested through this
+ * network.
+ */
 function foundChange({ wallet, merchantNumber }: FoundChange, tenant: Tenant, now: Date) {
   return {
     ...{ id: newId('walletChange', now), account_id: tenant.accountId, livemode: tenant.livemode },

@@ -7,7 +7,10 @@ import type { Mailing } from '#people/people.ts';
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 
-/** Notifies owners at once of a wallet announced by another party, with a link that cancels it. */
+/**
+ * Notifies owners immediately of a wallet that another party announced, with a link that cancels
+ * it.
+ */
 export function mailProposal(people: Mailing) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
@@ -67,10 +70,10 @@ export async function mailWalletChanged(
   });
 }
 
-/** A mail lists at most this many; the alarm for operators lists all. */
+/** Maximum number of entries in a mail; the alarm for operators lists all. */
 const NAMED = 20;
 
-/** Notifies owners of their payments, refunds and withdrawals that this service did not make. */
+/** Notifies owners of their payments, refunds and withdrawals that this service did not send. */
 export function mailMovements(secretKey: Buffer) {
   return async (tx: Tx, found: ForeignMovements, now: Date): Promise<void> => {
     const { accountId, livemode, moved } = found;

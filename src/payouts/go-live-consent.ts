@@ -42,7 +42,10 @@ export interface CheckedConsent extends Pick<CheckedSignature, 'deployment'> {
   readonly consent: Consent;
 }
 
-/** Returns the wallet and its consent, after checking that it has signed exactly this. */
+/**
+ * Returns the wallet and its consent, after checking that the wallet has signed exactly this
+ * consent.
+ */
 export async function readConsent(
   chains: readonly Chain[],
   { tenant, consent, now }: GoLiveInput,

@@ -9,8 +9,8 @@ import type { GoLiveRow } from '#payouts/go-live-queries.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 
 /**
- * Goes live in test mode with a generated wallet that signs at once. Its key is discarded: only
- * test money is paid to it, and mainnet requires a real wallet.
+ * Goes live in test mode with a generated wallet that signs immediately. Its key is discarded: the
+ * wallet receives only test money, and mainnet requires a real wallet.
  */
 export async function goLiveInTest(
   ctx: ChainContext,

@@ -32,7 +32,7 @@ export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow 
   );
 }
 
-/** Ends the pending attempt that was started in the dashboard, if there is one. */
+/** Ends the pending attempt that was started in the dashboard, if any. */
 export async function updateGoLiveEnded(
   tx: Tx,
   end: {
@@ -69,7 +69,7 @@ export async function updateLive(
   },
 ): Promise<void> {
   const { accountId, livemode } = change.tenant;
-  // Locks the row, so that no intent gets a position in the order meanwhile.
+  // Locks the row, so that no intent gets a position in the order until the commit.
   await tx.query('select from account_modes where account_id = $1 and livemode = $2 for update', [
     accountId,
     livemode,
@@ -90,7 +90,7 @@ export async function updateLive(
   );
 }
 
-/** Returns the given numbers that no account has or had. */
+/** Returns those of the given numbers that no account has or had. */
 export async function selectUnknownMerchants(
   sql: Sql,
   livemode: boolean,
@@ -122,7 +122,7 @@ export const goLivePreparations = table(
   'go_live_preparations',
   {
     wallet: 'text',
-    /** Unix seconds. The signature is invalid after that. */
+    /** Unix seconds, after which the signature is invalid. */
     deadline: as<number>('bigint'),
     signature: as<Hex>('text'),
     prepared_by: 'text',

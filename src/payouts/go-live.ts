@@ -26,7 +26,10 @@ interface FirstWallet extends GoLiveInput {
   readonly secretKey: Buffer;
 }
 
-/** Returns the settlement job's subject: one registration per account, network and contract. */
+/**
+ * Returns the settlement job's subject, which allows one registration per account, network and
+ * contract.
+ */
 function subjectOf({ accountId, livemode }: Tenant, contractVersion: number): string {
   const first = `${accountId}:${networkOf(livemode)}`;
   return contractVersion === 0 ? first : `${first}:${contractVersion}`;

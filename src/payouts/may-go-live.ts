@@ -33,7 +33,7 @@ export interface Joining {
 
 /**
  * Checks a live account's move to the next contract. In live mode its wallet must stay the same: a
- * new one must wait for its delay (`change-wallet.ts`), and a move must not bypass that.
+ * new wallet must wait for its delay (`change-wallet.ts`), and a move must not bypass that.
  */
 function checkMove(
   mode: ModeRow,

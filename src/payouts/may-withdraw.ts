@@ -8,7 +8,7 @@ import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { selectSpokenFor } from '#payouts/withdrawal-queries.ts';
 import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
 
-/** Returns the refusal during the time in which the contract pays out nothing to a new merchant. */
+/** Returns the refusal for the period in which the contract pays nothing to a new merchant. */
 function heldByContract(until: Date): Refusal {
   const time = until.toISOString();
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');
@@ -16,8 +16,8 @@ function heldByContract(until: Date): Refusal {
 
 /**
  * Refuses while another wallet is announced: the current wallet's key may have been stolen, so the
- * contract pays nothing out. The contract's state decides. An announcement counts as gone only in a
- * block later than the one in which the ledger saw it.
+ * contract pays nothing out. The contract's state decides. Its announcement counts as removed only
+ * in a later block than the one in which the ledger saw it.
  */
 async function checkNoWalletAnnounced(
   tx: Tx,
@@ -35,7 +35,7 @@ async function checkNoWalletAnnounced(
   );
 }
 
-/** Returns the refusal if another party has used a key of the network for this merchant. */
+/** Returns the refusal while another party's use of a network key affects this merchant. */
 function heldForForeign(left: bigint): Refusal {
   return refuse(
     'payouts_held',
@@ -46,7 +46,7 @@ function heldForForeign(left: bigint): Refusal {
 }
 
 /**
- * Checks that this amount can be withdrawn now. The account's row stays locked, so the result
+ * Checks that this amount can be withdrawn now. The account's row stays locked, so that the result
  * remains valid.
  */
 export async function checkMayWithdraw(

@@ -15,7 +15,7 @@ export interface KnownWalletRow {
   readonly block_number: bigint | null;
 }
 
-/** Returns the known wallets of every merchant of the network, or of these numbers. */
+/** Returns the known wallets of the network's merchants: of all, or of these numbers. */
 export async function selectKnownWallets(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly merchantNumbers: readonly bigint[] | null },
@@ -41,8 +41,8 @@ interface Place {
 }
 
 /**
- * Records that the rows now reflect this block. @returns false if they already reflect it or a
- * later one, so that the data just read is not newer.
+ * Records that the rows now reflect this block.
+ * @returns false if they already reflect it or a later one; the data just read is then not newer.
  */
 export async function advanceWalletBlock(
   tx: Tx,

@@ -19,11 +19,11 @@ const CHANGE = ownerChanges.pick({ kind: 'kind', subject: 'email' }, 'c');
 type AnyLink = Row<typeof payoutHoldLinks> & Row<typeof NAME>;
 type Wallet = 'livemode' | 'merchant_number' | 'wallet';
 
-/** A valid link, and the change of owners that it is about. */
+/** A valid link about a change of owners. */
 export type OwnersLinkRow = Omit<AnyLink, 'change_id' | Wallet> &
   Row<typeof CHANGE> & { change_id: string };
 
-/** A valid link, and the announced wallet that it is about. */
+/** A valid link about an announced wallet. */
 export type WalletLinkRow = Omit<AnyLink, 'change_id' | Wallet> & {
   [N in Wallet]: NonNullable<AnyLink[N]>;
 } & { change_id: null };
@@ -64,7 +64,7 @@ export async function insertHold(
   hold: {
     readonly id: string;
     readonly accountId: string;
-    /** `null` if the link was about a person. */
+    /** The change of owners; `null` if the link was about a person. */
     readonly changeId: string | null;
     readonly heldBy: string;
     readonly now: Date;

@@ -15,7 +15,10 @@ import { accountInMail } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 
-/** Returns a link that is neither used nor expired; otherwise undefined, whatever the reason. */
+/**
+ * Returns the link if it is neither used nor expired; otherwise undefined, so that the caller
+ * cannot tell why.
+ */
 export async function findHoldLink(
   sql: Sql,
   wanted: { readonly token: string; readonly now: Date },
@@ -36,8 +39,8 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
 }
 
 /**
- * Returns the mail addresses of the owners and of the person who held the payouts, unless that
- * person was erased.
+ * Returns the email addresses of the owners, and of the person who put the hold, unless that person
+ * was erased.
  */
 export async function mailedTo(
   tx: Tx,

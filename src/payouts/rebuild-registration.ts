@@ -4,7 +4,7 @@ import type { Tx } from '#db/database.ts';
 import { selectNamedWallets, updateLive } from '#payouts/go-live-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A registration on a contract that the ledger has lost. */
+/** A registration on a contract that is missing in the ledger. */
 export interface LostRegistration {
   readonly tenant: Tenant;
   readonly merchantNumber: bigint;
@@ -12,10 +12,10 @@ export interface LostRegistration {
 }
 
 /**
- * Switches an account to the contract that registered it in the lost period. Every intent that the
- * ledger still has was created before that, so it settles on the earlier contract. In live mode, a
- * wallet on the chain is accepted only if the owner had named it to this service before, because a
- * thief of the registrar's key could make a registration, too.
+ * Switches an account to the contract that registered it in the lost period. Every intent in the
+ * ledger was created before that, so it settles on the earlier contract. In live mode the chain's
+ * wallet is accepted only if the owner had named it to this service before, because a thief with
+ * the registrar's key could also register one.
  * @returns true if the account is on that contract now.
  */
 export async function rebuildRegistration(

@@ -11,7 +11,7 @@ import { findNumber, type WithdrawRequest } from '#payouts/withdrawal-number.ts'
 import { type WithdrawalRow, withdrawals } from '#payouts/withdrawal-queries.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
-/** Locks the account, and requests the withdrawal from the chain if it may be made now. */
+/** Locks the account, and requests the withdrawal from the chain if it is allowed now. */
 export async function requestWithdrawal(
   tx: Tx,
   idKey: IdKey,
@@ -30,11 +30,11 @@ export async function requestWithdrawal(
 type Numbered = Pick<WithdrawRequest, 'tenant' | 'amount' | 'actor' | 'now'> & {
   readonly number: bigint;
   readonly id: string;
-  /** The first day of the period that it ends; `null` if a person requests it. */
+  /** The first day of the period that the payout ends; `null` if a person requested it. */
   readonly period: string | null;
 };
 
-/** Requests the withdrawal from the chain if it may be made now. The account must be locked. */
+/** Requests the withdrawal from the chain if it is allowed now. The account must be locked. */
 export async function requestNumbered(
   tx: Tx,
   request: Numbered,

@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** The actor of a wallet that was announced or changed directly on the contract. */
+/** The actor of an announcement or a change that was made directly on the contract. */
 export const BY_CONTRACT = 'contract';
 
 export const walletChanges = table('wallet_changes', {
@@ -24,7 +24,7 @@ export const walletChanges = table('wallet_changes', {
 
 export type WalletChangeRow = Row<typeof walletChanges>;
 
-/** Returns the announced change of the account and mode; if none is announced, the newest one. */
+/** Returns the announced change of the account and mode, or else the newest change. */
 export async function selectWalletChange(
   sql: Sql,
   tenant: Tenant,
@@ -52,9 +52,9 @@ export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChange
 }
 
 /**
- * Locks announced changes whose delay has passed, which are not held, and whose application was not
- * requested yet. Only changes that an owner requested here are included: a wallet announced by
- * another party is not applied by us.
+ * Locks announced changes that are not held, whose delay has passed and whose application was not
+ * requested yet. Includes only changes that an owner requested here: the service does not apply a
+ * wallet announced by another party.
  */
 export async function lockDueWalletChanges(
   tx: Tx,
@@ -89,8 +89,8 @@ export async function hasRequestedCancel(tx: Tx, id: string): Promise<boolean> {
 }
 
 /**
- * Requests the watchtower, if one runs, to cancel the registrar's proposal. Without a running one
- * nothing is stored: a watchtower started later might cancel another wallet.
+ * Requests the watchtower, if one is running, to cancel the registrar's proposal. Otherwise stores
+ * nothing: a watchtower that starts later might cancel another wallet.
  */
 export async function askWatchtower(
   tx: Tx,

@@ -7,8 +7,8 @@ import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * A signed consent is valid for this long. A short time shows that the wallet is at hand, rather
- * than a stored signature.
+ * Validity of a signed consent. A short one shows that the wallet is at hand, and the signature is
+ * not an old one.
  */
 export const CONSENT_SECONDS = 3600;
 

@@ -12,7 +12,7 @@ export interface WalletMail {
   readonly subject: string;
   /** The change, and the time at which it takes effect. */
   readonly what: string;
-  /** Advice besides clicking the link; may be empty. */
+  /** Advice in addition to the link; may be empty. */
   readonly also: string;
   /** True if the new wallet is already in force, so that nothing can be canceled. */
   readonly isInForce?: boolean;
@@ -25,8 +25,8 @@ export interface WalletMail {
 const SAME_FOUND_MS = 600_000;
 
 /**
- * Mails the owners about a change made outside the dashboard. Several loops look for such changes,
- * but it is mailed once.
+ * Mails the owners about a change made outside the dashboard. Several loops find such changes, but
+ * the owners get one mail.
  */
 export async function mailAboutFoundWallet(
   tx: Tx,

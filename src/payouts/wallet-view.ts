@@ -20,14 +20,14 @@ export interface WalletView {
 
 /**
  * Returns the contract's current state, whoever changed it. The rows supply requested and ended
- * changes, and everything if no node responds. Writes nothing: reconciliation updates the rows.
+ * changes, or everything if no node responds. Writes nothing: reconciliation updates the rows.
  */
 export async function readWalletView(
   { db, chains }: ChainContext,
   tenant: Tenant,
 ): Promise<WalletView> {
   const found = await readEverywhere(db, chains, tenant);
-  // Read after the chain, so that rows of a later block take precedence.
+  // Reads after the chain, so that rows of a later block take precedence.
   const [mode, row] = await Promise.all([selectMode(db, tenant), selectWalletChange(db, tenant)]);
   const merchantNumber = mode?.merchant_number ?? null;
   const known = { wallet: mode?.settlement_wallet ?? null, merchantNumber, change: row ?? null };

@@ -28,7 +28,7 @@ export const withdrawals = table(
 
 export type WithdrawalRow = Row<typeof withdrawals>;
 
-/** Returns the withdrawal that the contract pays under this number, of any account. */
+/** Returns the withdrawal with this number on the contract, of any account. */
 export async function selectNumberedWithdrawal(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly number: bigint },
@@ -40,7 +40,7 @@ export async function selectNumberedWithdrawal(
 }
 
 /**
- * Returns the atoms that withdrawals and refunds take out of the balance of a block: pending ones,
+ * Returns the atoms by which withdrawals and refunds reduce the balance of a block: pending ones,
  * and those that were paid after that block.
  */
 export async function selectSpokenFor(

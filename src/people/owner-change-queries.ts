@@ -12,7 +12,7 @@ export const ownerChanges = table('owner_changes', {
   created: 'timestamptz',
 });
 
-/** Returns when the owners last changed. An invitation counts only once it is accepted. */
+/** Returns the time of the last change of owners. An invitation counts once accepted. */
 export async function selectLastOwnerChange(sql: Sql, accountId: string): Promise<Date | null> {
   const rows = await sql.query<{ created: Date }>(
     `select created from owner_changes where account_id = $1 and kind <> 'invited'
@@ -29,7 +29,7 @@ export interface ProposedWallet {
   readonly wallet: string;
 }
 
-/** The subject of a hold link: a stored change, or an announced wallet. */
+/** The subject of a hold link: a stored change of owners, or an announced wallet. */
 export type HoldLinkAbout = { readonly changeId: string } | ProposedWallet;
 
 function walletColumns({ livemode, merchantNumber, wallet }: ProposedWallet) {

@@ -18,7 +18,7 @@ import type { PeopleDeps } from '#people/people.ts';
 
 /** Long enough for an owner who reads no mail during a weekend. */
 const LINK_MS = 72 * HOUR_MS;
-/** While the links are valid, no other wallet can be announced. */
+/** No other wallet can be announced while the links are valid. */
 const WALLET_DELAY_MS = LINK_MS;
 
 /** The path of a hold link's page. The link alone authorizes it. */
@@ -30,7 +30,7 @@ export interface OwnerChange {
   readonly kind: OwnerChangeKind;
   /** The person whose ownership changes. */
   readonly email: string;
-  /** Everyone who was or is an owner. */
+  /** Everyone who is an owner now, or was one before the change. */
   readonly owners: readonly string[];
   readonly actor: Actor;
   readonly now: Date;

@@ -16,7 +16,7 @@ function hashChallenge(challenge: string): Buffer {
   return createHash('sha256').update(challenge).digest();
 }
 
-/** Returns the challenge in a browser's answer; `null` if it is not such an answer. */
+/** Returns the challenge in a browser's response; `null` if the data has another format. */
 function challengeOf(clientDataJSON: string): string | null {
   try {
     const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
@@ -44,7 +44,8 @@ export async function remember(
 }
 
 /**
- * Consumes and returns the challenge, if it is ours, for this ceremony and user, and not expired.
+ * Consumes and returns the challenge if this service issued it for this ceremony and user, and it
+ * has not expired.
  */
 export async function recall(
   deps: PeopleDeps,

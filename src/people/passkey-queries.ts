@@ -77,7 +77,7 @@ export async function insertChallenge(
   );
 }
 
-/** Deletes the challenge even if the answer is wrong, because each allows one answer. */
+/** Deletes the challenge even if the response is wrong, because a challenge allows one response. */
 export async function takeChallenge(
   sql: Sql,
   wanted: {

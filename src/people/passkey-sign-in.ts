@@ -20,8 +20,8 @@ import { type OpenedSession, openSession, strengthenSession } from '#people/sess
 import { type Realm, selectUser, type UserRow } from '#people/user-queries.ts';
 
 /**
- * Returns the options for the browser: to sign in by any passkey, or to prove one of this user's as
- * second factor.
+ * Returns the options for the browser: for a sign-in with any passkey, or for this user's passkeys
+ * as the second factor.
  */
 export async function beginPasskeySignIn(
   deps: PeopleDeps,
@@ -93,8 +93,8 @@ async function acceptPasskey(
 }
 
 /**
- * Signs in with a passkey alone, which is two factors: possession, and unlocking it. Wrong
- * passwords are not counted here, so the owner can always sign in.
+ * Signs in with a passkey alone. It counts as two factors: possession, and unlocking it. Wrong
+ * passwords do not count here, so the owner can always sign in.
  */
 export async function signInWithPasskey(
   deps: PeopleDeps,

@@ -17,7 +17,7 @@ import { lockUser, selectUser } from '#people/user-queries.ts';
 
 const MAX_PASSKEYS = 20;
 
-/** Loads the library at first use: its 230 files took a twentieth of each start. */
+/** Loads the library at first use, because its 230 files took a twentieth of each start. */
 export function loadWebAuthn() {
   return import('@simplewebauthn/server');
 }

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 
 /**
  * The kinds of callers for whom a password is hashed. A hash takes 30 ms of one core and 19 MiB, so
- * each kind has its own share of the capacity: strangers who use up theirs delay only other
+ * each kind has its own share of the capacity. Strangers who use up theirs delay only other
  * strangers.
  */
 export type HashCaller = 'stranger' | 'link' | 'person' | 'till' | 'staff' | 'command';
@@ -10,7 +10,7 @@ export type HashCaller = 'stranger' | 'link' | 'person' | 'till' | 'staff' | 'co
 interface Share {
   /** Concurrent hashes. */
   readonly running: number;
-  /** Callers who may wait for a slot; the next one is refused at once. */
+  /** Maximum number of callers that wait for a slot; further callers are refused immediately. */
   readonly waiting: number;
 }
 
@@ -52,8 +52,8 @@ export class HashGate {
   }
 
   /**
-   * Returns the result of the work; or a refusal if too many callers are waiting, and then nothing
-   * was done.
+   * Returns the result of the work. If too many callers are waiting, returns a refusal without
+   * starting the work.
    */
   async run<T>(caller: HashCaller, work: () => Promise<T>): Promise<T | Refusal> {
     const share = this.#shares[caller];

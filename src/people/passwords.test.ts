@@ -7,10 +7,7 @@ import { addOwner, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 const EMAIL = 'owner@breached.test';
-/**
- * Passwords on the list, or on it except for a year, capitals, digits or a punctuation mark at the
- * end.
- */
+/** Passwords from the list, also with a year, capitals, digits or a punctuation mark added. */
 const BREACHED = [
   'unbelievable',
   'unbelievable!',

@@ -6,7 +6,7 @@ import { type HashCaller, HashGate } from '#people/password-hash-limits.ts';
 
 /** NIST SP 800-63B: length matters; rules about characters do not. */
 const MIN_LENGTH = 12;
-/** Enough for long passphrases; megabytes that keep the hash busy are refused. */
+/** Enough for long passphrases. Without a limit, megabytes would keep the hash busy. */
 const MAX_LENGTH = 256;
 const MIN_DISTINCT = 5;
 
@@ -19,7 +19,7 @@ const PROFILE = {
   parallelism: 1,
 } as const;
 
-/** Passwords of sufficient length that guessers try first. */
+/** Passwords that are long enough but that guessers try first. */
 const OBVIOUS =
   /^(?:(?:pass ?word|qwerty(?:uiop)?|letmein|iloveyou|welcome|admin|tapline|secret)[\d!.\s]*)+$/i;
 const STAIRS = '01234567890123456789abcdefghijklmnopqrstuvwxyzqwertyuiopasdfghjklzxcvbnm';
@@ -54,8 +54,8 @@ export function checkPassword(password: string, email: string): Refusal | null {
 const gate = new HashGate();
 
 /**
- * Returns an argon2id hash in PHC form, after NFKC, so that the same password typed on any keyboard
- * matches. Refuses if the share of this kind of caller is full.
+ * Returns an argon2id hash in PHC format, after NFKC normalization, so that the same password
+ * matches from any keyboard. Refuses if this kind of caller has used up its share.
  */
 export async function hashPassword(
   password: string,
@@ -68,8 +68,8 @@ let decoy: Promise<string> | null = null;
 
 /**
  * True if the password matches the hash. Without a hash (no such user, or one erased during the
- * request) a decoy is checked, so that the time does not reveal who has a user. Refuses if the
- * caller's share is full.
+ * request) it checks a decoy, so that the time does not reveal who has a user. Refuses if the
+ * caller's share is used up.
  */
 export async function verifyPassword(
   password: string,
@@ -83,19 +83,22 @@ export async function verifyPassword(
   return isRefusal(matches) ? matches : matches && isKnown;
 }
 
-/** A list of known passwords with small changes covers passwords that need fewer guesses. */
+/**
+ * Minimum number of guesses. A list of known passwords with small changes covers everything below
+ * it.
+ */
 const MIN_GUESSES = 1e8;
 /**
- * Only this many characters are scored, because the scorer's time grows quickly with the length.
+ * Number of characters that are scored, because the scorer's time grows quickly with the length.
  */
 const JUDGED_LENGTH = 24;
 
 let scorer: ZxcvbnFactory | null = null;
 
 /**
- * True for a known password, also with a year, a digit, capitals or "@" for "a" added. Scores the
- * first 24 characters, offline: the lists are part of the package. `personal` are words that this
- * person may use: the address, the product.
+ * True for a known password, even with a year, a digit, capitals or "@" for "a" added. Scores the
+ * first 24 characters, offline: the lists are part of the package. `personal` holds words that are
+ * easy to guess for this person, such as the address and the product's name.
  */
 function isBreached(password: string, personal: readonly string[]): boolean {
   scorer ??= new ZxcvbnFactory({

@@ -13,8 +13,8 @@ import { type UserRow, updatePassword } from '#people/user-queries.ts';
 const NO_PASSWORD = '';
 
 /**
- * Signs the person out everywhere. If the mail was about the person's own sign-in, also removes
- * factors that only the password had authorized, and the password.
+ * Signs the person out everywhere. If the mail was about the person's own sign-in, also removes the
+ * password, and the factors that were added with the password alone.
  */
 export async function putOut(
   tx: Tx,
@@ -29,7 +29,7 @@ export async function putOut(
   await updatePassword(tx, { id: user.id, passwordHash: NO_PASSWORD });
 }
 
-/** Returns the accounts that the person owns, in the order in which their rows are locked. */
+/** Returns the accounts that the person owns, in the fixed order for locking them. */
 export async function ownedAccounts(tx: Tx, userId: string): Promise<readonly string[]> {
   const accounts = await selectAccountsOf(tx, userId);
   return accounts

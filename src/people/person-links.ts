@@ -11,15 +11,13 @@ import {
   selectPersonLink,
 } from '#people/person-link-queries.ts';
 
-/**
- * The same time as a new factor waits, long enough for a person who reads no mail during a weekend.
- */
+/** As long as the delay of a new factor: enough for a person who reads no mail during a weekend. */
 const LINK_MS = 72 * HOUR_MS;
 
 /** The path of a person link's page. The link alone authorizes it. */
 export const PERSON_LINK_PATH = '/by-mail';
 
-/** The labels of the buttons, the same in the mail and on its page. */
+/** The labels of the buttons, used in the mail and on the link's page. */
 export const PERSON_LINK_BUTTONS: Readonly<Record<PersonLinkKind, string>> = {
   not_me: 'This was not me',
   trust_factor: 'This is my factor',
@@ -40,7 +38,10 @@ async function issueLink(
   return `${people.webUrl}${PERSON_LINK_PATH}/${token}`;
 }
 
-/** Returns a link that is neither used nor expired; otherwise undefined, whatever the reason. */
+/**
+ * Returns the link if it is neither used nor expired; otherwise undefined, so that the caller
+ * cannot tell why.
+ */
 export async function findPersonLink(
   sql: Sql,
   wanted: { readonly token: string; readonly now: Date },
@@ -55,7 +56,7 @@ export interface AlarmingChange {
   readonly userId: string;
   /** `null` if the change concerns the person rather than one account. */
   readonly accountId: string | null;
-  /** A sentence: `A live API key was made for …`. */
+  /** A sentence that describes the change: `A live API key was made for …`. */
   readonly what: string;
   readonly subject: string;
   readonly to: readonly string[];
@@ -64,7 +65,7 @@ export interface AlarmingChange {
   readonly now: Date;
 }
 
-/** Mails everyone who can stop the change, with a link that does. */
+/** Mails everyone who can stop the change a link that stops it. */
 export async function mailChange(tx: Tx, people: Mailing, change: AlarmingChange): Promise<void> {
   const { userId: user_id, accountId: account_id, what, subject, now } = change;
   for (const to of new Set(change.to)) {

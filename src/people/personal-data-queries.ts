@@ -83,7 +83,7 @@ export async function lockActiveOperators(tx: Tx): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Ends every means of access of a person, and deletes its data. */
+/** Ends all access of a person, and deletes the person's data. */
 export async function deleteAccessOf(tx: Tx, userId: string): Promise<void> {
   await tx.query(
     `with ended as (delete from sessions where user_id = $1),

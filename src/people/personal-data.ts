@@ -23,7 +23,7 @@ import { lockUser, type UserRow } from '#people/user-queries.ts';
 export interface Erasing {
   readonly userId: string;
   readonly actor: Actor;
-  /** An owner may leave only with a recently verified second factor. */
+  /** True if the actor has recently verified a second factor, which an owner needs to leave. */
   readonly factorIsFresh: boolean;
   readonly now: Date;
 }
@@ -90,7 +90,7 @@ async function recordOperator(tx: Tx, erasing: Erasing): Promise<void> {
 
 async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
   const { id: userId, email, realm } = user;
-  // Not a valid address, so it cannot sign in, request a link or get mail.
+  // An invalid email address, which cannot sign in, request a link or receive mail.
   const placeholder = `erased ${userId}`;
   await deleteAccessOf(tx, userId);
   await deleteEmailTokens(tx, { realm, email });
@@ -99,9 +99,9 @@ async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
 }
 
 /**
- * Erases a person. Every means of access ends with the commit; name, address, devices and factors
- * are deleted. The audit log keeps its entries. A last owner, or the last member of staff, must
- * hand over first.
+ * Erases a person. All access ends with the commit; name, address, devices and factors are deleted.
+ * The audit log keeps its entries. A last owner, or the last member of staff, must first hand over
+ * to someone else.
  */
 export async function erasePerson(deps: PeopleDeps, erasing: Erasing): Promise<Refusal | null> {
   const { userId, now } = erasing;

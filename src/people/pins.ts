@@ -8,17 +8,17 @@ import { hashPassword } from '#people/passwords.ts';
 import { findMember } from '#people/team.ts';
 import { type LogRef, recordTeam } from '#people/team-changes.ts';
 
-/** The PINs with which members start a shift at a till. */
+/** A member's new PIN, which starts a shift at a till. */
 
 export interface NewPin {
   readonly userId: string;
-  /** 4 to 8 digits; `null` takes the PIN away. */
+  /** 4 to 8 digits; `null` removes the PIN. */
   readonly pin: string | null;
 }
 
 /**
- * Sets or removes a member's PIN. A shift that was started with an earlier one allows nothing more
- * from then on, and wrong tries are forgotten.
+ * Sets or removes a member's PIN, and resets the count of wrong tries. A shift that was started
+ * with the earlier PIN has no rights afterwards.
  */
 export async function changePin(
   ctx: { readonly db: Database; readonly idKey: IdKey },
@@ -63,7 +63,7 @@ async function updatePin(
 
 const PIN = memberships.pick(['pin_hash', 'pin_id', 'pin_wrong_at', 'pin_blocked_until']);
 
-/** A member's PIN, and the wrong tries at it. */
+/** A member's PIN, and the count of wrong tries. */
 export type PinRow = Row<typeof PIN>;
 
 interface MemberRef {

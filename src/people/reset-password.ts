@@ -36,12 +36,12 @@ export async function completePasswordReset(
     if (email === undefined) return linkRefused();
     const user = present(await selectUserByEmail(tx, { realm, email }), 'user');
     await deleteEmailTokens(tx, { realm, email });
-    // The mailbox is better evidence of the owner than the old password, so untrusted factors are
-    // removed.
+    // Removes untrusted factors, because the mailbox is better evidence of the owner than the old
+    // password.
     if (!isFactorTrusted(user.factor_trusted_from, now)) await endFactors(tx, user.id);
     await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
-    // A person who guessed codes had the old password, which is now invalid. Reset the counter, so
-    // that the owner is not locked out.
+    // Whoever guessed codes had the old password, which is now invalid. Resetting the counter keeps
+    // the owner from being locked out.
     await forgetAttempts(tx, secondFactorBucket(user.id));
     return user;
   });

@@ -1,6 +1,7 @@
 /**
- * The roles of behavior.md 14.3: each includes the rights of those before it. A cashier works at
- * tills, and reads only the account's name in the dashboard.
+ * The roles of behavior.md 14.3, lowest first; each has the rights of all earlier ones. A cashier
+ * works at tills and sees only the account's name in the dashboard. Each route declares the lowest
+ * role that it needs.
  */
 export const ROLES = ['cashier', 'viewer', 'member', 'admin', 'owner'] as const;
 

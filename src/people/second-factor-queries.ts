@@ -47,7 +47,7 @@ export async function updateTotpConfirmed(
   ]);
 }
 
-/** Records a used time step. False if it, or a later one, was already used. */
+/** Records a used time step. @returns false if it, or a later one, was already used. */
 export async function updateTotpStep(
   tx: Tx,
   change: { readonly userId: string; readonly step: number },
@@ -85,7 +85,7 @@ export async function insertRecoveryCodes(
   ]);
 }
 
-/** Consumes a recovery code. False if there is no such code, or it was used. */
+/** Consumes a recovery code. @returns false if the code does not exist or was used. */
 export async function takeRecoveryCode(
   tx: Tx,
   wanted: { readonly userId: string; readonly hash: Buffer; readonly now: Date },

@@ -45,12 +45,12 @@ const RECOVERY_CODES = 10;
 /** One or two mistyped codes are normal; the third triggers a mail, at most once an hour. */
 const MAILED_AT_GUESS = 3;
 /**
- * 112 bits cannot be guessed, so a plain hash is enough. Older codes of 80 bits stay valid; their
- * hashes are stored in the same way.
+ * 112 bits cannot be guessed, so a plain hash is enough. Older codes with 80 bits stay valid, with
+ * the same kind of hash.
  */
 const RECOVERY_BYTES = 14;
 
-/** The session and user that verify, or set up, a factor. */
+/** The session and the user that verify or set up a factor. */
 export interface FactorRef {
   readonly sessionId: string;
   readonly userId: string;
@@ -73,7 +73,10 @@ function storedTotp(deps: PeopleDeps, user: UserRow): TOTP | null {
   return totpOf(Secret.fromBase32(decrypt(deps.secretKey, user.totp_secret, user.id)), user);
 }
 
-/** Apps show `123 456`, which people copy. `null` if the text is no app code. */
+/**
+ * Removes spaces, because apps show `123 456`, which people copy. `null` if the text is not an app
+ * code.
+ */
 function digitsOf(code: string): string | null {
   const digits = code.replaceAll(/[\s-]/g, '');
   return /^\d{6}$/.test(digits) ? digits : null;
@@ -232,10 +235,10 @@ function counts(userId: string, device: string | null) {
 }
 
 /**
- * Verifies the second factor with a code of the app or a recovery code. The session gets its full
- * rights and a new token. Guesses are counted per person: those from known devices, and those from
- * elsewhere, separately, so that a thief with the password cannot lock the owner out. An hour
- * allows thirty, however many sessions and cookies are used.
+ * Verifies the second factor: a code of the app, or a recovery code. The session gets its full
+ * rights and a new token. Guesses are counted per person, separately for known and unknown devices,
+ * so that a thief with the password cannot lock the owner out. At most thirty guesses an hour, with
+ * any number of sessions and cookies.
  */
 export async function proveSecondFactor(
   deps: PeopleDeps,

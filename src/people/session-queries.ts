@@ -36,13 +36,13 @@ interface SessionFacts {
   is_current: boolean;
   has_previous: boolean;
   has_factor: boolean;
-  /** The role in the organization of the path, or of the path's account. */
+  /** The role in the organization of the path, or in that of the path's account. */
   organization_role: Role | null;
   account_name: string | null;
   account_status: 'active' | 'disabled' | null;
   kyb_status: string | null;
   merchant_number: bigint | null;
-  /** True if the account, or one of the organization, takes real money; `null` without either. */
+  /** True if the account, or one of the organization, is live; `null` if the path has none. */
   account_is_live: boolean | null;
 }
 
@@ -88,7 +88,7 @@ export async function selectSession(
   return row && { ...row, role: highestRole([row.role, row.organization_role]) };
 }
 
-/** True if a session still has access to an account. For connections that stay open. */
+/** True if a session still has access to an account. Checked for connections that stay open. */
 export async function selectStillMember(
   sql: Sql,
   wanted: { readonly sessionId: string; readonly accountId: string; readonly now: Date },

@@ -29,8 +29,8 @@ const LIFETIME: Record<Realm, { readonly totalMs: number; readonly idleMs: numbe
 /** Lifetime of a session that waits for its second factor. */
 const PASSWORD_LEVEL_MS = 10 * MINUTE_MS;
 /**
- * The interval at which tokens rotate. A stolen token is useful for about this long after its owner
- * has got the next one.
+ * Interval between token rotations. A stolen token is useful for about this long after its owner
+ * has received the next one.
  */
 const ROTATE_EVERY_MS = HOUR_MS;
 /**
@@ -40,7 +40,7 @@ const ROTATE_EVERY_MS = HOUR_MS;
 const ROTATION_GRACE_MS = MINUTE_MS;
 /** The precision of `last_seen_at`, because recording each request would cost a write. */
 const SEEN_EVERY_MS = MINUTE_MS;
-/** Moving money, or enabling it, needs a verification at most this old. */
+/** Maximum age of the verification that moving or enabling money needs. */
 const FRESH_FACTOR_MS = 5 * MINUTE_MS;
 
 /** A session's token, which only this response contains, and the session's end. */
@@ -159,8 +159,8 @@ export async function findSession(
 }
 
 /**
- * Returns the value that a page sends in the Csrf-Token header. It is bound to the session and
- * survives the rotation of its token; other sites can neither read nor compute it.
+ * Returns the value that pages send in the Csrf-Token header. It is bound to the session and stays
+ * the same when the session's token rotates; other sites can neither read nor compute it.
  */
 export function csrfToken(secretKey: Buffer, sessionId: string): string {
   return createHmac('sha256', secretKey).update(`csrf ${sessionId}`).digest('base64url');

@@ -36,7 +36,9 @@ export type SignedIn =
       readonly factors: { readonly totp: boolean; readonly passkey: boolean };
     };
 
-/** Returns the refusal of a sign-in: the same text for a wrong password and an unknown user. */
+/**
+ * Returns the refusal of a sign-in, with the same text for a wrong password and an unknown user.
+ */
 export function signInFailed(): Refusal {
   return refuse('sign_in_failed', 'The email address or the password is wrong.');
 }
@@ -85,7 +87,8 @@ export async function checkPassword(
   );
   if (refused !== null) return refused;
   const user = await selectUserByEmail(deps.db, { realm, email });
-  // Staff have their own share, so that strangers at the merchants' sign-in do not lock them out.
+  // Staff have their own share of password hashes, so that strangers at the merchants' sign-in
+  // cannot lock them out.
   const caller = realm === 'operator' ? 'staff' : device === null ? 'stranger' : 'person';
   const matches = await verifyPassword(input.password, user?.password_hash ?? null, caller);
   if (isRefusal(matches)) return matches;

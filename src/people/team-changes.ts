@@ -51,7 +51,7 @@ export interface TeamChange {
   readonly objectId: string;
   readonly before: Logged | null;
   readonly after: Logged | null;
-  /** A sentence for the owners' mail; omitted, it is about the role. */
+  /** A sentence for the owners' mail; by default, it describes the role. */
   readonly detail?: string;
 }
 

@@ -44,7 +44,7 @@ function describeRights({ email, refund_limit, may_discount }: MemberRow): strin
   return `${email} may refund ${refund_limit} atoms of a sale at a till, and ${discounts}.`;
 }
 
-/** Changes a member's role, and what the member may do at a till. */
+/** Changes a member's role and rights at a till. */
 export async function changeMember(
   tx: Tx,
   ref: TeamRef,

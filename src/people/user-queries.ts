@@ -21,11 +21,9 @@ export const users = table('users', {
   totp_last_step: 'bigint?',
   totp_begun_at: 'timestamptz?',
   recovery_codes_saved_at: 'timestamptz?',
-  /**
-   * The time from which the factors are trusted for money and access; `null` if they are already.
-   */
+  /** Time from which the factors are trusted; `null` if they are trusted already. */
   factor_trusted_from: 'timestamptz?',
-  /** The time at which factors that were reported lost are removed; `null` if none were. */
+  /** Time at which factors that were reported lost are removed; `null` if none was reported. */
   factors_end_at: 'timestamptz?',
   created: 'timestamptz',
 });
@@ -71,7 +69,7 @@ export async function updateUserStatus(
   await tx.query('update users set status = $2 where id = $1', [change.id, change.status]);
 }
 
-/** Changes the role of a member of staff. @returns true if it was a different one. */
+/** Changes the role of a staff member. @returns true if the role is different from before. */
 export async function updateStaffRole(
   tx: Tx,
   change: { readonly id: string; readonly role: StaffRole },

@@ -27,7 +27,7 @@ interface Ring {
 
 let store: TestStore;
 let server: StoreServer;
-/** A third party's server: the push service of a browser. */
+/** Fakes a third party's server: a browser's push service. */
 let service: {
   readonly url: string;
   readonly rings: Ring[];
@@ -71,7 +71,7 @@ const network = { policy: addressPolicy(['127.0.0.0/8']), resolver: systemResolv
 const ring = (clock: Clock = store.clock) =>
   notifyPayers({ ...store, clock }, { keys, network, insertAlarms });
 
-/** Adds a payer whose browser is notified, and a payment that waits for the payer. */
+/** Adds a payer whose browser gets notifications, and a payment that waits for the payer. */
 async function rungPayer(path: string) {
   const payer = server.payer(
     await signInWallet(server.url, newWallet(), { now: store.clock.now() }),

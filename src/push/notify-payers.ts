@@ -11,7 +11,7 @@ import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
 import type { Reply } from '#webhooks/http-exchange.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
-/** Access to push services, and the function that reports their refusals. */
+/** The push settings, and the function that reports refusals of push services. */
 export interface Pushing {
   readonly keys: VapidKeys;
   readonly network: Network;
@@ -31,7 +31,9 @@ export interface Pushing {
 const BATCH = 20;
 /** Status codes that mean that the browser has ended the subscription. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
-/** The push service does not accept this network's VAPID key or subject (RFC 8292 4.2). */
+/**
+ * The status with which a push service rejects this network's VAPID key or subject (RFC 8292 4.2).
+ */
 const REFUSED = 403;
 
 /**
@@ -75,8 +77,8 @@ async function recordReply(
 
 /**
  * Notifies browsers of payers who must confirm, or whose static pass was tapped. A lost
- * notification is not repeated: after a minute the question has ended, and the history shows the
- * tap. An open wallet does not depend on notifications.
+ * notification is not repeated: the request to confirm ends after a minute, and the history shows
+ * the tap. An open wallet does not need notifications.
  * @returns true if there may be more.
  */
 export async function notifyPayers(ctx: ProcessContext, by: Pushing): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { addSeconds } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 
-/** A browser to notify, and the time until which that is useful. */
+/** A browser to notify, and the time until which a notification is useful. */
 export interface DuePush {
   readonly session_hash: Buffer;
   readonly endpoint: string;
@@ -36,11 +36,11 @@ export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise
 }
 
 /**
- * Seconds between notifications of taps, so that taps of a copied code do not flood a phone. The
- * next notification covers those in between.
+ * Minimum seconds between notifications of taps, so that taps of a copied code do not flood a
+ * phone. The next notification covers the taps in between.
  */
 const TAPS_APART_S = 10;
-/** Taps of the last day are notified, so that a phone that was off learns of them. */
+/** Age up to which taps are notified: a day, so that a phone that was off learns of them. */
 const TAP_IS_NEWS_S = 86_400;
 
 /**

@@ -171,7 +171,7 @@ test('refunds are listed in the order of creation, newest first', async () => {
 test('a request whose process died gets the result when it retries', async () => {
   const idempotency = newRequest(store);
   const lost = await addPending(400, idempotency);
-  // Simulates a second process that gets the same request.
+  // Simulates a second process that receives the same request.
   const ask = () =>
     createRefund(store.ctx, {
       tenant: store.merchant.tenant,

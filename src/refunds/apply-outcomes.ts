@@ -151,7 +151,7 @@ async function writeAll(
   if (ended.length === 0) return 0;
   const wanted = ended.map(({ tenant }) => ({ tenant, count: PLACES_PER_REFUND }));
   const written: Written[] = [];
-  // One after the other, so that each of two refunds of one payment shows its own sum.
+  // Runs one after the other, so that each of two refunds of one payment shows its own total.
   for (const refund of ended) written.push(await writeEnd(tx, refund));
   const stampOf = await stampOrders(tx, wanted, now);
   const numbered = await number(tx, written, now);

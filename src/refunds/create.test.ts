@@ -52,7 +52,7 @@ function ask({ amount = null, refunded = payment, ...request }: Asked = {}): Pro
   }).then(see);
 }
 
-/** Waits until each of these is answered, or waits for the chain. */
+/** Waits until each request has a response or waits for the chain. */
 async function untilDecided(refunds: readonly Promise<Seen>[]): Promise<void> {
   let answered = 0;
   for (const refund of refunds) {
@@ -69,7 +69,7 @@ async function untilDecided(refunds: readonly Promise<Seen>[]): Promise<void> {
   }
 }
 
-/** Requests all of them at once, and simulates the chain's result. */
+/** Requests all refunds concurrently, and simulates the chain's result. */
 async function settleAll(refunds: readonly Promise<Seen>[], failure?: 'insufficient_balance') {
   await untilDecided(refunds);
   await playRefunds(store, failure);
@@ -235,7 +235,7 @@ describe('a payment of another account', () => {
   });
 });
 
-/** Switches off the rules that require confirmations, so that payments settle at once. */
+/** Disables the rules that require confirmations, so that payments settle immediately. */
 async function askNobody(): Promise<void> {
   await store.db.query(
     `insert into risk_settings (account_id, livemode, updated) values ($1, false, $2)`,

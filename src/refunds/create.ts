@@ -38,9 +38,9 @@ import { type AskedAmount, decideShare, type Share } from '#refunds/share.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
-/** The receipt wait of behavior.md 2.8. */
+/** The wait for a receipt of behavior.md 2.8. */
 const RECEIPT_WAIT_MS = 60_000;
-/** Positions in the order: of the refund, of refund.created and of refund.failed. */
+/** Positions in the order: the refund, refund.created and refund.failed. */
 const PLACES = 3;
 
 export interface NewRefund {
@@ -122,7 +122,7 @@ interface Keys {
   readonly receipts: ReceiptPages;
 }
 
-/** Writes the new refund: pending with its settlement job, or failed at once. */
+/** Writes the new refund: pending with its settlement job, or failed immediately. */
 async function begin(
   tx: Tx,
   { receipts }: Keys,
@@ -130,7 +130,7 @@ async function begin(
   beginning: Beginning,
 ): Promise<{ readonly refund: Refund; readonly deliveries: number }> {
   const { tenant, now } = request;
-  // From here on the order lock is held, so that concurrent refunds cannot exceed the daily limit.
+  // Holds the order lock from here on, so that concurrent refunds cannot exceed the daily limit.
   const stamp = await stampOrder(tx, tenant, now, PLACES);
   const today = startOfUtcDay(addSeconds(now, stamp.aheadSeconds));
   const failure = checkAccountRules(
@@ -169,14 +169,14 @@ async function begin(
 }
 
 /**
- * An idempotency key that is reused after 48 hours takes the next reference, at most this many
- * times.
+ * Maximum number of tries. An idempotency key that is reused after 48 hours gets the next
+ * reference.
  */
 const MAX_CLASHES = 1_000;
 
 /**
- * Returns the reference of this request, or the rebuilt refund that already has it. Repeating a
- * request after a loss of data gives the same reference.
+ * Returns the reference of this request, or the rebuilt refund that already has it. A request that
+ * is repeated after a loss of data gets the same reference.
  */
 async function referenceFor(
   tx: Tx,
@@ -199,8 +199,8 @@ function replayRebuilt(
   { input }: RefundRequest,
   rebuilt: Refund,
 ): Begun | Refusal {
-  // After a loss, the atoms of a part in the shop's currency are unknown, but the key identifies
-  // the refund.
+  // After a loss of data, the atoms of a part in the shop's currency are unknown, but the key
+  // identifies the refund.
   const { amount } = input;
   const sameAmount = typeof amount !== 'number' || BigInt(amount) === rebuilt.amount;
   if (!sameAmount || input.paymentId !== rebuilt.paymentId) return keyReused();
@@ -209,12 +209,12 @@ function replayRebuilt(
 }
 
 /**
- * The sum that tills without a shift may refund of one payment without a manager, over all refunds,
- * so that a large amount cannot be split.
+ * Maximum amount that a till without a shift may refund of one payment without a manager. Counts
+ * all refunds of the payment, so that a large amount cannot be split.
  */
 const TILL_LIMIT = atoms(500_000_000);
 
-/** Says why a refund of a till needs a manager; `null` if it does not. */
+/** Returns the reason why a till's refund needs a manager; `null` if it does not. */
 function needsManager(
   { payment, amount }: { readonly payment: Payment; readonly amount: Atoms },
   till: { readonly terminalId: string; readonly shift: ShiftRights | null },
@@ -256,17 +256,17 @@ async function checkManager(
   return refuse('manager_required', CODE_INVALID, 'manager_code');
 }
 
-/** The earlier parts of a sale in USDC. */
+/** For a sale in USDC, which has no earlier parts in another currency. */
 const NONE = { parts: 0n, partsGave: 0n };
 
 /**
- * Locks, decides, reserves and requests in one transaction. It commits before any call to the
+ * Locks, decides, reserves and requests in one transaction, which commits before any call to the
  * chain.
  */
 async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun | Refusal> {
   const { idKey, receipts } = keys;
   const { tenant, input } = request;
-  // While the ledger is being recovered, its refunds are incomplete.
+  // While the ledger is being recovered, its list of refunds is incomplete.
   const closed = checkLedger(tx.watch, tenant.livemode);
   if (closed !== null) return closed;
   const { terminalId } = request;
@@ -279,7 +279,8 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   const ended = ends(request);
   if (ended !== null) return ended;
   if (payment === null) return paymentUnknown();
-  // Checked first: a rebuilt refund has already reduced the amount, and its terminal is unknown.
+  // Runs before the other checks: a rebuilt refund has already reduced the amount, and its terminal
+  // is unknown.
   if (!Buffer.isBuffer(reference)) return replayRebuilt(keys, request, reference);
   const earlier = payment.presentment === null ? NONE : await selectEarlier(tx, payment.id);
   const share = decideShare(payment, input.amount, earlier);
@@ -315,7 +316,7 @@ export async function createRefund(
   const { tenant } = request;
   ctx.wakeups.send('chain-requests', networkOf(tenant.livemode));
   return awaitAnswer(ctx, {
-    // A separate registry per request: refunds are too few for shared reads to pay off.
+    // Creates a registry per request, because refunds are too rare for shared reads to pay off.
     polls: createRefundPolls(ctx),
     resource: done.refund.id,
     isDone: (refund) => refund.status !== 'pending',

@@ -41,8 +41,8 @@ const PLACES = 5;
 
 /**
  * Books a refund that the ledger has lost, with its original id and its usual events.
- * @returns the number of deliveries; `null` while pending refunds reserve the amount. Those will
- * fail, which releases it.
+ * @returns the number of deliveries; `null` while pending refunds reserve the amount. They will
+ * fail and release it.
  */
 export async function rebuildRefund(
   tx: Tx,

@@ -8,7 +8,7 @@ export function refundable(payment: Payment): Atoms {
   return subtract(payment.amount, payment.amountReserved);
 }
 
-/** Returns the amount of a new refund. `asked` is `null` for everything that is left. */
+/** Returns the amount of a new refund. `asked` is `null` to refund the whole rest. */
 export function decideAmount(payment: Payment, asked: number | null): Atoms | Refusal {
   const left = refundable(payment);
   if (left === 0n) {
@@ -28,8 +28,8 @@ export function decideAmount(payment: Payment, asked: number | null): Atoms | Re
 }
 
 /**
- * Returns why the account's rules end a new refund as `failed` at once. (These are not errors of
- * the request.)
+ * Returns the reason why the account's rules end a new refund as `failed` immediately. Such a
+ * refund is not a request error.
  */
 export function checkAccountRules(
   payment: Payment,

@@ -89,7 +89,7 @@ export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promis
   return row === undefined ? null : toRefund(row);
 }
 
-/** Returns the refund that has this reference on the contract, of any account. */
+/** Returns the refund with this reference on the contract, of any account. */
 export async function selectReferencedRefund(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly reference: Buffer },
@@ -209,7 +209,7 @@ export async function reserve(tx: Tx, paymentId: string, amount: bigint): Promis
 }
 
 /**
- * The refund succeeded: the reserved amount becomes refunded.
+ * Books a succeeded refund: the reserved amount becomes refunded.
  * @returns the amount that was refunded before.
  */
 export async function book(tx: Tx, paymentId: string, amount: bigint): Promise<bigint> {
@@ -280,7 +280,7 @@ export async function updateReceiptNumbers(tx: Tx, ended: readonly Refund[]): Pr
   );
 }
 
-/** Adds a person's request. @returns the sum of the UTC day, including it. */
+/** Adds the amount of a user's request. @returns the sum of the UTC day, including it. */
 export async function addToRefundDay(
   tx: Tx,
   refund: { readonly accountId: string; readonly amount: bigint; readonly now: Date },

@@ -95,7 +95,7 @@ test('a sale in USDC takes no minor units', () => {
   assert.deepEqual(whole, { amount: 100n, presentment: null, part: null });
 });
 
-/** The sizes of refunds, and their units; some fail afterwards. */
+/** Random refund sizes in either unit; some refunds fail afterwards. */
 const step = fc.record({
   unit: fc.constantFrom('atoms', 'minor'),
   share: fc.double({ min: 0, max: 1.2, noNaN: true }),
@@ -125,8 +125,8 @@ test('100,000 random refunds in either unit return the paid amount, never more',
         const decided = decideShare(paymentOf(sold, refunds), given, earlierOf(refunds));
         if ('refused' in decided) continue;
         assert.ok(decided.amount >= 1n);
-        // Each refund must be worth its displayed amount, within one minor unit per rounding, and
-        // some atoms.
+        // Each refund must be worth its displayed amount, within one minor unit per rounding and a
+        // few atoms.
         const worth = (sold.paid * BigInt(decided.presentment?.amount ?? 0)) / BigInt(sold.whole);
         const off = decided.amount > worth ? decided.amount - worth : worth - decided.amount;
         const unit = sold.paid / BigInt(sold.whole) + 1n;

@@ -5,13 +5,14 @@ import type { PaidQuote, PastQuote } from '#prices/quote.ts';
 import { decideAmount, refundable } from '#refunds/refund-limits.ts';
 
 /**
- * Refunds of a sale that was priced in the shop's currency. They return a share of the paid atoms,
- * never the price at today's rate. A part in minor units returns the floor of atoms × (sum of such
- * parts so far) / whole, minus the atoms of earlier parts. So roundings do not add up, and the part
- * that completes the whole returns the rest. A part in atoms counts as the atoms that it returned.
+ * Decides refunds of a sale that was priced in the shop's currency. They return a share of the paid
+ * atoms, never the price at today's rate. A part in minor units returns the floor of atoms × (sum
+ * of such parts so far) / whole, minus the atoms of earlier parts. So rounding errors do not add
+ * up, and the part that completes the whole returns the rest. A part in atoms counts as the atoms
+ * that it returned.
  */
 
-/** Atoms; or minor units of the shop's currency; `null` for everything that is left. */
+/** Atoms, or minor units of the shop's currency; `null` for the whole rest. */
 export type AskedAmount = number | { readonly minorUnits: number } | null;
 
 /** Refunds of the payment that have not failed. */
@@ -42,7 +43,7 @@ function countOf(value: bigint, { amount, presentment }: Priced): bigint {
   return (2n * value * wholeOf(presentment) + amount) / (2n * amount);
 }
 
-/** Returns the minor units that earlier refunds have returned, counting those in atoms by value. */
+/** Returns the minor units that earlier refunds have returned; refunds in atoms count by value. */
 function gone(payment: Priced, { parts }: Earlier, inAtoms: bigint): bigint {
   const sum = parts + countOf(inAtoms, payment);
   const whole = wholeOf(payment.presentment);

@@ -23,7 +23,7 @@ export interface RiskPreview {
 
 /**
  * Returns the effect that these settings would have had on past payments, oldest first, by the
- * rules of a tap. A payment that they would have declined does not count for later ones.
+ * rules for taps. A payment that the settings would have declined does not count for later ones.
  */
 export function previewRisk(settings: RiskSettings, payments: readonly PastPayment[]): RiskPreview {
   const counts = new Map<RiskRule, number>();

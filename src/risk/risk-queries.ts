@@ -98,7 +98,7 @@ export async function insertBlockedPayer(
   );
 }
 
-/** @returns true if it was on the list. */
+/** Removes a payer from the blocklist. @returns true if the payer was on it. */
 export async function deleteBlockedPayer(
   tx: Tx,
   tenant: Tenant,
@@ -140,15 +140,15 @@ export interface ActivityOf {
 }
 
 /**
- * SQL: served by its own expression index (docs/decisions/plans.md), not by those of payer or
- * account.
+ * SQL: an expression with its own index (docs/decisions/plans.md), so that the planner does not use
+ * the indexes on payer or account.
  */
 const PAID_HERE = 'p.payer_id || p.account_id = o.payer_id || o.account_id';
 
 /**
  * Sums over payers in one statement, and so in one snapshot: a settlement that commits meanwhile
- * counts either as in progress or as settled. Take the payers' locks before. (No "exists": for many
- * rows PostgreSQL would answer it from a hash of all payments, built per call.)
+ * counts either as in progress or as settled. Lock the payers first. Uses no `exists`: for many
+ * rows PostgreSQL would answer it from a hash of all payments, built per call.
  * @returns one result per entry, in order.
  */
 export async function selectPayerActivities(

@@ -13,7 +13,7 @@ export const RISK_RULES = [
 
 export type RiskRule = (typeof RISK_RULES)[number];
 
-/** The network's rule for passes that can be copied: when their payer must confirm. */
+/** The network's terms for passes that can be copied: when their payer must confirm. */
 export interface StaticPassTerms {
   readonly confirmFrom: Atoms;
   /** True to ask also at the first payment at a merchant, for any amount. */
@@ -45,9 +45,9 @@ export interface RiskFacts {
 }
 
 /**
- * After this many rejections within an hour without an approval, the merchant may not ask this
- * payer again; the second limit covers all payers. Otherwise a merchant could ask until a payer
- * approves by mistake.
+ * Number of rejections within an hour, without an approval, after which the merchant may not ask
+ * this payer again; the second limit covers all payers. Otherwise a merchant could ask until a
+ * payer approves by mistake.
  */
 const MAX_REFUSALS = 10;
 const MAX_REFUSALS_OF_ALL = 50;
@@ -83,7 +83,7 @@ export function highAmount({ settings, amount }: RiskFacts): Answer {
   return reaches(amount, settings.highAmountConfirmFrom) ? 'confirm' : 'allow';
 }
 
-/** A rule of the network rather than of an account. */
+/** This rule belongs to the network, not to an account. */
 export function staticPass({ copied, amount, paidHereBefore }: RiskFacts): Answer {
   if (copied === null) return 'allow';
   const isFirst = copied.asksFirst && !paidHereBefore;
@@ -101,12 +101,12 @@ const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
   ['STATIC_PASS', staticPass],
 ];
 
-/** True if no rule may ask the payer for confirmation. */
+/** True if too many rejections forbid asking the payer for confirmation. */
 export function isRefusedOften({ refusals }: Pick<RiskFacts, 'refusals'>): boolean {
   return refusals.ofPayer >= MAX_REFUSALS || refusals.ofAll >= MAX_REFUSALS_OF_ALL;
 }
 
-/** Returns the verdict of the first rule that does not simply allow the payment. */
+/** Returns the verdict of the first rule that applies; otherwise, allows the payment. */
 export function assessRisk(facts: RiskFacts): RiskVerdict {
   for (const [rule, decide] of RULES) {
     const kind = decide(facts);

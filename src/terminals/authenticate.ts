@@ -13,7 +13,10 @@ import {
   updateLastSeen,
 } from '#terminals/terminal-queries.ts';
 
-/** The caller of the terminal protocol: one device, bound to its terminal and so to its network. */
+/**
+ * The caller of the terminal protocol: a device that is bound to its terminal, and so to the
+ * terminal's network.
+ */
 export interface DeviceCaller {
   readonly tenant: Tenant;
   readonly terminalId: string;
@@ -87,7 +90,7 @@ function createLastSeen(db: Database) {
   return (id: string, now: Date) => {
     if ((noted.get(id) ?? 0) > now.getTime() - LAST_SEEN_EVERY_MS) return;
     noted.set(id, now.getTime());
-    // If the database is unreachable, the next request records it.
+    // If the database is unreachable, the device's next request records it.
     writer.add({ id, now }).catch(() => noted.delete(id));
   };
 }

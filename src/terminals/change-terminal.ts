@@ -28,7 +28,7 @@ export interface TerminalRef {
   readonly now: Date;
 }
 
-/** The fields that change, as the API names them. */
+/** Returns the fields that can change, under their API names. */
 function changeable(row: TerminalRow) {
   const { label, name, status, platform, software_version, location_id: location } = row;
   const offline = limitsObject(row.offline);
@@ -54,7 +54,10 @@ export async function editTerminal(
   tx: Tx,
   ref: TerminalRef,
   edit: {
-    /** `null` to accept any version, because activating and deactivating overwrite nothing. */
+    /**
+     * The expected version; `null` to accept any, because activating and deactivating overwrite
+     * nothing.
+     */
     readonly version: number | null;
     readonly label?: string | undefined;
     readonly name?: string | undefined;

@@ -56,7 +56,7 @@ export interface UsedCollectorKey {
   readonly private_key: Buffer;
 }
 
-/** Returns the key that readers use now. */
+/** Returns the key that readers currently use. */
 export async function selectUsedCollectorKey(sql: Sql): Promise<UsedCollectorKey | undefined> {
   const rows = await sql.query<UsedCollectorKey>(
     `select version, collector_id, private_key from collector_keys

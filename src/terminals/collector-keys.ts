@@ -18,7 +18,7 @@ import {
  */
 export type CollectorKeyStatus = 'ready' | 'in_use' | 'replaced' | 'ended';
 
-/** The key in use and its successor or predecessor; Google must know each. */
+/** The key in use, and its successor or predecessor. Google must know both. */
 const MOST_VALID = 2;
 
 interface Change {
@@ -106,7 +106,7 @@ async function changeKey(
   return row;
 }
 
-/** Makes readers use this version. The previous one stays valid until it is ended. */
+/** Makes readers use this version. The previous key stays valid until it is ended. */
 export function useKey(
   tx: Tx,
   version: number,

@@ -34,7 +34,7 @@ export async function replaceOfflineRule(
 
 /**
  * Locks a till's limits, so that its sales are counted one request at a time. The weaker lock lets
- * other transactions refer to the terminal: they may wait for locks that this one takes later.
+ * other transactions refer to the terminal, while they may wait for later locks of this one.
  */
 export async function lockOfflineTerminal(
   tx: Tx,

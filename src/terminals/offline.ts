@@ -1,6 +1,6 @@
-/** How much a till may accept while it is offline. Named and stored as in the API. */
+/** The limits for sales that a till accepts offline, named and stored as in the API. */
 export interface OfflineLimits {
-  /** Atoms of a sale, like the next two. */
+  /** Maximum of one sale in atoms; the next two are in atoms, too. */
   readonly per_payment: number;
   readonly per_card_per_day: number;
   readonly total: number;
@@ -15,7 +15,7 @@ export interface OfflineRule {
   readonly per_payment: bigint | null;
 }
 
-/** Returns limits with their fields in the API's order, which the database does not keep. */
+/** Returns limits with their fields in the API's order, which the database does not preserve. */
 export function limitsObject(limits: OfflineLimits | null) {
   if (limits === null) return null;
   const { per_payment, per_card_per_day, total, count, hours } = limits;

@@ -15,7 +15,7 @@ import {
   takePairingCode,
 } from '#terminals/provisioning-queries.ts';
 
-/** Enough to walk from the office to the counter. */
+/** Lifetime of a code: enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
 /**
  * Creates a short code that a terminal exchanges for a device key, for devices on which 48

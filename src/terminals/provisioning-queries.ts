@@ -19,7 +19,7 @@ export async function selectRecoveredTerminal(
   return rows[0];
 }
 
-/** Makes the terminal inactive; used at its creation, so that it never takes a payment. */
+/** Makes the terminal inactive. Used at its creation, so that it never accepts a payment. */
 export async function deactivateTerminal(tx: Tx, id: string): Promise<void> {
   await tx.query(`update terminals set status = 'inactive' where id = $1`, [id]);
 }

@@ -31,7 +31,7 @@ export async function selectChip(sql: Sql, terminalId: string): Promise<ChipRow 
   return tagChips.find(sql, 'where terminal_id = $1', [terminalId]);
 }
 
-/** Records a tap. @returns true if it is newer than all earlier ones, and from the same chip. */
+/** Records a tap. @returns true if it is newer than all earlier taps of the same chip. */
 export async function noteTap(
   sql: Sql,
   tap: CardTap & { readonly terminalId: string; readonly chip: string },

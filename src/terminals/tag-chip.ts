@@ -79,7 +79,7 @@ export interface Visit {
 
 /**
  * Opens a visit after a customer has held a phone to the chip.
- * @returns `null` if another chip made the message, or if it was already used.
+ * @returns `null` if another chip made the message, or if the message was already used.
  */
 export async function openVisit(
   db: Database,
@@ -98,7 +98,7 @@ export async function openVisit(
   return { visit, expiresAt };
 }
 
-/** True if this visit belongs to this chip and has not expired. */
+/** True if the visit belongs to this chip and has not expired. */
 export function isVisit(idKey: IdKey, chip: string, visit: string, now: Date): boolean {
   const bytes = Buffer.from(visit, 'base64url');
   if (bytes.length !== TIME_BYTES + MAC_BYTES) return false;

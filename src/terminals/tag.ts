@@ -24,14 +24,14 @@ const LENGTH = 22;
 const TOKEN = /^[0-9A-Za-z]{22}$/;
 const BITS = 128n;
 
-/** Derived from the id key, because printed tags outlive a rotated secret. */
+/** Derives the key from the id key, because printed tags outlive a rotated secret. */
 function keyOf(idKey: IdKey): Buffer {
   return Buffer.from(hkdfSync('sha256', idKey, '', 'terminal tags', 32));
 }
 
 /**
- * A tag's number is one encrypted block. So no stored value opens the page, each token belongs to
- * one number, and a number alone yields no token. A hash would need an encrypted copy for the
+ * Encrypts a tag's number as one block. No stored value opens the page, each token belongs to one
+ * number, and a number alone yields no token. A hash would need an encrypted copy for the
  * dashboard: two columns for one secret.
  */
 function encipher(idKey: IdKey, tag: string): Buffer {
@@ -45,10 +45,7 @@ export function tagToken(idKey: IdKey, tag: string): string {
   return linkPrefix(idKey) + base62(value, LENGTH);
 }
 
-/**
- * Returns the number that a token decodes to, whether or not it exists; `null` for an invalid
- * token.
- */
+/** Returns the number in a token, whether or not such a tag exists; `null` for an invalid token. */
 export function tagOfToken(idKey: IdKey, token: string): string | null {
   const prefix = linkPrefix(idKey);
   const body = token.startsWith(prefix) ? token.slice(prefix.length) : '';
@@ -77,7 +74,7 @@ export async function rotateTag(
 ): Promise<TerminalRow | Refusal> {
   const { tenant, id, actor, now } = ref;
   if ((await lockTerminal(tx, tenant, id)) === undefined) return resourceMissing('terminal');
-  // Deleted, because the chip holds the old address.
+  // Deletes the chip, because it holds the old address.
   await deleteChip(tx, id);
   const row = await renewTag(tx, id);
   await recordEntry(tx, {

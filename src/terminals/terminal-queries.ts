@@ -15,7 +15,7 @@ export const terminals = table('terminals', {
   label: 'text',
   name: 'text',
   platform: 'text',
-  /** `null` if its software has never reported it. */
+  /** The reported software version; `null` if none was reported. */
   software_version: 'text?',
   status: as<'active' | 'inactive'>('text'),
   last_seen_at: 'timestamptz?',
@@ -26,7 +26,7 @@ export const terminals = table('terminals', {
   smart_tap: 'boolean',
   /** Its location; `null` if it has none. */
   location_id: 'text?',
-  /** `null` if it sells nothing offline. */
+  /** Limits for offline sales; `null` if the terminal makes none. */
   offline: as<OfflineLimits | null>('jsonb?'),
 });
 
@@ -92,7 +92,7 @@ export async function selectDeviceMerchant(
   return rows[0];
 }
 
-/** One statement for all terminals that were seen at the same time. */
+/** Updates all terminals that were seen at the same time with one statement. */
 export async function updateLastSeen(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
     `update terminals set last_seen_at = $2

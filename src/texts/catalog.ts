@@ -62,7 +62,7 @@ export function offeredLanguages(production: boolean): readonly TextLanguage[] {
 
 type Change = (text: string) => string;
 
-/** Applies a change to each text of a message, and isolates each value as language-independent. */
+/** Applies a change to each text part of a message, and wraps each value in Unicode isolates. */
 function prepared(
   elements: readonly MessageFormatElement[],
   change: Change,

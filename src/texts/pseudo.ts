@@ -10,7 +10,7 @@ const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 const VOWEL = /[aeiou]/i;
-/** The pseudo-language is longer by this share, as German and French are. */
+/** Share by which the pseudo-language is longer than English, like German and French. */
 const LONGER = 0.4;
 
 /** Returns the text in accented letters, some doubled so that it is 40 % longer. */

@@ -17,7 +17,7 @@ export type TextKey = Exclude<keyof typeof english, `@${string}`>;
 /** Renders a tag of a text as HTML around its content. */
 export type Tags = Readonly<Record<string, (inside: string) => string>>;
 
-/** Writes the texts for one reader. */
+/** Renders the texts in one reader's language. */
 export interface Writer {
   readonly language: TextLanguage;
   /** The locale for `Intl`. */
@@ -59,7 +59,7 @@ const RECEIPT_TIME = {
   timeZoneName: 'short',
 } as const;
 
-/** HTML rendered for a tag, between texts. */
+/** HTML that was rendered for a tag, between plain texts. */
 interface Drawn {
   readonly drawn: string;
 }
@@ -83,7 +83,7 @@ function writeHtml(
 
 const ALL_POINTS = 10_000;
 
-/** Uses the decimals of ISO 4217, because `Intl` follows common usage. */
+/** Uses the decimals of ISO 4217, because those of `Intl` follow common usage. */
 function moneyText(
   minor: number,
   { currency, locale }: { readonly currency: string; readonly locale: string },
