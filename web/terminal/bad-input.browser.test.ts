@@ -88,7 +88,7 @@ test('the back button leaves no payment behind', async () => {
   assert.equal(await till.charge.count(), 0);
   await held.end();
   await till.result('Paid').waitFor();
-  // Leaves the app and comes back.
+  // Leaves the app and returns to it.
   await page.goto('about:blank');
   await page.goBack();
   await till.result('Paid').waitFor();
@@ -111,7 +111,7 @@ test('a second tab takes the till over in the middle of a tap; the first one say
   const second = tillOf({ ...first, page });
   await second.result('Paid').waitFor();
   await first.page.getByText('The till is open in another window').waitFor();
-  // The first request arrives late: the same tap with the same key.
+  // Releases the first request: it arrives late, as the same tap with the same key.
   await held.end();
   await second.newPayment.click();
   await second.amount.fill('1.');

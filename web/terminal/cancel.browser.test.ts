@@ -15,7 +15,7 @@ import { askFirst, readyWallet } from '../testing/wallet.ts';
 
 const stage = sharedStage();
 
-/** The time after which each of the three screens must be visible, as promised to the cashier. */
+/** Maximum time until each of the three screens is visible, as promised to the cashier. */
 const SHOWN_MS = 1_000;
 
 /** Taps with a pass whose payer must confirm, so that the payment waits. */
@@ -61,7 +61,7 @@ test('a cancel during the confirmation wins on all screens, or loses to the appr
 
   await tapAsking(till, terminal.id, pass);
   await wallet.button(/^Approve/).waitFor();
-  // The payer approves first, while the cancel request is on its way.
+  // The payer approves while the cancel request is on its way.
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

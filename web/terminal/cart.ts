@@ -22,8 +22,8 @@ export interface CartLine extends LineItem {
 }
 
 /**
- * The items of the next sale. Its sums are in minor units of `currency`, or in atoms of USDC if
- * that is `null`.
+ * The items of the next sale. Sums are in minor units of `currency`; if that is `null`, in atoms of
+ * USDC.
  */
 export interface Cart {
   readonly currency: string | null;
@@ -45,7 +45,7 @@ export function readQuantity(typed: string): string | null {
   return QUANTITY.test(text) ? text.replace(',', '.') : null;
 }
 
-/** Returns the quantity plus one, also for a weighed item. */
+/** Returns the quantity plus one, even for a weighed item. */
 export function plusOne(quantity: LineItem['quantity']): LineItem['quantity'] {
   const [whole = '0', fraction] = String(quantity).split('.');
   const more = Number(whole) + 1;
@@ -63,8 +63,8 @@ function within(cart: Cart): Cart {
 }
 
 /**
- * Adds an item. A cart in another currency than the till's starts over, because its prices are in
- * the old currency.
+ * Adds an item. If the till's currency has changed, starts a new cart, because the old prices are
+ * in the old currency.
  */
 export function addItem(cart: Cart | null, item: Sellable, currency: string | null): Cart {
   const before = cart?.currency === currency ? cart : { currency, lines: [], discount: 0 };
@@ -82,7 +82,7 @@ export function addItem(cart: Cart | null, item: Sellable, currency: string | nu
   return { ...before, lines: [...before.lines, line] };
 }
 
-/** Changes a line's quantity or discount; a change of `null` removes the line. */
+/** Changes a line's quantity or discount; `null` removes the line. */
 export function changeLine(
   cart: Cart,
   item: string,
@@ -108,14 +108,12 @@ export function isDiscounted(cart: Cart): boolean {
   return hasDiscount(saleOf(cart));
 }
 
-/** Returns the total of the sale, with the tax on top of prices that do not include it. */
+/** Returns the total of the sale, including tax on top of prices that exclude it. */
 export function cartTotal(cart: Cart): bigint {
   return salePrice(saleOf(cart));
 }
 
-/**
- * Returns the sum of the lines before the discount on the sale, which is that discount's maximum.
- */
+/** Returns the sum of the lines before the sale's discount; the discount cannot exceed it. */
 export function linesTotal({ lines }: Cart): bigint {
   return lines.reduce((sum, line) => sum + linePrice(line), 0n);
 }
@@ -124,7 +122,7 @@ export function lineTotal(line: CartLine): bigint {
   return linePrice(line);
 }
 
-/** Returns a line's price before its discount, which is the discount's maximum. */
+/** Returns a line's price before its discount; the discount cannot exceed it. */
 export function fullPriceOf(line: Pick<CartLine, 'quantity' | 'unit_amount'>): bigint {
   return fullPrice(line);
 }

@@ -2,7 +2,7 @@ import { type Cart, cartTotal } from './cart.ts';
 import { type Charging, createOf } from './charge.ts';
 import type { Create } from './phases.ts';
 
-/** Returns the payment for a cart, with the code of a manager who allows its discount. */
+/** Returns the payment for a cart, with the manager's code that allows its discount. */
 export function createOfCart(
   cart: Cart,
   charging: Charging & { readonly managerCode: string | null },

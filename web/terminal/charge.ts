@@ -45,7 +45,7 @@ export async function charge(
   },
   create: Create,
 ): Promise<void> {
-  // A till that has just lost its connection may not have noticed.
+  // A till that has just lost its connection may not have noticed that yet.
   const till = view.reached && (await isReachable()) ? null : await offline.till();
   const sale = (await till?.prepare(create)) ?? null;
   if (sale === null) return runner.dispatch({ type: 'charge', create });

@@ -154,7 +154,7 @@ test('a card with a PIN pays once its PIN is typed, and the PIN stays on the til
   await till.ask('2.50');
   const type = async (pin: string) => {
     await page.locator('.thing-pin.is-held').waitFor({ state: 'detached' });
-    // Typed as fast as by a reader, and still not mistaken for one.
+    // Typed as fast as a reader types, and still not mistaken for a reader's input.
     await page.keyboard.type(pin);
     await page.keyboard.press('Enter');
   };

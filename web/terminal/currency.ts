@@ -3,21 +3,21 @@ import type { TillView } from './till.ts';
 import type { Settings } from './till-storage.ts';
 
 /**
- * True if the digits on the keypad were typed in another currency than the till's, which its owner
- * has changed since. They must not be charged: 1250 yen are not 1250 dinars.
+ * True if the keypad's digits were typed in another currency, because the owner has changed the
+ * till's since. They must not be charged: 1250 yen are not 1250 dinars.
  */
 export function isTypedElsewhere(
   { split, typed, typedIn }: TillView['till'],
   currency: string | null | undefined,
 ): boolean {
-  // The till itself writes the parts of a split bill.
+  // The till itself fills in the parts of a split bill.
   if (split !== null || typed === '' || typedIn === undefined) return false;
   return currency !== undefined && typedIn !== currency;
 }
 
 /**
- * Returns the currency of typed amounts, or `null` for USDC. A split bill keeps its own.
- * `undefined` until the service has sent it; nothing can be charged before that.
+ * Returns the currency of typed amounts, or `null` for USDC. A split bill keeps its own currency.
+ * `undefined` until the service has sent it; until then nothing can be charged.
  */
 export function tillCurrency({
   device,

@@ -26,7 +26,7 @@ test('a second window shows the customer what the till does, and asks for nothin
   await till.ask('2.50');
   await display.getByRole('img', { name: 'Pay with any wallet' }).waitFor();
   await display.getByText('2.50 USDC').waitFor();
-  // After a reload, the display gets the till's state again.
+  // After a reload, the display receives the till's state again.
   await display.reload();
   await display.getByRole('img', { name: 'Pay with any wallet' }).waitFor();
   await till.testPass.selectOption('insufficient_funds');

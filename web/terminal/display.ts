@@ -7,14 +7,15 @@ import type { Outcome, Phase } from './phases.ts';
 /**
  * The content of the customer display. The window has no device key and sends no requests: it
  * receives everything from the till through a BroadcastChannel, which only windows of this origin
- * in this browser can read. It sends nothing back but the customer's tip.
+ * in this browser can read. It sends back only the customer's tip.
  */
 export type Shown =
   | { readonly at: 'idle' }
   | {
       readonly at: 'tip';
       /**
-       * The intent that the tip is for, so that a late choice cannot apply to the next customer.
+       * The intent to which the tip belongs, so that a late choice cannot apply to the next
+       * customer.
        */
       readonly intent: string;
       readonly atoms: bigint;
@@ -60,10 +61,10 @@ export type DisplayMessage =
   | { readonly type: 'hello' }
   | { readonly type: 'state'; readonly state: DisplayState }
   | { readonly type: 'bye' }
-  /** The tip that the customer chose: the only choice that a display sends. */
+  /** The tip that the customer chose, the only message that a display sends about a payment. */
   | { readonly type: 'tip'; readonly intent: string; readonly tip: bigint };
 
-/** True if the till, whose current state is `shown`, accepts the customer's choice. */
+/** True if the till, which currently shows `shown`, accepts the customer's choice. */
 export function takesTip(shown: Shown, { intent, tip }: { intent: string; tip: bigint }): boolean {
   return shown.at === 'tip' && shown.intent === intent && tip >= 0n && tip <= shown.atoms;
 }

@@ -8,14 +8,14 @@ const SIGNALS = {
   wait: { notes: [587], vibration: [40] },
 } as const;
 
-/** Long enough to be noticed out of the corner of an eye, while the text fades in. */
+/** Long enough to notice from the side, while the text fades in. */
 const COLOR_MS = 500;
 
 export type Signal = keyof typeof SIGNALS;
 
 let colorTimer = 0;
 
-/** Fills the screen with the color of the result, which is noticed before the text. */
+/** Fills the screen with the color of the result, which people notice before the text. */
 function showColor(kind: Signal): void {
   const { dataset } = document.documentElement;
   delete dataset.signal;

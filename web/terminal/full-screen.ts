@@ -4,8 +4,8 @@ export function hasFullScreen(): boolean {
 }
 
 /**
- * Fills the screen. Must be called from a click. A page cannot keep people in it: Escape, or a
- * gesture of the system, always leaves.
+ * Fills the screen. Must be called from a click. A page cannot prevent people from leaving: Escape,
+ * or a system gesture, always works.
  */
 export function enterFullScreen(): void {
   document.documentElement.requestFullscreen().catch(() => {});

@@ -113,8 +113,8 @@ const STATES: readonly State[] = [
   {
     name: 'after a tap whose answer was lost',
     enter: async (tried) => {
-      // Blocks reads of the intent, which would end the state, so that only the repeated tap is
-      // observed.
+      // Blocks reads of the intent, which would end the state, so that the test observes only the
+      // repeated tap.
       const silent = await loseAnswers(tried.till.page, INTENT);
       const lost = await enterChecking(tried, loseAnswers(tried.till.page, TAP));
       return {
@@ -141,7 +141,8 @@ const STATES: readonly State[] = [
       await till.result('Waiting for the customer to confirm').waitFor();
       const [intent] = await intentsOf(stage().sandbox, terminal);
       const path = `/test_helpers/payment_intents/${intent?.id}/payer_confirm`;
-      // Rejects: after an approval, no test could have this payer asked again at this merchant.
+      // Rejects, because after an approval no other test could make this payer confirm at this
+      // merchant.
       await postAsMerchant(stage().sandbox, path, { approve: false });
       await till.result('Declined').waitFor();
       await till.testPass.selectOption('ok');

@@ -88,7 +88,8 @@ test('a till reports its software once per start', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
-  // The first start reports its version, too; on a slow machine that happens after the till opens.
+  // The first start reports the till's version too. On a slow machine that happens after the till
+  // opens.
   await eventually('the first report', async () => {
     return (await terminalOf(sandbox, terminal)).software_version !== null;
   });
@@ -119,7 +120,7 @@ test('a sale by keyboard alone', async () => {
   const terminal = await addTestTerminal(shared.sandbox);
   const till = await openTill(browser, shared.sandbox, { terminal });
   const { page } = till;
-  // The field has the focus, so that the cashier can type at once.
+  // The field has the focus, so that the cashier can type immediately.
   await page.keyboard.type('3.20');
   await page.keyboard.press('Enter');
   await till.testPass.waitFor();
@@ -127,8 +128,8 @@ test('a sale by keyboard alone', async () => {
   await page.keyboard.type('ok');
   await till.result('Paid').waitFor();
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
-  // After the focused element is removed, Chromium sometimes drops the next keydown: one in
-  // eight reached the page as a keyup only.
+  // After the focused element is removed, Chromium sometimes drops the next keydown: for one key in
+  // eight, the page received only the keyup.
   await eventually('the next payment', async () => {
     if (await till.amount.isVisible()) return true;
     const isReached = (await focused()).startsWith('New payment');
@@ -189,7 +190,7 @@ test('Paid shows the sum that left the wallet, and a second reading covers no bu
   const { sandbox } = shared;
   const till = await openTill(browser, sandbox, { terminal: await addTestTerminal(sandbox) });
   const { page } = till;
-  // Types as a reader does, with all keys sent at once, however slow the test machine is.
+  // Types like a reader: sends all keys without a pause, however slow the test machine is.
   const read = () =>
     Promise.all(
       [...(sandbox.test.passes.ok ?? ''), 'Enter'].map((key) => page.keyboard.press(key)),

@@ -386,10 +386,10 @@ test('typed digits keep the currency in which they were typed', () => {
   const keypad = till({ at: 'keypad', remark: null, since: 10 });
   const yen = next(keypad, typed('1250', 'jpy'));
   assert.equal(yen.typedIn, 'jpy');
-  // Continued or shortened before the till knows its currency again: still yen.
+  // Editing the digits before the till knows its currency again keeps them in yen.
   assert.equal(next(yen, typed('12500', undefined)).typedIn, 'jpy');
   assert.equal(next(yen, typed('125', undefined)).typedIn, 'jpy');
-  // A new sum belongs to no currency until that is known.
+  // A new amount belongs to no currency until the till knows its own.
   for (const text of ['', '7', '9.1250']) {
     assert.equal('typedIn' in next(yen, typed(text, undefined)), false, text);
   }

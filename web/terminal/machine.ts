@@ -34,17 +34,17 @@ export type TillEvent = { readonly now: number } & (
   | { readonly type: 'cart'; readonly cart: Cart | null }
   | { readonly type: 'charge'; readonly create: Create }
   | { readonly type: 'charge_offline'; readonly sale: Pick<Asking, 'request' | 'lines'> }
-  /** The till cannot sell offline now, or cannot make this sale. */
+  /** The till currently cannot sell offline, or not this sale. */
   | { readonly type: 'not_offline'; readonly message: string }
-  /** An answer to this request is stored. */
+  /** A signed answer to this request was stored. */
   | { readonly type: 'accepted'; readonly request: OfflineRequest; readonly slip: Slip }
   | { readonly type: 'created'; readonly answer: Answer<Intent> }
-  /** The service took too long to answer, or the cashier chose not to wait. */
+  /** The service took too long to respond, or the cashier chose not to wait. */
   | { readonly type: 'gave_up' }
   | { readonly type: 'orphan_settled' }
   /** The customer has not paid, and the till continues offline. */
   | { readonly type: 'leave' }
-  /** An abandoned payment is canceled, or can no longer be canceled. */
+  /** An abandoned payment was canceled, or can no longer be canceled. */
   | { readonly type: 'left_settled'; readonly id: string }
   | { readonly type: 'found'; readonly intent: Intent }
   | { readonly type: 'tip'; readonly tip: bigint }
@@ -110,7 +110,7 @@ function phaseOf(intent: Intent, now: number, before: Before = {}): Phase {
 }
 
 /**
- * Enters a phase. A part of a split bill counts once, as soon as its payment is known to be paid.
+ * Enters a phase. A part of a split bill counts once, as soon as the till knows that it was paid.
  */
 function enter(till: Till, phase: Phase): Till {
   const isPaid = phase.at === 'result' && phase.outcome === 'paid';
@@ -125,7 +125,7 @@ function enter(till: Till, phase: Phase): Till {
   return { ...till, phase, split, typed: proposed(split) };
 }
 
-/** Returns the amount of a bill that a payment has covered, in the currency of the bill. */
+/** Returns the amount that a payment has contributed to a bill, in the bill's currency. */
 function partOf({ amount, presentment }: Intent, { currency }: Split): bigint {
   return BigInt(presentment !== null && currency !== null ? presentment.amount : amount);
 }
@@ -152,8 +152,8 @@ function onTapAnswered(till: Till, phase: Tapping, answer: Answer<Intent>, now: 
   const { tip } = tap;
   if (answer.is === 'done') return enter(till, phaseOf(answer.value, now, { tip }));
   if (answer.is === 'refused' && answer.error.code === 'payment_intent_unexpected_state') {
-    // This tap had no effect: another tap was first, or the intent has ended. The intent shows
-    // which.
+    // This tap had no effect, because another tap was first or the intent has ended. The intent
+    // shows which of these happened.
     return { ...till, phase: { at: 'following', intent, tip, since: now } };
   }
   const remark = knownUndone(answer);
@@ -259,14 +259,14 @@ function onAgain(till: Till, now: number): Till {
   return { ...till, phase: canceling };
 }
 
-/** True if the text was typed further or shortened, instead of replaced. */
+/** True if the text was extended or shortened; false if it was replaced. */
 function isEdited(before: string, after: string): boolean {
   return before !== '' && after !== '' && (after.startsWith(before) || before.startsWith(after));
 }
 
 function typedInto(till: Till, typed: string, currency: string | null | undefined): Till {
   const { typedIn: before, ...rest } = till;
-  // Digits added before the currency is known belong to the sum that they continue.
+  // Digits that are added before the currency is known belong to the amount that they continue.
   const typedIn = currency === undefined && isEdited(till.typed, typed) ? before : currency;
   return typedIn === undefined ? { ...rest, typed } : { ...rest, typed, typedIn };
 }
@@ -336,10 +336,7 @@ function onAction(till: Till, event: TillEvent): Till {
   }
 }
 
-/**
- * Returns the till's state after an event. A pure function; events that do not fit the state are
- * ignored.
- */
+/** Returns the till's state after an event. Pure; ignores events that do not fit the state. */
 export function next(till: Till, event: TillEvent): Till {
   const { phase } = till;
   const { now } = event;

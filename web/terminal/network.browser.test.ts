@@ -6,8 +6,7 @@ import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
 const stage = sharedStage();
 
 /**
- * The time after which `Offline` must disappear once the network is back, as promised to the
- * cashier.
+ * Maximum time until `Offline` disappears after the network is back, as promised to the cashier.
  */
 const BACK_MS = 1_000;
 

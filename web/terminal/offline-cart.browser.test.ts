@@ -5,7 +5,7 @@ import { fundedAccount } from '../testing/payer.ts';
 import { ownStage } from '../testing/stage.ts';
 import { addCatalogueItem, intentsOf, paymentsOf, setShop } from '../testing/till.ts';
 
-/** Carts and currencies at a till that is offline. */
+/** Tests carts and currencies at an offline till. */
 
 const stage = ownStage();
 
@@ -38,7 +38,7 @@ test('a cart with discounts is booked with its lines, its sum and its taxes', as
   await page.getByText('1 sale waits', { exact: true }).waitFor({ state: 'hidden' });
   const [intent] = await intentsOf(sandbox, terminal);
   const lines = intent?.line_items as readonly Record<string, unknown>[];
-  // 1.10 of 11.00: 0.70 of the coffees, 0.40 of the cake beside its own 0.20.
+  // 10 % of 11.00 is 1.10: 0.70 for the coffees, and 0.40 for the cake in addition to its own 0.20.
   assert.deepEqual(
     lines.map(({ name, quantity, unit_amount, discount }) => [
       name,

@@ -13,7 +13,7 @@ import { ownStage } from '../testing/stage.ts';
 import { intentsOf, paymentsOf } from '../testing/till.ts';
 import { haloChip } from './counter/halo-chip.ts';
 
-/** What a till accepts offline, and what it refuses. */
+/** Tests which sales a till accepts offline, and which it refuses. */
 
 const stage = ownStage();
 
@@ -40,7 +40,7 @@ test('above a limit nothing is requested, and the message names the limit', asyn
   await fits(page);
   await till.newPayment.click();
 
-  // The same wallet again, above its daily limit: the till waits for another wallet.
+  // The same wallet again is above its daily limit, so the till waits for another wallet.
   const second = await till.request('3.00');
   await fits(page);
   await till.answer(await signRequest(wallet, second));
@@ -86,11 +86,11 @@ test('credentials that only the service can check, and wrong answers, are refuse
   const forged = await stranger().signTypedData(offlineMessage(read, wallet.address));
   await till.answer(writeAnswer(answerTo(read, { from: wallet.address, signature: forged })));
   await sees(till, /signature doesn’t match/);
-  // A keyboard reader types a pass, wherever the focus is.
+  // A keyboard reader types a pass, regardless of the focus.
   await page.keyboard.type('nfc_00000000000000000000000000000000000000');
   await page.keyboard.press('Enter');
   await sees(till, /Passes, codes and cards that don’t sign can’t be checked/);
-  // A keyboard reader types the answer.
+  // A keyboard reader types the wallet's answer.
   await page.keyboard.type(answer);
   await page.keyboard.press('Enter');
   await till.result('Accepted offline').waitFor();
@@ -187,7 +187,7 @@ test('a payment that was open when the connection ended does not block the till'
   await till.close();
 });
 
-/** Returns the time of the last contact that the till stores, by the service's clock. */
+/** Returns the time of the last contact, by the service's clock, that the till has stored. */
 function keptContact({ page }: OfflineWindow): Promise<number> {
   return page.evaluate(
     () =>
@@ -221,7 +221,7 @@ test('a deactivated till gets no more time to sell offline', async () => {
     );
   await refused();
   await page.waitForTimeout(3_000);
-  // It still reads itself when its page is loaded.
+  // The till still reads its own terminal when its page is loaded.
   const told = page.waitForResponse((response) => response.url().endsWith('/v1/terminal'));
   await page.reload();
   assert.equal((await told).status(), 200);

@@ -30,7 +30,7 @@ import { ownStage } from '../testing/stage.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 import type { HeldSale } from './offline/held-sales.ts';
 
-/** What a till stores of its offline sales, and how it forwards them. */
+/** Tests what a till stores about its offline sales, and how it forwards them. */
 
 const stage = ownStage();
 
@@ -42,7 +42,7 @@ async function acceptOne(till: OfflineWindow, wallet: PrivateKeyAccount): Promis
   return answer;
 }
 
-/** Waits until the till has forwarded everything, and this many sales are paid. */
+/** Waits until the till has forwarded everything and `count` sales are paid. */
 async function forwards(till: Pick<OfflineWindow, 'page' | 'terminal'>, count: number) {
   const { sandbox } = stage();
   const ask = async () => {
@@ -56,9 +56,11 @@ async function forwards(till: Pick<OfflineWindow, 'page' | 'terminal'>, count: n
   return sales;
 }
 
-/** Bytes as text in every coding that a page could store, less the ends, which vary. */
+/**
+ * Returns the bytes as text in every encoding that a page could use, without the ends, which vary.
+ */
 function codingsOf(bytes: Uint8Array<ArrayBuffer>): readonly string[] {
-  // In base64 and base32, the letters depend on the place of the first byte.
+  // In base64 and base32, the letters depend on the offset of the first byte.
   const shifted = [0, 1, 2, 3, 4].map((by) => bytes.slice(by));
   return [
     Buffer.from(bytes).toString('hex'),
@@ -69,7 +71,7 @@ function codingsOf(bytes: Uint8Array<ArrayBuffer>): readonly string[] {
   ];
 }
 
-/** A secret as it is written, and its bytes, in every coding. */
+/** Returns a secret's text, and its bytes in every encoding. */
 function spellingsOf(secret: string): readonly string[] {
   const text = Buffer.from(secret);
   const bytes = secret.startsWith('0x') ? fromHex(secret as Hex) : null;
@@ -128,7 +130,7 @@ test('a till’s storage reveals neither its device key nor customers’ signatu
     assert.ok(text.length >= 16, text);
     assert.ok(!all.includes(text.toLowerCase()), text);
   }
-  // The search finds what is stored: the nonce is no secret.
+  // Proves that the search works: it finds the nonce, which is stored but not secret.
   assert.ok(spellingsOf(held.nonce).some((text) => all.includes(text.toLowerCase())));
   assert.match(all, /key, extractable: false/);
   assert.match(all, /sales/, 'the sale is there');
@@ -150,7 +152,7 @@ test('a till that is paired again, or whose shift has ended, forwards its sales'
   await till.checkAccessibility();
   await dialog.getByRole('button', { name: 'End shift' }).click();
   await page.getByText('1 sale waits', { exact: true }).waitFor();
-  // The key ends when a new pairing code is used.
+  // The device key becomes invalid when a new pairing code is used.
   const code = await till.terminal.pairingCode();
   await fetch(`${sandbox.base_url}/device/v1/pair`, {
     method: 'POST',
@@ -173,7 +175,7 @@ test('a clock that is wrong by a day changes nothing', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 10_000_000n);
   const day = 24 * 3_600_000;
-  // With the longest validity, a day more would be above the service's 72 hours.
+  // With the longest validity, one more day would exceed the service's 72 hours.
   const limits = { ...WIDE_LIMITS, hours: 72 };
   for (const offsetMs of [day, -day]) {
     const prepare = ({ page }: { readonly page: Page }) => setClock(page, offsetMs);
@@ -329,7 +331,7 @@ test('a page that ends while it stores a sale has accepted it, or asks again', a
     void field.press('Enter').catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, ms));
     const crashed = till.page.waitForEvent('crash');
-    // A crashed page answers no calls.
+    // A crashed page never responds.
     void session.send('Page.crash').catch(() => {});
     await crashed;
     await till.page.close();
@@ -373,7 +375,8 @@ test('two tabs never forward at the same time: the second waits for the answer',
   await other.goto(`${sandbox.web_url}/terminal`);
   await other.getByRole('button', { name: /^Use it here/ }).click();
   await other.getByText('1 sale waits', { exact: true }).waitFor();
-  // The other tab has begun with its queue; without the lock it forwards within half a second.
+  // The other tab has started with its queue. Without the lock it would forward within half a
+  // second.
   await other.waitForTimeout(3_000);
   assert.equal(sent, 0, 'both tabs forward');
   release();
@@ -497,7 +500,7 @@ test('a proxy with a lower limit, and refused records, stop no other record', as
   const sample = await till.request('1.00');
   await till.cancel.click();
   const sales = await signSales(sample, { wallets: [wallet], count: 6 });
-  // The service answers 400 to the whole request, whatever else it holds.
+  // The service responds with 400 to the whole request, whatever else it contains.
   const broken = [0, 3].map((at) => ({ ...present(sales[at], 'a sale'), salt: '0x00' as Hex }));
   const unread = { is: 'unread', code: 'parameter_invalid', message: '' } as const;
   await putSales(
@@ -522,7 +525,10 @@ test('a proxy with a lower limit, and refused records, stop no other record', as
   await till.close();
 });
 
-/** Lets reads of stored sales fail while `isFaulty` is set, and closes connections as faults do. */
+/**
+ * Makes reads of stored sales fail while `isFaulty` is set, and closes connections as a fault
+ * would.
+ */
 function breakStorage(): void {
   const { getAll } = IDBObjectStore.prototype;
   IDBObjectStore.prototype.getAll = function (...parts) {
@@ -555,7 +561,7 @@ test('a storage that cannot be read hides no accepted sale, and blocks no button
   await page.evaluate(() => Object.assign(globalThis, { isFaulty: true }));
   await till.cancel.click();
   await page.getByRole('alert').filter({ hasText: 'could not check' }).waitFor();
-  // The till still waits, because it does not know.
+  // The till still waits, because it does not know whether the sale was stored.
   await till.answer(await signRequest(wallet, request));
   await till.result('Accepted offline').waitFor();
   await page.getByText('1 sale waits', { exact: true }).waitFor();

@@ -20,7 +20,7 @@ import { addPrinter, printedJobs } from '../testing/printer.ts';
 import { ownStage } from '../testing/stage.ts';
 import { paymentsOf } from '../testing/till.ts';
 
-/** What a till can do with a sale that it cannot forward, and how a sale is found again. */
+/** Tests how a till handles sales that it cannot forward, and how it finds a sale again. */
 
 const stage = ownStage();
 
@@ -115,7 +115,7 @@ test('a record that the service refuses stays over a reload, and is sent again',
   const good = await sellOffline(till, '1.20');
   await till.newPayment.click();
   const nonce: Hex = `0x${'5a'.repeat(32)}`;
-  // The nonce of another sale: the service cannot know what was signed.
+  // A record with another sale's nonce: the service cannot know what was signed.
   await putSales(page, [{ ...good, nonce, acceptedAt: new Date().toISOString() }]);
   await page.reload();
   await page.getByText('2 sales wait', { exact: true }).waitFor();
@@ -176,7 +176,7 @@ test('the code on the printed slip finds the sale again', async () => {
   await till.close();
 });
 
-/** Changes the fees as governance does once its delay has passed. */
+/** Changes the fee rates as governance does after its delay. */
 async function changeFees(rates: { acquirer: number; protocol: number; cashback: number }) {
   const { sandbox } = stage();
   const settlement = sandbox.test.settlement as Hex;
@@ -212,7 +212,7 @@ test('a sale that was signed for fees of before bounces, and the till says why',
       [bounced?.nonce, bounced?.status, bounced?.bounce_reason, bounced?.payment],
       [old.nonce, 'bounced', 'rates_changed', null],
     );
-    // With the new fees the next sale is paid.
+    // The next sale uses the new rates and is paid.
     const told = page.waitForResponse((response) => response.url().endsWith('/v1/terminal'));
     await page.reload();
     await page.getByRole('link', { name: 'Till' }).click();

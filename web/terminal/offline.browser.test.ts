@@ -42,7 +42,7 @@ test('a till sells offline to a wallet that signs, and forwards the sale', async
   await till.close();
 });
 
-/** Sends the answer and cancels this many milliseconds later. Code of the page. */
+/** Code for the page: sends the answer, and cancels this many milliseconds later. */
 const SEND_AND_CANCEL = (waitMs: number) =>
   new Promise<void>((resolve) => {
     const answer = document.querySelector<HTMLInputElement>('input[data-name="Answer"]');
@@ -73,7 +73,7 @@ test('a cancel beside an answer ends in one sale that is shown, or in none', asy
     }
     await till.amount.waitFor();
   }
-  // A sale that was stored unseen would be forwarded, and counted here.
+  // After a reload, a sale that was stored unseen would be forwarded and counted here.
   await page.reload();
   await till.amount.waitFor();
   const waits = { 0: 'no sale', 1: '1 sale waits' }[accepted] ?? `${accepted} sales wait`;

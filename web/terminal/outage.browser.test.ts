@@ -22,23 +22,23 @@ import { addTestTerminal } from '../testing/till.ts';
 import { isFinal } from './offline/held-sales.ts';
 
 /**
- * The network is cut while four tills sell: two till pages in browsers of their own, and two
- * terminals without a browser. Tills are killed at random. Then the line is back, but loses
- * requests and answers, and the service is killed while it takes the queue.
+ * Cuts the network while four tills sell: two till pages in separate browsers, and two terminals
+ * without a browser. Kills tills at random. Then the line is back, but loses requests and
+ * responses, and the service is killed while it accepts the queue.
  */
 
 const OUTAGE_MS = Number(process.env.OUTAGE_MINUTES ?? 0.5) * 60_000;
-/** The line is bad for this long after the outage. */
+/** Time after the outage for which the line loses messages. */
 const BAD_LINE_MS = 30_000;
-/** By then, every sale must be decided: an hour's queue takes some minutes. */
+/** Time limit for deciding every sale: an hour's queue takes some minutes. */
 const DECIDED_MS = 120_000 + OUTAGE_MS / 2;
 const RICH = 24;
 const POOR = 4;
-/** Enough for a few sales: the others bounce. */
+/** Enough for a few sales; the others bounce. */
 const POOR_USDC = 8_000_000n;
 const RICH_USDC = 1_000_000_000_000n;
 const SHARED_EVERY = 20;
-/** Far above what an hour sells. */
+/** Far above the sales of an hour. */
 const LIMITS = {
   per_payment: 10_000_000,
   per_card_per_day: 1_000_000_000_000,
@@ -49,7 +49,7 @@ const LIMITS = {
 
 const random = createRandom(SEED, 'outage');
 
-/** The service behind a line that can be cut. */
+/** Starts the service behind a line that can be cut. */
 async function openService() {
   const [folder, database, port] = [
     await temporaryDataDir(),
@@ -73,9 +73,9 @@ async function openService() {
     folder: folder.path,
     db: database.db,
     line,
-    /** As tills reach it, through the line. */
+    /** The address that tills use, through the line. */
     sandbox: at(env.TAPLINE_PUBLIC_URL),
-    /** As the merchant's server reaches it. */
+    /** The address that the merchant's server uses. */
     direct: at(`http://127.0.0.1:${port}`),
     kill: async () => {
       await network.kill();
@@ -120,18 +120,18 @@ async function openTills({ folder, sandbox, db }: Service, isCut: () => boolean)
 }
 
 interface Course {
-  /** Nonces of the sales that a till said it has accepted. */
+  /** Nonces of the sales that a till reported as accepted. */
   readonly accepted: Set<string>;
   /** How often each till was killed. */
   readonly kills: Map<OutageTill, number>;
-  /** Resolve once a killed till runs again. */
+  /** Promises that resolve once a killed till runs again. */
   readonly restarts: Map<OutageTill, Promise<void>>;
   isOver: boolean;
 }
 
 const killsOf = ({ kills }: Course, till: OutageTill) => kills.get(till) ?? 0;
 
-/** Sells until the outage ends. A call that fails because the till was killed is no sale. */
+/** Sells until the outage ends. A call that fails because the till was killed counts as no sale. */
 async function sellAt(till: OutageTill, course: Course, wallets: readonly PrivateKeyAccount[]) {
   while (!course.isOver) {
     await course.restarts.get(till);
@@ -161,7 +161,7 @@ async function killTills(tills: readonly OutageTill[], course: Course, signal: A
   }
 }
 
-/** Gives sales of one till to the other, too: whichever forwards first, each settles once. */
+/** Copies sales of one till to the other. Whichever forwards a sale first, it settles once. */
 async function shareSales([one, other]: readonly ProcessTill[], accepted: Course['accepted']) {
   assert.ok(one !== undefined && other !== undefined);
   const sales = (await one.sales()).filter(({ nonce }) => accepted.has(nonce));
@@ -176,14 +176,17 @@ function cut(line: TcpProxy): void {
   line.cutAll();
 }
 
-/** Passes the tills' requests on, but loses some, and the answers to others. */
+/** Forwards the tills' requests, but loses some of them, and the responses to others. */
 async function badLine(line: TcpProxy): Promise<void> {
   line.onClientBytes = () => random.pick(['pass', 'pass', 'pass', 'pass_and_cut', 'cut']);
   await sleep(BAD_LINE_MS);
   line.onClientBytes = () => 'pass';
 }
 
-/** Kills the service twice while sales are on their way. @returns how many it had by then. */
+/**
+ * Kills the service twice while it is receiving sales.
+ * @returns the number that it had stored by then.
+ */
 async function killService({ db, kill }: Service): Promise<readonly bigint[]> {
   const taken: bigint[] = [];
   for (let time = 0; time < 2; time++) {
@@ -203,7 +206,7 @@ async function killService({ db, kill }: Service): Promise<readonly bigint[]> {
   return taken;
 }
 
-/** Waits until every till says of all its sales how they ended. */
+/** Waits until every till reports the result of all its sales. */
 async function decided(tills: readonly OutageTill[]) {
   let held: Awaited<ReturnType<OutageTill['sales']>>[] = [];
   const done = await waitUntil(async () => {

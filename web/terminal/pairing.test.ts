@@ -4,7 +4,7 @@ import type { Device } from '../data/device.ts';
 import { forgetMerchant, isSameMerchant, type Target } from './pairing.ts';
 import { keepSettings, keptSettings } from './till-storage.ts';
 
-/** Stands in for the page's localStorage. */
+/** Replaces the page's localStorage. */
 const kept = new Map<string, string>();
 Object.assign(globalThis, {
   localStorage: {

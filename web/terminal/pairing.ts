@@ -43,13 +43,13 @@ function problemOf(answer: Exclude<Answer<unknown>, { is: 'done' }>): Problem {
 }
 
 /**
- * True if a device key was entered in place of a code; sandboxes and large roll-outs hand keys out.
+ * True if a device key was entered instead of a code; sandboxes and large roll-outs hand out keys.
  */
 function isKey(code: string): boolean {
   return code.startsWith('tldk_');
 }
 
-/** Looks up which terminal a code belongs to, without using it up or changing anything. */
+/** Looks up the terminal of a code, without consuming the code or changing anything. */
 export async function lookAt(text: string): Promise<Target | Problem> {
   const code = text.trim();
   if (isKey(code)) {
@@ -92,8 +92,9 @@ export function endPin(): void {
 }
 
 /**
- * True if the PIN, cashier and shift may be kept: for the same terminal and for another one of the
- * same merchant. A device that changes merchants must not keep the previous owner's PIN.
+ * True if the PIN, cashier and shift may be kept: for the same terminal, and for another terminal
+ * of the same merchant. A device that moves to another merchant must not keep the previous owner's
+ * PIN.
  */
 export function isSameMerchant({ pairing, from, to }: Pick<Change, 'pairing' | 'from' | 'to'>) {
   if (to.device.id === pairing.terminal) return true;
@@ -114,7 +115,7 @@ export function forgetMerchant(): void {
 }
 
 /**
- * Returns the terminal that this device is paired as, or `null` if the service no longer accepts
+ * Returns the terminal with which this device is paired, or `null` if the service no longer accepts
  * its key.
  */
 export async function presentDevice({ key }: Pairing): Promise<Device | null | Problem> {
@@ -155,7 +156,7 @@ export interface Change {
   readonly hasOpenPayment: boolean;
 }
 
-/** Returns the proof required, or the reason why the change is refused. */
+/** Returns the required proof, or the reason why the change is refused. */
 export function proofFor(change: Change): Proof | Problem {
   const { pairing, from, to, way, hasPin } = change;
   const isSame = to.device.id === pairing.terminal;
@@ -174,7 +175,7 @@ export function proofFor(change: Change): Proof | Problem {
   return isLive ? 'manager' : 'click';
 }
 
-/** True if the code proves that a manager of the current terminal agrees. Uses the code up. */
+/** True if the code proves that a manager of the current terminal agrees. Consumes the code. */
 export async function managerAgrees(code: string, pairing: Pairing): Promise<Problem | null> {
   const found = await lookAt(code);
   if ('problem' in found) return found;

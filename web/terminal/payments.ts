@@ -1,7 +1,7 @@
 import type { Answer } from '../data/api.ts';
 import type { DeviceApi, Payment } from '../data/device.ts';
 
-/** Enough for 20,000 payments, more than any shift has. */
+/** Maximum number of pages: 20,000 payments, more than any shift has. */
 const MOST_PAGES = 200;
 
 /** Returns this terminal's payments since a time, newest first. */

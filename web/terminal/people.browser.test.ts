@@ -14,7 +14,7 @@ import {
   type TillWindow,
 } from '../testing/till.ts';
 
-/** People at one till: signing in, handing over, and what requires a PIN. */
+/** Tests cashiers at one till: signing in, handing over, and actions that require a PIN. */
 
 let db: Database;
 
@@ -119,7 +119,7 @@ test('five wrong PINs stop a person for a while, and nobody else', async () => {
     await page.keyboard.press('Enter');
     return (await answer).status();
   };
-  // The PIN of another person is wrong, too.
+  // Another cashier's PIN counts as wrong, too.
   for (const text of ['0000', '8888', '77777', '1111', '2222']) {
     assert.equal(await enter('Eve', text), 403, text);
     await page.getByText('Wrong PIN.').waitFor();

@@ -29,7 +29,7 @@ export type Tap = {
 /** A failure without a charge. */
 export interface Remark {
   readonly kind: 'not_sent' | 'refused' | 'needs_manager' | 'code_invalid';
-  /** The service's own message, if it sent one, or why the till cannot sell offline. */
+  /** The service's own message, if it sent one, or the reason why the till cannot sell offline. */
   readonly message: string | null;
 }
 
@@ -61,7 +61,10 @@ export interface Open extends Timed {
   readonly remark: Remark | null;
 }
 
-/** A tap was sent, or may have been. Only its response or the end of the intent ends this phase. */
+/**
+ * A tap was sent, or may have been sent. Only its response or the end of the intent ends this
+ * phase.
+ */
 export interface Tapping extends Timed {
   readonly at: 'tapping';
   readonly intent: Intent;
@@ -96,7 +99,7 @@ export interface Result extends Timed {
   readonly intent: Intent;
 }
 
-/** An offline sale: the till waits for the signature of the customer's card or phone. */
+/** An offline sale that waits for the signature of the customer's card or phone. */
 export interface Asking extends Timed {
   readonly at: 'asking';
   readonly request: OfflineRequest;
@@ -104,13 +107,13 @@ export interface Asking extends Timed {
   readonly lines: SaleLines | null;
 }
 
-/** A signature is in the till's storage. Nothing has been paid yet. */
+/** A signature was stored on the till. Nothing has been paid yet. */
 export interface Accepted extends Timed {
   readonly at: 'accepted';
   readonly slip: Slip;
 }
 
-/** What a customer gets for a sale that was accepted offline. It is not a receipt. */
+/** The slip that a customer gets for a sale accepted offline. It is not a receipt. */
 export interface Slip {
   /** The first digits of the authorization's nonce, by which the sale is found later. */
   readonly code: string;
@@ -136,7 +139,7 @@ export interface Till {
   readonly typed: string;
   /**
    * The currency in which `typed` was typed, `null` for USDC. Absent if the till did not know its
-   * currency yet: the digits then take the one that arrives.
+   * currency yet: the digits then get the currency that the service sends.
    */
   readonly typedIn?: string | null;
   readonly split: Split | null;

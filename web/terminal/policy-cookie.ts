@@ -1,8 +1,8 @@
 import { fromRoot } from '../data/root-path.ts';
 
 /**
- * Cookies that the server reads, so that the till's content security policy allows a connection
- * beyond the service: from the next load of the page on.
+ * Cookies that the server reads. From the page's next load on, the till's content security policy
+ * then allows a connection besides the one to the service.
  */
 type Name = 'tapline_reader_port' | 'tapline_signer';
 

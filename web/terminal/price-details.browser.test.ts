@@ -44,7 +44,7 @@ test('a refund of a sale in euros is typed and shown in euros', async () => {
   const expected = Math.floor((Number(intent?.amount) * 100) / 250);
   assert.equal(payment?.amount_refunded, expected);
   await shows(page, '€1.00', usdc(expected));
-  // Refunds the rest after any earlier refunds.
+  // Refunds the rest that earlier refunds have left.
   await page.getByRole('button', { name: /^Refund/ }).click();
   await dialog.getByRole('button', { name: 'Refund €1.50', exact: true }).click();
   await page.getByText('Refunded', { exact: true }).first().waitFor();
@@ -144,7 +144,7 @@ test('digits typed in one currency never become a sum of another', async () => {
   await page.reload();
   await page.getByRole('button', { name: 'Charge ¥1,250', exact: true }).waitFor();
   await setShop(sandbox, { currency: 'kwd' });
-  // The service says only at the second request which terminal this is.
+  // The service identifies the terminal only in response to the second request.
   let asked = 0;
   await page.route('**/api/device/v1/terminal', (route) => {
     asked += 1;
@@ -155,7 +155,7 @@ test('digits typed in one currency never become a sum of another', async () => {
     return route.fallback();
   });
   await page.reload();
-  // Until then the digits stay, without a sum that could be charged.
+  // Until then the digits stay, but do not form an amount that could be charged.
   assert.equal(await till.amount.inputValue(), '1250');
   assert.equal(await till.charge.isDisabled(), true);
   assert.equal((await till.charge.textContent())?.trim(), 'Charge');
@@ -167,7 +167,7 @@ test('digits typed in one currency never become a sum of another', async () => {
   await till.amount.fill('1.250');
   await page.getByRole('button', { name: /^Charge KWD\s1\.250$/ }).waitFor();
   assert.equal(await page.getByText('Enter the amount again').count(), 0);
-  // What is typed before the currency is known takes the one that arrives.
+  // Digits typed before the currency is known get the currency that the service sends.
   asked = 0;
   await page.reload();
   await till.amount.fill('2.5');
@@ -223,7 +223,7 @@ test('pay page and dashboard show both sums of a sale', async () => {
   await till.close();
 });
 
-/** A name of the greatest length that the catalog accepts. */
+/** A name of the maximum length that the catalog accepts. */
 const LONG_NAME = 'Donaudampfschifffahrtsgesellschaftstorte mit Sahne '
   .repeat(4)
   .slice(0, 200)

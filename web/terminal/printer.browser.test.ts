@@ -110,7 +110,7 @@ function checkPlaces(line: string, image: Image): void {
     const from = cellsOf(line.slice(0, index)) * CELL;
     const to = from + cellsOf(part) * CELL;
     assert.ok(hasInk(from, to), `no dots for ${part}`);
-    // A letter may reach a little over its cell.
+    // A letter may extend slightly beyond its cell.
     assert.ok(!hasInk(clear, from - 2), `dots before ${part}`);
     clear = to + 2;
   }
@@ -155,7 +155,7 @@ test('Japanese and Arabic letters are printed as dots in their place', async () 
     assert.deepEqual([image.width, image.rows], [48 * CELL, 28]);
     checkPlaces(line, image);
   });
-  // Letters of the code page stay text: é is 0x82, è is 0x8a.
+  // Letters of the code page remain text: é is 0x82, è is 0x8a.
   assert.ok(job.includes(Buffer.from('Caf\x82 cr\x8ame', 'latin1').toString('hex')));
   await till.close();
 });

@@ -22,7 +22,7 @@ interface Serial {
 
 /** The usual default of serial printers. USB printers accept any rate. */
 const BAUD_RATE = 9600;
-/** A printer without paper accepts no data, so give up after this long. */
+/** Time-out for a printer without paper, which accepts no data. */
 const PRINT_MS = 10_000;
 
 function serial(): Serial | null {
@@ -73,13 +73,12 @@ export function openDrawer(): Promise<void> {
 /** Font A of receipt printers: 384 dots for 32 characters, 576 for 48. */
 const CELL = { width: 12, height: 28 };
 const BASELINE = 21;
-/** A pixel darker than this is printed as a dot. */
+/** Brightness below which a pixel is printed as a dot. */
 const THRESHOLD = 140;
 
 /**
- * Draws a line as dots if the printer lacks its script; this computer has fonts for it. Name and
- * value keep their cells. Each is drawn as a whole, so that letters join and follow their
- * direction.
+ * Draws a line as dots if the printer lacks its script, using this computer's fonts. Name and value
+ * keep their cells. Each is drawn as a whole, so that letters join and follow their direction.
  */
 function drawLine(line: string, columns: number): Raster {
   const width = columns * CELL.width;
@@ -103,7 +102,7 @@ function drawLine(line: string, columns: number): Raster {
   return { bytesPerRow: width / 8, rows: CELL.height, dots };
 }
 
-/** Prints lines that are laid out for the paper's width. */
+/** Prints lines that fit the paper's width. */
 export function printText(
   text: string,
   { width }: NonNullable<Settings['printer']>,

@@ -2,7 +2,10 @@ import type { LineItem } from '#prices/lines.ts';
 import { textLocale } from '../ui/text/t.ts';
 import { decimalSeparator } from '../ui/typed-sum.ts';
 
-/** Formats a quantity with all of its decimals and the reader's separator: `0.350` or `0,350`. */
+/**
+ * Formats a quantity with all of its decimals and the reader's decimal separator: `0.350` or
+ * `0,350`.
+ */
 export function quantityText(quantity: LineItem['quantity']): string {
   return String(quantity).replace('.', decimalSeparator(textLocale()));
 }

@@ -28,7 +28,7 @@ after(async () => {
   await shared.close();
 });
 
-/** Adds a Web NFC reader to Chromium, which lacks one. Tests hold passes against it. */
+/** Adds a Web NFC reader to Chromium, which has none. Tests hold passes to it. */
 async function addNfcReader(page: Page): Promise<void> {
   await page.addInitScript(() => {
     class NDEFReader extends EventTarget {
@@ -50,13 +50,14 @@ async function addNfcReader(page: Page): Promise<void> {
 interface Camera {
   /** The code in view, or empty. */
   code: string;
-  /** The number of times that the page opened the camera, and how many of its tracks still run. */
+  /** Number of times that the page opened the camera; `running` counts its open tracks. */
   asked: number;
   running: number;
 }
 
 /**
- * Adds a camera with a BarcodeDetector to Chromium, which lacks one. `showCode` sets what it sees.
+ * Adds a camera with a BarcodeDetector to Chromium, which has none. `showCode` sets the code in
+ * view.
  */
 async function addCamera(page: Page, code = ''): Promise<void> {
   await page.addInitScript((first) => {
@@ -153,7 +154,7 @@ function typeAsReader({ keyboard }: Page, text: string): Promise<unknown> {
 }
 
 /**
- * Types like a reader set to a US layout on a computer set to a German one.
+ * Types like a reader with a US layout on a computer with a German one.
  * @param lacks True if the events have no `code`.
  */
 function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void> {
@@ -289,7 +290,7 @@ test('a decoder that does not load is not blamed on the camera', async () => {
   await page.route(/qr-decoder/, (route) => route.abort());
   await page.goto(`${sandbox.web_url}/terminal`);
   const scan = page.getByRole('button', { name: 'Scan the code' });
-  // The first time, the page reloads itself, as after an update that brings the file.
+  // The first failure reloads the page, as after an update, and the file is then available.
   await Promise.all([page.waitForEvent('load'), scan.click()]);
   await scan.click();
   await page.getByRole('alert').getByText('The code reader could not be loaded.').waitFor();

@@ -1,6 +1,6 @@
 /**
- * Encrypts what this till stores, with a key that scripts may use but not read. A copy of the
- * database through scripts therefore reveals neither the device key nor customers' signatures.
+ * Encrypts the data that this till stores, with a key that scripts can use but not read. A script
+ * that copies the database learns neither the device key nor customers' signatures.
  */
 
 const DATABASE = 'tapline.terminal';
@@ -32,7 +32,8 @@ async function open(): Promise<IDBDatabase> {
     request.result.createObjectStore(TERMS);
   };
   const database = await resultOf(request);
-  // The browser may close it, after a fault or because data was deleted. The next call reopens it.
+  // The browser may close the database after a fault, or because data was deleted. The next call
+  // reopens it.
   database.onclose = () => {
     opened = undefined;
   };
@@ -41,7 +42,7 @@ async function open(): Promise<IDBDatabase> {
 
 let opened: Promise<IDBDatabase> | undefined;
 
-/** @throws DOMException if the browser has no storage. */
+/** Opens the database. @throws DOMException if the browser has no storage. */
 export async function tillDatabase(): Promise<IDBDatabase> {
   opened ??= open().catch((error: unknown) => {
     // The next call tries again.
@@ -51,7 +52,7 @@ export async function tillDatabase(): Promise<IDBDatabase> {
   return opened;
 }
 
-/** Returns the key of this browser. The first window that needs it generates it. */
+/** Returns this browser's key. The first window that needs it generates it. */
 async function makeKey(): Promise<CryptoKey> {
   const database = await tillDatabase();
   const read = () => database.transaction(KEYS).objectStore(KEYS).get(SEAL);
@@ -61,7 +62,7 @@ async function makeKey(): Promise<CryptoKey> {
   const made = await crypto.subtle.generateKey(aes, false, ['encrypt', 'decrypt']);
   const strict = { durability: 'strict' } as const;
   const store = database.transaction(KEYS, 'readwrite', strict).objectStore(KEYS);
-  // If another window was faster, its key is used.
+  // If another window was faster, this one uses its key.
   await resultOf(store.add(made, SEAL)).catch(() => undefined);
   return (await resultOf(read())) as CryptoKey;
 }
@@ -88,7 +89,10 @@ export async function seal(text: string): Promise<Sealed> {
   return { iv, data };
 }
 
-/** @throws DOMException if another browser encrypted it, or if it was changed. */
+/**
+ * Decrypts the data.
+ * @throws DOMException if another browser encrypted it, or if it was changed.
+ */
 export async function unseal({ iv, data }: Sealed): Promise<string> {
   const bytes = await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, await sealingKey(), data);
   return new TextDecoder().decode(bytes);

@@ -43,7 +43,7 @@ test('a bill in equal parts is paid to the last cent, under one group', async ()
   await page.getByText('Part 1 of 3').waitFor();
   await payPart(till);
   await page.getByText('Part 2 of 3').waitFor();
-  // A reload in the middle of a split bill keeps it.
+  // A reload in the middle of a split bill does not lose the bill.
   await page.reload();
   await page.getByText('Part 2 of 3').waitFor();
   await payPart(till);

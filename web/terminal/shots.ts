@@ -142,8 +142,8 @@ const SELLING: readonly Shot[] = [
 ];
 
 /**
- * Takes a screenshot with a camera that has no picture, or without a camera. This Chromium has no
- * code reader.
+ * Takes a screenshot with a camera that delivers no picture, or without a camera. This Chromium
+ * cannot read codes.
  */
 function cameraShot(name: string, allowed: boolean): Shot {
   return tillShot(name, async ({ till }) => {
@@ -329,7 +329,7 @@ async function showWaits({ till }: Stage, waits_for: string): Promise<void> {
       const intent = { ...(await response.json()), status: 'processing', payment: null, waits_for };
       await route.fulfill({ response, json: intent });
     } catch {
-      // A long poll was still in flight when the window was closed.
+      // The window was closed while a long poll was in flight.
     }
   });
   await till.testPass.selectOption('ok');
@@ -366,7 +366,7 @@ const SELDOM: readonly Shot[] = [
   }),
 ];
 
-/** Lets the till sell offline, in the service's name, and cuts its connection. */
+/** Allows offline sales by changing the service's responses, and cuts the till's connection. */
 async function sellOffline({ till, terminal, sandbox }: Stage): Promise<OfflineWindow> {
   const { page } = till;
   await grantStorage(till);

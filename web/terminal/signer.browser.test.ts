@@ -11,7 +11,7 @@ import { paymentsOf, setShop } from '../testing/till.ts';
 
 const EXAMPLE = path.join(import.meta.dirname, '../../examples/fiscal-signer.mjs');
 
-/** Of its own: the signer is the whole account's. */
+/** A private stage, because the signer applies to the whole account. */
 const stage = ownStage();
 
 /** Starts the example signer, for tills of this origin. */
@@ -60,10 +60,10 @@ test('a till has its receipts signed by a signer that only it reaches', async ()
     await till.newPayment.click();
   };
   await pay('2.50');
-  // At the empty keypad the till reloads itself, so that its policy allows the signer.
+  // With an empty keypad the till reloads itself, so that its policy allows the signer.
   await until(async () => /Signed as number 1$/m.test(await textOf(0)));
 
-  // While the signer is stopped, the sale is paid, and its receipt says that it is not signed.
+  // While the signer is stopped, the sale is paid, and its receipt states that it is not signed.
   await signer.stop();
   await pay('3.00');
   assert.match(await textOf(0), /Not signed/);

@@ -7,9 +7,9 @@ import { policyCookie, setPolicyCookie } from './policy-cookie.ts';
 import type { TillRunner } from './till.ts';
 
 /**
- * Sends the receipts of this till to the fiscal signer in its own network, and hands in the
- * answers. The service lists each receipt until it is signed, so nothing is stored here: after a
- * reload or a lost answer the same request is sent again, with the same id.
+ * Sends this till's receipts to the fiscal signer in its own network, and submits the responses to
+ * the service. The service lists each receipt until it is signed, so nothing is stored here: after
+ * a reload or a lost response, the same request with the same id is sent again.
  */
 interface Signing {
   readonly api: DeviceApi;
@@ -20,14 +20,14 @@ interface Signing {
 }
 
 const COOKIE = 'tapline_signer';
-/** Remembers a reload for the policy, so that a page from the cache is not loaded for ever. */
+/** Remembers a reload for the policy, so that a page from the cache does not reload forever. */
 const RELOADED = 'tapline.terminal.reloaded-for';
 /** The limits of a signer, the same for calls by tills and by the service. */
 const ANSWER_MS = 10_000;
 const MAX_ANSWER = 16 * 1024;
-/** Receipts of refunds, and of sales that this page did not see, are sent within this time. */
+/** Interval at which receipts of refunds, and of sales from other pages, are looked for. */
 const POLL_MS = 3_000;
-/** Pauses after a signer did not sign, one after the other. */
+/** Pauses after each failed attempt at signing, in order. */
 const AGAIN_MS = [5_000, 30_000, 120_000] as const;
 
 /** True at an empty keypad, where a reload loses nothing. */
@@ -46,7 +46,10 @@ function onResult(runner: TillRunner, listener: () => void): () => void {
   });
 }
 
-/** Ends early at the signal, and at the result of a sale, so that its receipt is printed signed. */
+/**
+ * Waits. The signal ends the pause early, and so does the result of a sale, so that its receipt is
+ * signed before it is printed.
+ */
 async function pause(ms: number, { signal, runner }: Signing): Promise<void> {
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -71,7 +74,7 @@ function readSigned(body: string): Signed | null {
   }
 }
 
-/** Returns the signature, `null` if the signer gave none, or `away` if it did not answer. */
+/** Returns the signature, `null` if the signer gave none, or `away` if it did not respond. */
 async function askSigner(
   { url, request }: FiscalReceipt,
   signal: AbortSignal,
@@ -95,7 +98,7 @@ async function askSigner(
   }
 }
 
-/** True if this page may call the signer; otherwise its next load may, which it brings about. */
+/** True if this page may call the signer. Otherwise reloads the page, whose next load may. */
 function mayCall(url: string, runner: TillRunner): boolean {
   const { origin } = new URL(url);
   if (policyCookie(COOKIE) !== origin) setPolicyCookie(COOKIE, origin);
@@ -110,7 +113,7 @@ function mayCall(url: string, runner: TillRunner): boolean {
 /** The origin that the policy of this page allows. */
 const loadedFor = policyCookie(COOKIE);
 
-/** @returns true if every receipt that waited is signed. */
+/** Signs all receipts that wait. @returns true if every one is signed. */
 async function signAll({ api, signal, runner }: Signing): Promise<boolean> {
   const listed = await api.unsigned();
   if (listed.is !== 'done') return false;
@@ -125,7 +128,7 @@ async function signAll({ api, signal, runner }: Signing): Promise<boolean> {
   return isDone;
 }
 
-/** Runs until the signal aborts. A till that does not sign only forgets the signer. */
+/** Runs until the signal aborts. On a till that must not sign, only removes the signer's cookie. */
 export async function signReceipts(signing: Signing): Promise<void> {
   const { signal, signs } = signing;
   if (!signs) return setPolicyCookie(COOKIE, null);

@@ -1,23 +1,23 @@
-/** A bill that several people pay: one payment per part, all with the same `split_group`. */
+/** A bill that several people pay: one payment per part, with the same `split_group`. */
 export interface Split {
   readonly group: string;
   /** The currency of its sums, in minor units; `null` for atoms of USDC. */
   readonly currency: string | null;
   readonly total: bigint;
   readonly paid: bigint;
-  /** Amounts still to be charged. Empty if the cashier enters each one. */
+  /** Amounts still to be charged. Empty if the cashier enters each amount. */
   readonly parts: readonly bigint[];
   /** The number of paid parts. */
   readonly paidParts: number;
 }
 
 export const MOST_PARTS = 20;
-/** Parts in USDC are whole cents if the bill is. */
+/** Parts in USDC are whole cents if the bill is in whole cents. */
 const CENT = 10_000n;
 
 /**
- * Splits a total into parts as equal as whole cents, or the currency's minor units, allow: the
- * first parts take the remainder. They add up to the total.
+ * Splits a total into parts as equal as whole cents, or the currency's minor units, allow. The
+ * first parts take the remainder; the parts add up to the total.
  */
 export function equalParts(total: bigint, count: number, currency: string | null = null): bigint[] {
   const unit = currency === null && total % CENT === 0n ? CENT : 1n;
@@ -42,7 +42,7 @@ export function afterPart(split: Split, amount: bigint): Split | null {
   if (paid >= split.total) return null;
   const [first, ...others] = split.parts;
   const asProposed = first === amount;
-  // The cashier charged another amount than the suggested one, so they enter the rest, too.
+  // The cashier charged another amount than the suggested one, and so also enters the rest.
   const parts = asProposed ? others : [];
   return { ...split, paid, parts, paidParts: split.paidParts + 1 };
 }

@@ -8,7 +8,7 @@ import { hasPairing, keptPairing, loadPairing, type Pairing } from './till-stora
 import { WORDS } from './words.ts';
 
 /**
- * Loaded on demand, because a device needs one or the other: pairing takes a minute, a shift hours.
+ * Loaded on demand: pairing takes a minute and a shift hours, and a device shows only one of them.
  */
 const PairScreen = partOf(async () => (await import('./screens/pair.tsx')).PairScreen);
 const Shift = firstPartOf(async () => (await import('./screens/shift.tsx')).Shift);
@@ -19,7 +19,7 @@ const IS_DISPLAY = new URLSearchParams(location.search).has('display');
 // shown.
 (IS_DISPLAY ? DisplayScreen : hasPairing() ? Shift : PairScreen).load().catch(() => {});
 
-/** True if the link asks a test till to begin its shift, because no customer waits there. */
+/** True if the link asks a test till to start its shift, because no customer waits there. */
 let startsShift = false;
 
 /** Takes the code from the URL fragment of a link or QR code, which no server ever sees. */
@@ -34,7 +34,10 @@ function takeCode(): string | null {
 
 type Hold = 'asking' | 'mine' | 'elsewhere';
 
-/** Lets only one window take payments; others say so. The Web Locks API needs a secure page. */
+/**
+ * Lets only one window take payments; other windows show that. The Web Locks API needs a secure
+ * page.
+ */
 function useOnlyWindow(): readonly [Hold, () => void] {
   const [hold, setHold] = useState<Hold>('asking');
   const [attempt, setAttempt] = useState(0);
@@ -47,7 +50,7 @@ function useOnlyWindow(): readonly [Hold, () => void] {
       return new Promise<void>((resolve) => end.signal.addEventListener('abort', () => resolve()));
     };
     const how = attempt === 0 ? { ifAvailable: true } : { steal: true };
-    // Rejects when another window takes the lock over.
+    // Rejects when another window takes over the lock.
     navigator.locks.request('tapline till', how, keep).catch(() => setHold('elsewhere'));
     return () => end.abort();
   }, [attempt]);
@@ -63,7 +66,7 @@ function usePairing() {
   return [pairing, setPairing] as const;
 }
 
-/** The app's root. The customer display holds no lock, no code and no key. */
+/** The app's root. The customer display has no lock, no code and no key. */
 export function Terminal(): ReactNode {
   return IS_DISPLAY ? <DisplayScreen /> : <Till />;
 }

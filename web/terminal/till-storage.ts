@@ -40,8 +40,8 @@ function keep(name: string, value: unknown): void {
 
 /**
  * Returns the stored state. `performance.now()` restarts with the page, so stored times count as
- * older than any new request. Digits whose currency was never recorded are dropped, because the
- * shop may have another one by now.
+ * older than any new request. Digits without a recorded currency are dropped, because the shop's
+ * currency may have changed.
  */
 export function keptTill(): Till {
   const till = readKept<Till>(TILL) ?? NEW_TILL;
@@ -59,7 +59,7 @@ export interface Pairing {
   readonly terminal: string;
 }
 
-/** As stored: encrypted, or as plain text by pages that cannot encrypt. */
+/** The stored form: encrypted, or plain text on pages that cannot encrypt. */
 type StoredPairing =
   | Pairing
   | { readonly terminal: string; readonly iv: string; readonly data: string };
@@ -139,16 +139,16 @@ export interface Settings {
   readonly shiftSince: string | null;
   /** Name of the cashier, for the totals by cashier. Empty if none was entered. */
   readonly cashier: string;
-  /** The person who is signed in with a PIN of the account, or `null`. */
+  /** The cashier who is signed in with a PIN of the account, or `null`. */
   readonly person: { readonly id: string; readonly name: string } | null;
-  /** True if people of the account had PINs when the service last answered. */
+  /** True if cashiers of the account had PINs at the service's last response. */
   readonly hasPeople?: boolean;
   readonly asksForTips: boolean;
   readonly sound: boolean;
   /** Salted hash of the cashier's PIN, or `null` if none is set. */
   readonly pin: { readonly salt: string; readonly hash: string } | null;
   readonly locked: boolean;
-  /** The merchant's currency when the service last sent it; absent if it never has. */
+  /** The merchant's currency in the service's last response; absent if there was none. */
   readonly currency?: string | null;
   /** True if a second window faces the customer. */
   readonly display: boolean;
@@ -176,7 +176,7 @@ export function keepSettings(settings: Settings): void {
   keep(SETTINGS, settings);
 }
 
-/** True if this browser may hold sales that were accepted offline, or may accept some. */
+/** True if this browser may hold, or may still accept, offline sales. */
 export function hasSoldOffline(): boolean {
   return localStorage.getItem(OFFLINE) !== null;
 }
@@ -185,7 +185,7 @@ export function keepSoldOffline(): void {
   localStorage.setItem(OFFLINE, '1');
 }
 
-/** A refund whose result is not known yet. */
+/** A refund without a known result. */
 export interface PendingRefund {
   readonly key: string;
   readonly payment: string;

@@ -20,17 +20,17 @@ const POLL_S = 10;
  * without its status.
  */
 const PROCESSING_POLL_S = 3;
-/** A request that takes longer than this is checked by a second, different one. */
+/** Time after which the till checks a slow request with a second, different one. */
 const SLOW_MS = 3_000;
 const ASK_EVERY_MS = 2_000;
 /** The time for which a customer waits for a payment to open before the till gives up. */
 const GIVE_UP_MS = 12_000;
 const RETRY_MS = [500, 1_000, 2_000, 4_000] as const;
 /**
- * Polls this often while the service is unreachable, so that `Offline` disappears within a second.
+ * Interval of polls while the service is unreachable, so that `Offline` disappears within a second.
  */
 const REACH_MS = 500;
-/** Checks the connection this often while a customer signs a sale offline. */
+/** Interval of connection checks while a customer signs an offline sale. */
 const CONNECTION_MS = 5_000;
 /** Pause once the device key is no longer valid, when frequent polling would not help. */
 const KEY_ENDED_MS = 10_000;
@@ -44,13 +44,13 @@ export interface TillView {
   readonly till: Till;
   /** True if the last request reached the service. */
   readonly reached: boolean;
-  /** False if nothing answered. An answer from a proxy still counts as a network. */
+  /** False if nothing responded. A response from a proxy still proves a network. */
   readonly hasNetwork: boolean;
-  /** The device key is no longer valid, and the till must be paired again. */
+  /** True if the device key is no longer valid and the till must be paired again. */
   readonly keyEnded: boolean;
   /** The device's time of the last successful response; `null` before the first one. */
   readonly contactAt: number | null;
-  /** Milliseconds to add to this device's clock to get the service's. */
+  /** Milliseconds to add to this device's clock to get the service's time. */
   readonly clockOffsetMs: number;
 }
 
@@ -71,8 +71,8 @@ type Action = TillEvent extends infer One
   : never;
 
 /**
- * Carries out what a phase requires, one request at a time, and feeds the result to the state
- * machine. The state is stored before each request, so that a reload continues from there.
+ * Carries out the actions of a phase, one request at a time, and feeds the results to the state
+ * machine. Stores the state before each request, so that a reload continues from there.
  */
 export class TillRunner {
   readonly #api: DeviceApi;
@@ -106,8 +106,8 @@ export class TillRunner {
   };
 
   readonly dispatch = (action: Action): void => {
-    // A window that another one replaced may still get responses, but the stored state belongs to
-    // the other now.
+    // A window that was replaced by another one may still receive responses, but must no longer
+    // write the stored state.
     if (!this.#running) return;
     const before = this.#view.till;
     const till = next(before, { ...action, now: performance.now() });
@@ -142,15 +142,15 @@ export class TillRunner {
   };
 
   /**
-   * Sends a small request in any phase, because the current one may not notice that the network is
-   * back.
+   * Sends a small request in any phase, because the current phase may not notice that the network
+   * is back.
    */
   readonly #back = (): void => {
     this.#poke();
     void this.device();
   };
 
-  /** Returns how long to poll: not at all until the service is known to be reachable. */
+  /** Returns the length of the next poll: 0 until the service is known to be reachable. */
   #pollS(status: string | null): number {
     if (!this.#view.reached) return 0;
     return status === 'processing' ? PROCESSING_POLL_S : POLL_S;
@@ -191,7 +191,7 @@ export class TillRunner {
     }
   }
 
-  /** Waits. @param ms `null` to wait until an event wakes it. */
+  /** Waits. @param ms `null` to wait until an event ends the pause. */
   #pause(ms: number | null): Promise<void> {
     const { signal } = this.#waiting;
     return new Promise((resolve) => {
@@ -210,11 +210,11 @@ export class TillRunner {
     const { reached, keyEnded } = this.#view;
     const ms = RETRY_MS[Math.min(this.#failures, RETRY_MS.length) - 1] ?? RETRY_MS[0];
     if (keyEnded) return this.#pause(KEY_ENDED_MS);
-    // A browser that reports being offline also reports when the network is back.
+    // A browser that reports being offline also reports the return of the network.
     return this.#pause(!reached && navigator.onLine ? REACH_MS : ms);
   }
 
-  /** Records what a response reveals about the connection, regardless of the payment's result. */
+  /** Records what a response shows about the connection, regardless of the payment's result. */
   #note<T>(answer: Answer<T>, isActive = answer.is === 'done'): Answer<T> {
     const isWell = answer.is === 'done';
     const isRefused = answer.is === 'refused';
@@ -224,13 +224,13 @@ export class TillRunner {
     const keyEnded = !isWell && (isRefused ? answer.status === 401 : this.#view.keyEnded);
     const time = isWell ? answer.serverTime : null;
     const clockOffsetMs = nearerOffset(this.#view.clockOffsetMs, time);
-    // Only a successful response extends the time to sell offline.
+    // Only a successful response extends the time for offline sales.
     const contactAt = isActive ? Date.now() : this.#view.contactAt;
     this.#show({ reached, hasNetwork, keyEnded, contactAt, clockOffsetMs });
     return answer;
   }
 
-  /** Detects when the connection is back, without resuming a payment meanwhile. */
+  /** Detects the return of the connection, without resuming a payment meanwhile. */
   async #lookForConnection(): Promise<void> {
     await this.device();
     if (this.#view.reached) return this.#pause(CONNECTION_MS);
@@ -270,12 +270,12 @@ export class TillRunner {
     const seen = ended.is === 'refused' ? this.#note(await this.#api.intent(id)) : ended;
     if (seen.is !== 'done') return this.#pauseAfterFailure();
     const { status } = seen.value;
-    // It is still open, so it is canceled again: the next pass must not pay it.
+    // The payment is still open, so it is canceled again: the next pass must not pay it.
     if (status === 'requires_payment_method' || asksCustomer(seen.value)) {
       return this.#pauseAfterFailure();
     }
     if (status !== 'canceled') {
-      // Shown once the cashier is back at the keypad; otherwise it would go unnoticed.
+      // Waits until the cashier is back at the keypad, where the payment is noticed.
       if (this.#view.till.phase.at !== 'keypad') return;
       this.dispatch({ type: 'found', intent: seen.value });
     }
@@ -291,8 +291,8 @@ export class TillRunner {
   }
 
   /**
-   * Reads the intent once and records when the request was sent, since its answer holds for that
-   * moment.
+   * Reads the intent once and records when the request was sent, because the response describes
+   * that moment.
    */
   async #ask(id: string, wait: { readonly status: string } | null): Promise<boolean> {
     const askedAt = performance.now();
@@ -311,7 +311,7 @@ export class TillRunner {
   async #watch({ intent }: Open | Following): Promise<void> {
     const { status, id } = intent;
     const isOver = Date.parse(intent.expires_at) < Date.now() + this.#view.clockOffsetMs;
-    // Asks at once when the payment expires, and less often afterwards.
+    // Reads immediately when the payment expires, and less often afterwards.
     const wait = isOver && status === 'requires_payment_method' ? null : { status };
     if (!(await this.#ask(id, wait))) return this.#pauseAfterFailure();
     if (wait === null) await this.#pause(ASK_EVERY_MS);
@@ -324,8 +324,8 @@ export class TillRunner {
   }
 
   /**
-   * Sends the tap. While it has no response, or its response was lost, the intent itself is read as
-   * well.
+   * Sends the tap. While it has no response, or after the response was lost, also reads the intent
+   * itself.
    */
   async #tap({ intent, tap }: Tapping): Promise<void> {
     this.dispatch({ type: 'tap_sent' });

@@ -98,7 +98,7 @@ test('a card that is held against a USB reader of this computer pays', async () 
   // A chip signs only while a payment waits.
   const account = await fundedAccount(sandbox, 10_000_000n);
   await till.newPayment.click();
-  // The first message may still be visible when the second appears, so wait until it is gone.
+  // The first message may still be visible when the second appears, so wait until it disappears.
   await page.getByText('No pass is needed now').waitFor({ state: 'hidden' });
   await hold(again.feed, haloChip(account));
   await page.getByText('No pass is needed now').waitFor();

@@ -73,7 +73,7 @@ export const OUTCOME_LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | '
   expired: 'warn',
 };
 
-/** Tells the cashier why a payment ended without money. */
+/** Tells the cashier why a payment ended without a charge. */
 export function endHint(outcome: Outcome, intent: Intent): string {
   if (outcome === 'expired') {
     return intent.tapped_at === null ? t('till.expired.no_pass') : t('till.expired.not_paid');
@@ -89,7 +89,7 @@ export function customerDecline({
 }
 
 /**
- * Texts for the cashier, who does not own the wallet, by decline code or the more specific reason
+ * Texts for the cashier, who does not own the wallet, by decline code or by a more specific reason
  * code.
  */
 const CASHIER_DECLINES: Readonly<Record<string, TextKey>> = {
@@ -121,7 +121,7 @@ export function cashierDecline({ last_payment_error: error }: Intent): string {
   return words === undefined ? end : `${t(words)} ${end}`;
 }
 
-/** Returns the text for an item that is not a pass. `own` is the URL of this till's own tag. */
+/** Returns the text for an item that is not a pass. `own` is the URL of this till's tag. */
 export function unreadWords(read: Unread, own: string | null): string {
   switch (read.is) {
     case 'no_pass':

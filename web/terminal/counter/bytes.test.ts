@@ -12,7 +12,7 @@ import { haloChip } from './halo-chip.ts';
 
 const account = privateKeyToAccount(generatePrivateKey());
 
-/** Returns the result of the real readers' code for an item that is held up briefly. */
+/** Returns what the real readers' code reads from an item that is held up briefly. */
 async function readOnce(thing: Thing): Promise<readonly Read[]> {
   const field = new Field();
   const reads: Read[] = [];

@@ -88,7 +88,7 @@ function useHand(field: Field, lying: Lying): Hand {
 interface ThingProps {
   readonly name: Name;
   readonly hand: Hand;
-  /** Returns the element that stands for the till's antenna. */
+  /** Returns the element that represents the till's antenna. */
   readonly pad: () => Element | null;
   /** Called when the item is dropped elsewhere. */
   readonly onDropped: (event: PointerEvent) => void;
@@ -127,7 +127,7 @@ function LooseThing({ name, hand, pad, onDropped }: ThingProps): ReactNode {
       onPointerUp={end}
       onPointerCancel={end}
       onClick={({ detail }) => {
-        // `detail` is 0 for keyboard clicks, which are never the end of a drag.
+        // Keyboard clicks have the `detail` 0 and are never the end of a drag.
         if (detail === 0 || !dragged.current) hand.put(name);
       }}
     >

@@ -6,7 +6,7 @@ import type { NdefReader, ReadRecord } from '../reader/nfc.ts';
 export interface Thing {
   /** Returns the item's NDEF message, or `null` for a card without one, such as a bank card. */
   message(): Uint8Array | null;
-  /** Present on a chip that takes commands. Its next message is the answer. */
+  /** Present on a chip that accepts commands. Its next message is the response. */
   command?(bytes: Uint8Array): Promise<void>;
   /** Called when the item leaves the field: its chip loses power and forgets the last command. */
   leave?(): void;
@@ -27,12 +27,12 @@ function viewOf(bytes: Uint8Array): DataView {
 /** The time that a real reader takes to detect an item. */
 export const FOUND_MS = 30;
 
-/** The few centimeters in front of an antenna. Every scanning reader is notified of items in it. */
+/** The few centimeters in front of an antenna. Notifies every scanning reader of items in it. */
 export class Field {
   readonly #scanning = new Set<EventTarget>();
   readonly #held = new Set<Thing>();
 
-  /** Puts an item into the field until as many `take` calls follow as `hold` calls came before. */
+  /** Puts an item into the field until `take`. */
   hold(thing: Thing): void {
     this.#held.add(thing);
     for (const reader of this.#scanning) this.tell(reader);
@@ -42,7 +42,7 @@ export class Field {
     if (this.#held.delete(thing)) thing.leave?.();
   }
 
-  /** Returns the item, if it is alone. Two items at once disturb each other. */
+  /** Returns the item if it is alone in the field: two items disturb each other. */
   only(): Thing | null {
     const [thing = null] = this.#held;
     return this.#held.size === 1 ? thing : null;
@@ -78,7 +78,9 @@ export class Field {
   }
 }
 
-/** Returns a Web NFC driver for the field. Everything above it is the code for real readers. */
+/**
+ * Returns a Web NFC driver for the field. Everything above the driver is the code for real readers.
+ */
 export function driverOf(field: Field): new () => NdefReader {
   return class VirtualReader extends EventTarget implements NdefReader {
     async scan({ signal }: { readonly signal: AbortSignal }): Promise<void> {

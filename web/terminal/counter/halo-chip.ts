@@ -5,9 +5,9 @@ import { proofOf } from '../reader/chip-commands.ts';
 import type { Thing } from './field.ts';
 
 /**
- * A simulated chip of the HaLo family, as its manufacturer's library sees it: a URL with the chip's
- * keys, and commands that are written to it. Only the commands for payments are implemented. The
- * key holds test money.
+ * Simulates a chip of the HaLo family as its manufacturer's library sees it: a URL with the chip's
+ * keys, and commands that are written to it. Only the payment commands are implemented. The key
+ * holds test money.
  */
 
 const SIGN = 0x01;
@@ -23,7 +23,7 @@ const LOCKED = 0x18;
 /** A real chip also locks after this many wrong PINs. */
 const MOST_WRONG = 5;
 const DIGEST_BYTES = 32;
-/** A real chip takes about this long. */
+/** A real chip takes about this long to sign. */
 const SIGNING_MS = 600;
 
 function derInteger(hex: string): number[] {
@@ -33,13 +33,16 @@ function derInteger(hex: string): number[] {
   return [0x02, positive.length, ...positive];
 }
 
-/** Encodes r and s as DER, as a chip does. */
+/** Encodes r and s as DER, in the way that a chip does. */
 function derOf(signature: string): Uint8Array {
   const both = [...derInteger(signature.slice(2, 66)), ...derInteger(signature.slice(66, 130))];
   return Uint8Array.from([0x30, both.length, ...both]);
 }
 
-/** Checks the PIN as the chip does: a caller who does not know the PIN cannot make this proof. */
+/**
+ * Checks the PIN proof in the way that the chip does. Only a caller who knows the PIN can compute
+ * it.
+ */
 async function isPinProof(pin: string, digest: Uint8Array, proof: Uint8Array): Promise<boolean> {
   return toHex(await proofOf(pin, digest)) === toHex(proof);
 }

@@ -6,13 +6,13 @@ export type Name = (typeof NAMES)[number];
 
 /** The data behind the items on the counter. */
 export interface Counter {
-  /** The credential in the phone, which is the content of its static chip. */
+  /** The credential in the phone, which its static chip contains. */
   readonly pass: string;
   /** URL of this till's own tag, or `null` until the service has sent it. */
   readonly tag: string | null;
 }
 
-/** Shown on the counter, so that any visitor can type it. */
+/** PIN of the virtual card, shown on the counter so that any visitor can type it. */
 export const PIN = '1234';
 
 const cards = new Map<string | null, Promise<Thing>>();

@@ -3,7 +3,9 @@ import type { Hex } from '../../data/bytes.ts';
 import type { Forwarded, OfflineRecord } from '../../data/offline-payments.ts';
 import type { Slip } from '../phases.ts';
 
-/** A sale that the till has accepted offline. Sums are atoms; small enough for JSON numbers. */
+/**
+ * A sale that the till has accepted offline. Sums are in atoms and small enough for JSON numbers.
+ */
 export interface HeldSale {
   /** Identifies the sale, together with the network and `from`. */
   readonly nonce: Hex;
@@ -22,9 +24,9 @@ export interface HeldSale {
 }
 
 /**
- * The status of a sale. `waits`: not forwarded yet. `processing`: the service has it, and the
- * chain has not decided. `unread`: the service did not accept the record, so it is kept and sent
- * again later.
+ * The status of a sale. `waits`: not forwarded yet. `processing`: the service has it, and the chain
+ * has not decided. `unread`: the service did not accept the record, so the till keeps it and sends
+ * it again later.
  */
 export type SaleState =
   | { readonly is: 'waits' }
@@ -33,7 +35,7 @@ export type SaleState =
       readonly is: 'bounced';
       readonly id: string;
       readonly reason: string;
-      /** True once a cashier has seen it. */
+      /** True once a cashier has seen the bounce. */
       readonly isSeen: boolean;
     }
   | { readonly is: 'unread'; readonly code: string; readonly message: string };
@@ -81,8 +83,8 @@ function stateAfter(sale: HeldSale, told: Forwarded): SaleState {
 }
 
 /**
- * Returns the sales that a response changes. Each element belongs to the record at its index; an
- * element with another nonce changes nothing, so a wrong response loses no sale.
+ * Returns the sales that a response changes. Each element belongs to the record at its index. An
+ * element with another nonce changes nothing, so that a wrong response loses no sale.
  */
 export function afterAnswer(
   sent: readonly HeldSale[],
@@ -102,13 +104,15 @@ export function refusedRecord(sent: readonly HeldSale[], param: string | null): 
   return place === undefined ? null : (sent[Number(place)] ?? null);
 }
 
-/** How long a final sale stays in the history, and counts for the limit per card and day. */
+/**
+ * Time for which a final sale stays in the history and counts toward the limit per card and day.
+ */
 const KEPT_MS = 7 * 24 * 3_600_000;
 
 /** True if a final sale is old enough to be deleted. */
 export function isOver(sale: HeldSale, now: number): boolean {
   const { state, acceptedAt } = sale;
-  // A cashier must have seen that it bounced.
+  // A bounced sale is kept until a cashier has seen it.
   if (!isFinal(sale) || (state.is === 'bounced' && !state.isSeen)) return false;
   return Date.parse(acceptedAt) < now - KEPT_MS;
 }

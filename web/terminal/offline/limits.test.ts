@@ -78,7 +78,7 @@ test('a sale at each limit is requested, and one above it is not', () => {
     [10n, { sales: [...full, held(10, { state: succeeded })] }, null],
     [10n, { sales: [...full, held(10, { state: bounced })] }, null],
     [10n, { sales: [...full, held(9, { state: { is: 'processing', id: 'ofp_1' } })] }, 'count'],
-    // The service may never take it.
+    // The service may never accept such a record.
     [10n, { sales: [...full, held(10, { state: unread })] }, null],
     [10n, { contactAt: NOW - 8 * HOUR }, null],
     [10n, { contactAt: NOW - 8 * HOUR - 1 }, 'hours'],
@@ -101,7 +101,7 @@ test('a card pays up to its limit per UTC day, whatever the result of its sales'
     [[held(11, { state: succeeded })], 'per_card_per_day'],
     [[held(11, { acceptedAt: '2026-09-30T23:59:59.999Z' })], null],
     [[held(11, { from: `0x${'cc'.repeat(20)}` })], null],
-    // The service lists it as blocked only at the next contact.
+    // The service will list the wallet as blocked only at the next contact.
     [[held(1, { state: bounced })], 'blocked'],
   ] as const;
   for (const [sales, expected] of table) {
@@ -125,7 +125,7 @@ test('a signature is valid as long as the till may be offline, and never past ne
 
 test('a clock that is set ahead while the till is offline makes no signature too long', () => {
   const limits = { ...standing().limits, hours: 72 };
-  // The real time may be that of the last contact, and the service accepts 72 hours.
+  // The device's clock may be this far ahead of the last contact, and the service accepts 72 hours.
   for (const ahead of [0, 1, 24, 47, 70]) {
     const now = NOW + ahead * HOUR;
     const set = standing({ limits, contactAt: NOW, now });

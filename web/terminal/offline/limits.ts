@@ -7,7 +7,7 @@ import type { HeldSale } from './held-sales.ts';
 export type OfflineLimits = NonNullable<Device['offline']>;
 export type OfflineTerms = NonNullable<Device['offline_terms']>;
 
-/** What the till knows when a customer wants to pay offline. */
+/** The facts on which an offline sale depends. */
 export interface Standing {
   readonly limits: OfflineLimits;
   /** `null` if the service has never sent them. */
@@ -20,7 +20,7 @@ export interface Standing {
   readonly isSafe: boolean;
 }
 
-/** Why the till accepts no offline sale. `most` is the limit: atoms, a count, or hours. */
+/** The reason why the till cannot sell offline. `most` is the limit: atoms, a count, or hours. */
 export type OfflineProblem =
   | {
       readonly is: 'per_payment' | 'per_card_per_day' | 'total' | 'count' | 'hours';
@@ -38,17 +38,19 @@ export type OfflineProblem =
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A signature is valid for this long, or for as long as the till may be without a contact. */
+/** Usual validity of a signature. It is longer if the till may go without contact for longer. */
 const USUAL_HOURS = 24;
 /**
- * The service accepts up to 72 hours; a clock may be a little ahead. Counted from the last contact,
- * because the device's clock may have been set ahead since then.
+ * Maximum validity. The service accepts up to 72 hours, and a clock may be a little ahead. Counted
+ * from the last contact, because the device's clock may have been set ahead since.
  */
 const LONGEST_HOURS = 71;
-/** Less time would hardly be enough to forward the sale. */
+/** Minimum validity: in less time, the till could hardly forward the sale. */
 const SHORTEST_HOURS = 1;
 
-/** Returns until when a signature is valid, in Unix seconds; `null` if rates change too soon. */
+/**
+ * Returns the end of a signature's validity in Unix seconds; `null` if the rates change too soon.
+ */
 export function validBeforeOf({ limits, terms, contactAt, now }: Standing): number | null {
   const until =
     terms?.rates_until == null ? Number.POSITIVE_INFINITY : Date.parse(terms.rates_until);
@@ -57,13 +59,13 @@ export function validBeforeOf({ limits, terms, contactAt, now }: Standing): numb
   return end < now + SHORTEST_HOURS * HOUR_MS ? null : Math.floor(end / 1000);
 }
 
-/** Returns what leaves the wallet: each share is rounded down, as the contract does. */
+/** Returns the amount that leaves the wallet. Rounds each share down, like the contract. */
 export function chargedFor(amount: bigint, { rates }: OfflineTerms): bigint {
   const share = (points: number) => basisPoints(atoms(amount), points);
   return amount + share(rates.acquirer) + share(rates.protocol) - share(rates.cashback);
 }
 
-/** Returns why this amount cannot be requested from any payer; `null` if it can. */
+/** Returns the reason why this amount cannot be requested from any payer; `null` if it can. */
 export function saleProblem(amount: bigint, standing: Standing): OfflineProblem | null {
   const { limits, terms, contactAt, now, sales, isSafe } = standing;
   if (!isSafe) return { is: 'unsafe' };
@@ -72,7 +74,7 @@ export function saleProblem(amount: bigint, standing: Standing): OfflineProblem 
   if (now > contactAt + hours * HOUR_MS) return { is: 'hours', most: hours };
   if (validBeforeOf(standing) === null) return { is: 'rates_change' };
   if (amount > BigInt(limits.per_payment)) return { is: 'per_payment', most: limits.per_payment };
-  // As the service counts: a record that it never takes must not use up the limits.
+  // Counts like the service: a record that the service never accepts must not use up the limits.
   const open = sales.filter(({ state }) => state.is === 'waits' || state.is === 'processing');
   if (open.length + 1 > limits.count) return { is: 'count', most: limits.count };
   const total = open.reduce((sum, sale) => sum + BigInt(sale.amount), amount);
@@ -80,8 +82,8 @@ export function saleProblem(amount: bigint, standing: Standing): OfflineProblem 
 }
 
 /**
- * Returns why a displayed request may no longer be signed: the till has received other terms since,
- * or too little of its validity is left.
+ * Returns the reason why a displayed request may no longer be signed: the till has received other
+ * terms since, or too little of its validity is left.
  */
 export function requestProblem(request: OfflineRequest, standing: Standing): OfflineProblem | null {
   const { terms, now } = standing;
@@ -101,14 +103,14 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Returns why this card or wallet may not pay this amount now; `null` if it may. */
+/** Returns the reason why this card or wallet may not pay this amount now; `null` if it may. */
 export function cardProblem(
   { from, amount }: { readonly from: Hex; readonly amount: bigint },
   { limits, terms, now, sales }: Standing,
 ): OfflineProblem | null {
   const isBlocked =
     terms?.blocked.some((one) => isSame(one, from)) ||
-    // The service has not listed it for this till yet.
+    // The service has not listed this wallet as blocked for the till yet.
     sales.some((sale) => sale.state.is === 'bounced' && isSame(sale.from, from));
   if (isBlocked) return { is: 'blocked' };
   const day = Math.floor(now / DAY_MS);
@@ -121,7 +123,8 @@ export function cardProblem(
 }
 
 /**
- * The service's time, at a till whose own clock may be wrong or may be changed while it is offline.
+ * Estimates the service's time on a till whose own clock may be wrong, or may change while it is
+ * offline.
  */
 export interface TillClock {
   /** Milliseconds to add to the device's clock. */
@@ -130,7 +133,7 @@ export interface TillClock {
   readonly least: number;
 }
 
-/** Returns the service's time. It never goes back, whatever happens to the device's clock. */
+/** Returns the service's time. It never goes backward, even if the device's clock does. */
 export function serviceTime({ offsetMs, least }: TillClock, deviceNow: number): number {
   return Math.max(deviceNow + offsetMs, least);
 }

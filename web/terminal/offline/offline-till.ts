@@ -42,7 +42,7 @@ import {
   removeSales,
 } from './sale-store.ts';
 
-/** What the service has sent to this till, kept for use offline. */
+/** The data from the service that this till stores for offline use. */
 interface KeptTerms {
   readonly terminal: string;
   readonly merchantName: string;
@@ -61,14 +61,17 @@ export interface OfflineView {
   readonly refusal: string | null;
 }
 
-/** Why an answer was not accepted. `full`: it could not be stored, so nothing was accepted. */
+/**
+ * The reason why an answer was not accepted. `full`: it could not be stored, so nothing was
+ * accepted.
+ */
 export type NotAccepted = WrongAnswer | OfflineProblem | 'full';
 
-/** The lock under which only one window at a time forwards. */
+/** The lock that allows only one window at a time to forward. */
 const LOCK = 'tapline.terminal.offline_sales';
 /** Pauses between requests: short at first, because a chain decides within seconds. */
 const AGAIN_MS = [500, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000] as const;
-/** The time of the last contact is stored at most this often. */
+/** Minimum interval between writes of the time of the last contact. */
 const CONTACT_EVERY_MS = 30_000;
 /** Minimum free space for an offline sale: a sale needs 1 kB, and the browser some more. */
 const LEAST_ROOM = 1_000_000;
@@ -98,7 +101,7 @@ export class OfflineTill {
   #kept: KeptTerms | null = null;
   #last: Pick<KeptTerms, 'contactAt' | 'offsetMs'> | null = null;
   #keptAt = Number.NEGATIVE_INFINITY;
-  /** When the last contact, or this page's start, became known, by a clock that nobody can set. */
+  /** Time, by a clock that nobody can set, of the last contact, or of this page's start. */
   #heardAt = performance.now();
   /** True if the browser has promised to keep stored data. */
   #isGranted = false;
@@ -107,7 +110,7 @@ export class OfflineTill {
   #isReached = false;
   /** Answers and cancellations are handled one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** Nonces of requests that the cashier has canceled. */
+  /** Nonces of requests that the cashier canceled. */
   readonly #givenUp = new Set<Hex>();
 
   constructor({ terminal, forward }: { readonly terminal: string; readonly forward: ForwardApi }) {
@@ -130,7 +133,7 @@ export class OfflineTill {
   /** Reads what this browser stores. Sales of an earlier pairing are forwarded under this one. */
   async load(): Promise<void> {
     const kept = await readTerms<KeptTerms>();
-    // Terms of another terminal do not apply to this one.
+    // Stored terms of another terminal do not apply to this one.
     if (kept?.terminal === this.#terminal && this.#kept === null) await this.#take(kept);
     await this.#refresh();
   }
@@ -150,7 +153,7 @@ export class OfflineTill {
     return (await navigator.storage?.persist?.().catch(() => false)) ?? false;
   }
 
-  /** Shows what is stored, unless a later read was faster. */
+  /** Shows the stored sales, unless a later read was faster. */
   async #refresh(): Promise<readonly HeldSale[]> {
     this.#reads += 1;
     const own = this.#reads;
@@ -159,11 +162,11 @@ export class OfflineTill {
     return sales;
   }
 
-  /** Stores what the service returns for this terminal. */
+  /** Stores the terms that the service returns for this terminal. */
   async learn(device: Device): Promise<void> {
     if (device.id !== this.#terminal) return;
     const { offline: limits, offline_terms, merchant_name: merchantName } = device;
-    // While the chain does not answer, the previous terms stay in effect.
+    // While the chain does not respond, the previous terms stay in effect.
     const terms = limits === null ? null : (offline_terms ?? this.#kept?.terms ?? null);
     const terminal = this.#terminal;
     const last = this.#last ?? this.#kept ?? { contactAt: 0, offsetMs: 0 };
@@ -172,7 +175,9 @@ export class OfflineTill {
     await this.#keep();
   }
 
-  /** Records whether the service answers, and when, by the device's clock, it last accepted. */
+  /**
+   * Records whether the service responds, and the device's time of its last successful response.
+   */
   contact(view: Pick<TillView, 'reached' | 'contactAt' | 'clockOffsetMs'>): void {
     const { reached: isReached, clockOffsetMs: offsetMs } = view;
     if (isReached && !this.#isReached) this.#wake.abort();
@@ -188,14 +193,14 @@ export class OfflineTill {
 
   async #keep(): Promise<void> {
     this.#keptAt = performance.now();
-    // If the disk is full, the previous terms stay, which expire sooner.
+    // If the disk is full, the previous terms remain, which expire sooner.
     if (this.#kept !== null) await keepTerms(this.#kept).catch(() => {});
   }
 
-  /** The service's time now, as well as this till knows it. */
+  /** Returns the service's current time, as far as this till knows it. */
   #now({ contactAt, offsetMs }: KeptTerms): number {
     const last = this.#view.sales.at(-1);
-    // The device's clock may have been set back since the contact.
+    // The device's clock may have been set back since the last contact.
     const since = contactAt + performance.now() - this.#heardAt;
     const least = Math.max(since, last === undefined ? 0 : Date.parse(last.acceptedAt));
     return serviceTime({ offsetMs, least }, Date.now());
@@ -241,7 +246,9 @@ export class OfflineTill {
     return { request, lines };
   }
 
-  /** Returns why a card with this address may not pay this sale; `null` if it may sign. */
+  /**
+   * Returns the reason why a card with this address may not pay this sale; `null` if it may sign.
+   */
   async refuses(request: OfflineRequest, from: OfflineAnswer['from']) {
     const standing = await this.#standing();
     // Offline sales were switched off while the request was on the screen.
@@ -264,9 +271,10 @@ export class OfflineTill {
   }
 
   /**
-   * Cancels a request, so that no later answer to it is accepted.
-   * @returns the slip if an answer has been accepted already: then the sale is made.
-   * @throws DOMException if the storage cannot be read, so the till cannot know: nothing changes.
+   * Cancels a request, so that the till accepts no later answer to it.
+   * @returns the slip if an answer was already accepted: the sale is then made.
+   * @throws DOMException if the storage cannot be read: the till then cannot know, and nothing
+   * changes.
    */
   giveUp(request: OfflineRequest): Promise<Slip | null> {
     return this.#inTurn(async () => {
@@ -277,7 +285,9 @@ export class OfflineTill {
     });
   }
 
-  /** Verifies an answer and stores the sale encrypted. Only then is it accepted. */
+  /**
+   * Verifies an answer and stores the sale encrypted. The sale counts as accepted only after that.
+   */
   async accept(asked: Asking, text: string): Promise<Slip | NotAccepted> {
     const { request } = asked;
     const { verifyAnswer } = await import('../../data/offline-signature.ts');
@@ -301,18 +311,18 @@ export class OfflineTill {
       salt: request.salt,
       signature: answer.signature,
       acceptedAt: new Date(this.#kept === null ? Date.now() : this.#now(this.#kept)).toISOString(),
-      // The record has no field for a discount on the whole cart, so each line has its share.
+      // The record has no field for a discount on the whole cart, so each line gets its share.
       lineItems: lines === null ? null : withDiscountInLines(lines),
       state: { is: 'waits' },
     };
     try {
       await addSale(sale);
     } catch {
-      // Another window may have stored it already.
+      // Another window may have stored the sale already.
       await this.#refresh().catch(() => {});
       return this.slipOf(request) ?? 'full';
     }
-    // It is on the disk, so it is accepted even if reading it back fails.
+    // The sale is on the disk, so it is accepted even if reading it back fails.
     await this.#refresh().catch(() => this.#show({ sales: [...this.#view.sales, sale] }));
     this.#wake.abort();
     return slipOf(sale);
@@ -338,7 +348,7 @@ export class OfflineTill {
     while (!signal.aborted) {
       this.#wake = new AbortController();
       const { signal: woken } = this.#wake;
-      // Another window may have stored some.
+      // Another window may have stored some sales.
       await this.#refresh().catch(() => {});
       const hasWork = this.#isReached && toForward(this.#view.sales).length > 0;
       if (hasWork) {
@@ -347,7 +357,7 @@ export class OfflineTill {
           .catch(() => false);
         if (isSent) isFirst = false;
       }
-      // New sales and a new connection are forwarded at once.
+      // Forwards immediately when there are new sales or a new connection.
       const wakes = await this.#pause(hasWork ? (AGAIN_MS[rounds] ?? 30_000) : null, woken);
       rounds = wakes === 'woken' ? 0 : Math.min(rounds + 1, AGAIN_MS.length - 1);
     }
@@ -366,8 +376,8 @@ export class OfflineTill {
   }
 
   /**
-   * Forwards everything that is not final, as stored: another window may have changed it.
-   * @returns true if the service has answered to all of it.
+   * Forwards all stored sales that are not final; another window may have changed them.
+   * @returns true if the service has responded to all of them.
    */
   async #round({ isFirst, signal }: { readonly isFirst: boolean; readonly signal: AbortSignal }) {
     const sales = await this.#refresh();
@@ -383,7 +393,7 @@ export class OfflineTill {
     return isSent;
   }
 
-  /** @returns false if the service accepts nothing now. */
+  /** Forwards sales. @returns false if the service currently accepts none. */
   async #send(sales: readonly HeldSale[]): Promise<boolean> {
     const [first] = sales;
     if (first === undefined) return true;
@@ -403,7 +413,7 @@ export class OfflineTill {
     }
     const broken = isLarge ? first : status === 400 ? refusedRecord(sales, param) : null;
     if (broken !== null) {
-      // One record that the service cannot read must not stop the others.
+      // Marks the one record that the service cannot read, so that it does not stop the others.
       await changeSales([{ ...broken, state: { is: 'unread', code, message } }]);
       return this.#send(sales.filter((one) => one !== broken));
     }

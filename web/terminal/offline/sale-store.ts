@@ -10,15 +10,15 @@ import {
 import type { HeldSale } from './held-sales.ts';
 
 /**
- * The sales of this browser, encrypted in IndexedDB. A write resolves once it is on the disk, so a
- * sale that the till has shown as `Accepted offline` survives a crash of browser and device.
+ * Stores this browser's sales, encrypted in IndexedDB. A write resolves once it is on the disk, so
+ * a sale that the till has shown as `Accepted offline` survives a crash of browser and device.
  */
 
 interface StoredSale extends Sealed {
   readonly nonce: string;
 }
 
-/** A store whose writes resolve only once they are on the disk. */
+/** Opens a store whose writes resolve only once they are on the disk. */
 async function writing(name: typeof SALES | typeof TERMS) {
   const database = await tillDatabase();
   const transaction = database.transaction(name, 'readwrite', { durability: 'strict' });

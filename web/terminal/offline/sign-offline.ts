@@ -17,7 +17,7 @@ export interface OfflineSigning {
 
 type NotSigned = Exclude<Signed, { readonly is: 'signed' }>;
 
-/** Has a chip sign an offline sale. A chip that may not pay is not asked to sign. */
+/** Has a chip sign an offline sale, unless the chip may not pay it. */
 export async function signOffline(
   { till, asked, chip, askPin }: OfflineSigning,
   until: AbortSignal,

@@ -4,7 +4,7 @@ import type { HeldSale } from './held-sales.ts';
 import type { OfflineProblem } from './limits.ts';
 import type { NotAccepted } from './offline-till.ts';
 
-/** Returns the text that says why the till cannot sell offline, with the limit. */
+/** Returns the text for the reason why the till cannot sell offline, with the limit. */
 export function problemWords(problem: OfflineProblem | Extract<NotAccepted, string>): string {
   if (typeof problem === 'string') return t(`till.offline_sale.problem.${problem}`);
   switch (problem.is) {

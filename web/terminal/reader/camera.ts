@@ -15,12 +15,15 @@ function detectorClass(): DetectorClass | null {
   return 'BarcodeDetector' in window ? (window.BarcodeDetector as DetectorClass) : null;
 }
 
-/** True if the page may ask for a camera, which only secure pages can. */
+/** True if the page may request a camera, which only secure pages can. */
 export function hasCamera(): boolean {
   return navigator.mediaDevices !== undefined;
 }
 
-/** Creates the browser's BarcodeDetector, or ours if it is missing or cannot read QR codes. */
+/**
+ * Creates the browser's BarcodeDetector, or this app's own if the browser has none that reads QR
+ * codes.
+ */
 async function createDetector(): Promise<BarcodeDetector> {
   const Own = detectorClass();
   const formats = (await Own?.getSupportedFormats?.().catch(() => [])) ?? ['qr_code'];

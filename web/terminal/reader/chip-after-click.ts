@@ -3,7 +3,7 @@ import { firstKeyOf } from './nfc.ts';
 
 /**
  * iPhones give pages no access to NFC, but their security-key dialog can talk to a chip of the HaLo
- * family: the command is sent as a credential id, and the answer comes back as a signature. Each
+ * family: the credential id carries the command, and the signature carries the response. Each
  * command needs another click and another hold.
  */
 
@@ -43,7 +43,7 @@ function hexOf(bytes: Uint8Array): string {
 /**
  * Reads the chip at its first hold, which only identifies it. Must be called from a click.
  * @param clicked Resolves at the next click, without which the phone opens no dialog.
- * @returns `null` if the item is not such a chip.
+ * @returns `null` if the item is no such chip.
  * @throws the phone's error.
  */
 export async function readChipAfterClick(

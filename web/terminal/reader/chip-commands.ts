@@ -1,6 +1,6 @@
 /** Commands for chips of the HaLo family and their answers, independent of the transport. */
 
-/** A card of the HaLo family: a digest is written to it, and the signature is read from it. */
+/** A card of the HaLo family. Signing writes a digest to it and reads the signature from it. */
 export interface Chip {
   /** Uncompressed, in 130 hex digits. */
   readonly publicKey: string;
@@ -17,7 +17,7 @@ export interface Chip {
   readonly afterClick?: true;
 }
 
-/** Number of the key on a chip that the manufacturer reserves for payments. */
+/** Number of the chip's key that the manufacturer reserves for payments. */
 const KEY = 1;
 const CODE = { sign: 0x01, listKeys: 0x02, signWithPin: 0xa1 } as const;
 const FAILED = 0xe1;
@@ -35,7 +35,10 @@ export function signCommand(digest: Uint8Array, proof: Uint8Array | null): Uint8
   return Uint8Array.from([CODE.signWithPin, KEY, ...digest, ...proof]);
 }
 
-/** Returns why a chip did not sign: it needs its PIN, or it is locked after too many wrong ones. */
+/**
+ * Returns the reason why a chip did not sign: it needs its PIN, or it is locked after too many
+ * wrong ones.
+ */
 export function refusalIn(answer: Uint8Array): 'wants_pin' | 'locked' | null {
   const [failed, code = 0] = answer;
   if (failed !== FAILED || answer.length !== 2) return null;
@@ -44,8 +47,8 @@ export function refusalIn(answer: Uint8Array): 'wants_pin' | 'locked' | null {
 }
 
 /**
- * Proves knowledge of a chip's PIN. The PIN and anything reusable in its place stay on this device:
- * the proof is valid for one digest.
+ * Proves knowledge of a chip's PIN. The proof is valid for one digest; the PIN itself, and anything
+ * that could replace it, stays on this device.
  */
 export async function proofOf(pin: string, digest: Uint8Array): Promise<Uint8Array> {
   const text = new TextEncoder();

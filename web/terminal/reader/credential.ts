@@ -17,7 +17,7 @@ export type Read =
   /** URL of a counter tag: this till's own or another one. */
   | { readonly is: 'tag'; readonly address: string }
   | { readonly is: 'no_pass'; readonly why?: NoPass }
-  /** A card answered but could not be read: a bank card, or two cards at once. */
+  /** A card responded but could not be read: a bank card, or two cards in the field. */
   | { readonly is: 'unreadable' }
   /** The chip was removed before it had signed. */
   | { readonly is: 'left_early' }
@@ -33,7 +33,7 @@ export type NoPass =
   /** A keyboard-wedge reader uses another keyboard layout than the device. */
   | 'other_layout';
 
-/** Every item that cannot pay. Nothing is sent when one is read. */
+/** The items that cannot pay. Nothing is sent when one is read. */
 export type Unread = Exclude<Read, { readonly is: 'pass' | 'chip' | 'answer' }>;
 
 const NO_PASS: Read = { is: 'no_pass' };
@@ -43,7 +43,7 @@ const NO_PASS: Read = { is: 'no_pass' };
  */
 const TAG = /\/t\/[0-9A-Za-z]{22,23}$/;
 
-/** The form of `data/offline-request.ts`, which checks the rest. */
+/** The format of `data/offline-request.ts`, which checks the rest. */
 const ANSWER = /^TLANS\d[A-Z2-7]+$/i;
 
 /** Classifies a text that was read from any source. */

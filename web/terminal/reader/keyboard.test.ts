@@ -13,7 +13,7 @@ test('a reader is distinguished from a person by its speed, or by the prefix of 
     [{ text: 'tlqr_0123456789abcdef', tookMs: 1_000 }, true],
     [{ text: 'nfc_2Yv9AbcExample', tookMs: 4_000 }, true],
     [{ text: 'https://pay.example.com/card/card_1?p=0&c=1', tookMs: 9_000 }, true],
-    // A fast typist's name, an amount, and a text that is too short to tell.
+    // A fast typist's name, an amount, and a text too short to decide.
     [{ text: 'Christopher Moss', tookMs: 1_900 }, false],
     [{ text: '1000000.00', tookMs: 20 }, false],
     [{ text: 'nfc_cut', tookMs: 20 }, false],

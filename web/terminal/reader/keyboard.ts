@@ -3,7 +3,7 @@ import { americanKey, type Typed } from './typed.ts';
 
 /** Longest pause within one read. It allows for slow readers and busy devices. */
 const GAP_MS = 250;
-/** Fewest letters of a read. A shorter text may have been typed by a person. */
+/** Minimum length of a read. A person may have typed a shorter text. */
 const LEAST_LENGTH = 12;
 /** Milliseconds per key. No person types 150 words a minute for that long. */
 const PERSON_MS = 80;
@@ -13,7 +13,7 @@ export interface Run extends Typed {
   readonly tookMs: number;
 }
 
-/** True if a reader, rather than a person, typed this into a field. */
+/** True if a reader, not a person, typed this into a field. */
 export function isByReader({ letters, places, tookMs }: Run): boolean {
   const length = lengthOf({ letters, places });
   if (length < LEAST_LENGTH) return false;
@@ -30,14 +30,14 @@ export interface KeyboardReader {
   /** Returns the payment that a pass would pay now, or `null` if there is none. */
   readonly waiting: () => string | null;
   readonly onRead: (read: Read) => void;
-  /** Called for a read that began while no payment waited. It pays nothing. */
+  /** Called for a read that began while no payment waited. Such a read pays nothing. */
   readonly onStray: (text: string, read: Read) => void;
 }
 
-/** Loaded at the first key, because with its checksum it is too large for a first load. */
+/** Loads the layouts at the first key. With their checksum they are too large for a first load. */
 const loadLayouts = () => import('./layout.ts');
 
-/** Decodes what was typed. Without the layouts it trusts the letters; the service checks them. */
+/** Decodes the typed text. Without the layouts it trusts the letters; the service checks them. */
 async function decode(typed: Typed): Promise<{ readonly text: string; readonly read: Read }> {
   try {
     return (await loadLayouts()).readTyped(typed);
@@ -59,8 +59,8 @@ function isPrivate(event: KeyboardEvent): boolean {
 }
 
 /**
- * True if the key produces no letter. AltGr does, but Windows reports it as Ctrl+Alt. Input methods
- * insert text by themselves.
+ * True if the key produces no letter. AltGr produces one, but Windows reports it as Ctrl+Alt. Input
+ * methods insert text without key events.
  */
 function isNoLetter(event: KeyboardEvent): boolean {
   return (
@@ -88,7 +88,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
   let payment: string | null = null;
   const before = new Map<HTMLInputElement, string>();
   const start = (at: number) => {
-    // A failure shows itself when the text is decoded.
+    // If loading fails, decoding reports it.
     loadLayouts().catch(() => {});
     letters = '';
     places = '';
@@ -114,7 +114,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
   };
   const onKey = (event: KeyboardEvent) => {
     const { key, timeStamp } = event;
-    // Browsers that autofill a form send events without a key.
+    // Browsers that fill in a form send events without a key.
     if (key === undefined || isNoLetter(event) || isPrivate(event)) return;
     const isEmpty = () => letters === '' && places === '';
     if (isEmpty() || timeStamp - last > GAP_MS) start(timeStamp);

@@ -6,7 +6,8 @@ import { readTyped } from './layout.ts';
 import { americanKey } from './typed.ts';
 
 /**
- * Keys on which other layouts differ from the American one: American letter to the other layout's.
+ * Keys on which other layouts differ from the American one: pairs of the American letter and the
+ * other layout's letter.
  */
 const LAYOUTS: Readonly<Record<string, readonly [string, string]>> = {
   german: ['yzYZ_-:/?=&', 'zyZY?ßÖ-_´/'],

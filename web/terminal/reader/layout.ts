@@ -25,7 +25,7 @@ function checksum(text: string): string {
 }
 
 const ROTATING = /^pass_[0-9A-Za-z]{22}\.\d{8}$/;
-/** A wallet's answer to an offline request; its own checksum finds a wrong layout. */
+/** A wallet's answer to an offline request. Its own checksum reveals a wrong layout. */
 const ANSWER = /^TLANS\d[A-Z2-7]+$/i;
 const CARD = /\/card\/card_[0-9A-Za-z]{22}$/;
 const CARD_QUERY = /^\?p=[0-9a-f]{32}&c=[0-9a-f]{16}$/i;

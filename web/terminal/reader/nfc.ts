@@ -1,7 +1,7 @@
 import { type Chip, signCommand } from './chip-commands.ts';
 import { type Read, readText } from './credential.ts';
 
-/** The part of Web NFC that we use (https://w3c.github.io/web-nfc/). */
+/** The part of Web NFC that the till uses (https://w3c.github.io/web-nfc/). */
 export interface ReadRecord {
   readonly recordType: string;
   readonly data?: DataView;
@@ -33,7 +33,7 @@ interface NdefReadingEvent extends Event {
 export type NdefDriver = new () => NdefReader;
 
 const PUBLIC_KEY = /^04[0-9a-f]{128}$/i;
-/** Length prefix of each key in a key list. */
+/** Prefix of each key in a key list: its length. */
 const KEY_LENGTH = '41';
 
 function driver(): NdefDriver | null {
@@ -72,7 +72,7 @@ function publicKeyIn(parameters: URLSearchParams): string | null {
   return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
 }
 
-/** Returns the first key in a list written in hex digits. */
+/** Returns the first key in a list of hex digits. */
 export function firstKeyOf(listed: string): string | null {
   const key = listed.startsWith(KEY_LENGTH) ? listed.slice(2, 132) : '';
   return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
@@ -82,13 +82,13 @@ function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
 }
 
-/** Decodes a chip's answer. An error has two bytes, the first of which is 0xe1. */
+/** Decodes a chip's response. An error has two bytes, the first of which is 0xe1. */
 function answerIn(parameters: URLSearchParams | null): Uint8Array | null {
   const answer = bytesOf(parameters?.get('res') ?? '');
   return answer.length === 0 ? null : answer;
 }
 
-/** Writes a command to a chip; the next read is its answer. */
+/** Writes a command to a chip; the next read returns its response. */
 async function sendToChip(
   Driver: NdefDriver,
   command: Uint8Array<ArrayBuffer>,
@@ -105,7 +105,7 @@ async function sendToChip(
     reader.addEventListener('readingerror', () => reject(new Error('the card left')), { signal });
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-  // A driver error ends this. The answer may arrive before `scan` resolves.
+  // A driver error rejects this. The response may arrive before `scan` resolves.
   await Promise.all([reader.scan({ signal }), answered]);
   return answered;
 }
@@ -121,7 +121,7 @@ function readEvent(event: Event, Driver: NdefDriver): Read | null {
       sendToChip(Driver, signCommand(digest, proof ?? null), signal);
     return { is: 'chip', chip: { publicKey, sign } };
   }
-  // Return the first text that is not `no_pass`.
+  // Return the first text that is a known item.
   return texts.map(readText).find(({ is }) => is !== 'no_pass') ?? { is: 'no_pass' };
 }
 

@@ -1,6 +1,6 @@
 import jsQR from 'jsqr';
 
-/** QR decoder for browsers without one (Safari, Firefox), loaded only by them. */
+/** QR decoder for browsers without one (Safari, Firefox); only they load it. */
 
 /**
  * Longest side of the picture that is decoded: enough for a code that fills a third of it. A larger

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type BarcodeDetector, type CameraProblem, readCodes } from './read-codes.ts';
 
-/** Replaces a camera's track, because Node has neither a camera nor pictures. */
+/** Replaces a camera's track, because Node has no camera. */
 class Track extends EventTarget {
   readonly kind = 'video';
   stop(): void {}

@@ -4,14 +4,14 @@
  */
 export type CameraProblem = 'refused' | 'no_decoder' | 'stopped';
 
-/** The part of the Barcode Detection API that we use. */
+/** The part of the Barcode Detection API that the till uses. */
 export interface BarcodeDetector {
   detect(image: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]>;
 }
 
 /**
- * Interval between two reads: short enough for a hand that holds still, long enough to spare a
- * phone's battery.
+ * Interval between reads: short enough for a hand that holds still, long enough to spare a phone's
+ * battery.
  */
 const LOOK_EVERY_MS = 200;
 
@@ -53,8 +53,8 @@ export async function readCodes(
     end();
     onProblem(problem);
   };
-  // A track ends when another app took the camera, it was unplugged, or its permission was revoked.
-  // This may happen while the decoder loads.
+  // A track ends when another app takes the camera, when it is unplugged, or when its permission is
+  // revoked. This may happen while the decoder loads.
   for (const track of stream.getTracks()) track.addEventListener('ended', () => fail('stopped'));
   const detector = await createDetector().catch(() => null);
   if (detector === null) return fail('no_decoder');

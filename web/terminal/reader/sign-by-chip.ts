@@ -47,7 +47,7 @@ export function readDer(der: Uint8Array): { readonly r: bigint; readonly s: bigi
 
 /**
  * Adds the recovery id to the signature.
- * @returns `null` if neither candidate key is the chip's.
+ * @returns `null` if neither recovered key is the chip's.
  */
 async function signatureOf(
   digest: Uint8Array,
@@ -84,8 +84,8 @@ function timeLimitOf({ afterClick }: Chip, usualMs: number, until: AbortSignal):
 }
 
 /**
- * Returns the chip's answer, including the retry with its PIN if it needs one, or `null` if no PIN
- * was entered.
+ * Returns the chip's response, after a retry with its PIN if it needs one; `null` if no PIN was
+ * entered.
  */
 async function answerOf(signing: Signing, until: AbortSignal): Promise<Uint8Array | null> {
   const { chip, digest, askPin } = signing;
@@ -142,7 +142,7 @@ export async function signByChip(payment: ChipPayment, until: AbortSignal): Prom
   }
   const { balance, typed_data } = asked.value;
   const typedData = typed_data as unknown as TypedDataDefinition;
-  // Checks the card's balance before it signs, so that its holder can use another card.
+  // Checks the card's balance before the card signs, so that its holder can use another one.
   if (balance !== null && BigInt(balance) < BigInt(String(typedData.message.value))) {
     return { is: 'not_signed', message: emptyCardWords(BigInt(balance)) };
   }

@@ -25,12 +25,12 @@ export type UsbState =
   /** Another window of this till uses the reader. */
   | { readonly is: 'replaced' };
 
-/** Messages from the program, as far as the till understands them. */
+/** Messages from the program that the till understands. */
 type Said =
   | { readonly status: 'welcome'; readonly token?: string }
   | { readonly status: 'no_reader' }
   | { readonly status: 'ready'; readonly readers: readonly string[] }
-  /** A chip that signs is on the reader and waits for a digest. */
+  /** A chip that can sign is on the reader and waits for a digest. */
   | { readonly status: 'chip'; readonly public_key: string }
   /** A phone with Google Wallet asks the reader to identify its collector. */
   | ({ readonly status: 'phone' } & TapToProve)
@@ -60,8 +60,8 @@ function newCode(): string {
 }
 
 /**
- * Adds a reader. From the next load on, the CSP lets this page connect to the program. Until then
- * the page shows the code.
+ * Adds a reader. From the next load on, the page's CSP allows connections to the program. Until
+ * then the page shows the code.
  */
 export function addUsbReader(port = USB_PORT): UsbReader {
   const usb: UsbReader = { port, code: newCode(), token: null };
@@ -90,7 +90,7 @@ function hexOf(bytes: Uint8Array): string {
 }
 
 /**
- * Tracks the chip on the reader. Its next message goes to the request that is waiting for a
+ * Tracks the chip on the reader, and passes its next message to the request that waits for a
  * signature.
  */
 function usbChips(onRead: Hears['onRead']) {
@@ -118,7 +118,7 @@ function usbChips(onRead: Hears['onRead']) {
   };
 }
 
-/** Asks the service to sign for the reader. Sends nothing if the service's answer is unknown. */
+/** Asks the service to sign for the reader. Sends nothing if the service's response is unknown. */
 async function prove(api: UsbApi, tap: TapToProve, socket: WebSocket): Promise<void> {
   const { reader_nonce, phone_nonce, reader_key } = tap;
   const answer = await api.proveCollector({ reader_nonce, phone_nonce, reader_key });
@@ -134,7 +134,7 @@ interface Hears {
   readonly onRead: (read: Read) => void;
 }
 
-/** Listens to the local reader until the signal aborts. */
+/** Listens to this computer's reader until the signal aborts. */
 export function readUsb(usb: UsbReader, hears: Hears, signal: AbortSignal): void {
   const { api, onState, onRead } = hears;
   let known = usb;
@@ -164,8 +164,8 @@ export function readUsb(usb: UsbReader, hears: Hears, signal: AbortSignal): void
     socket.addEventListener('close', ({ code }) => {
       signal.removeEventListener('abort', end);
       if (signal.aborted) return;
-      // Another window connected last. Taking the reader back would only make both windows fight
-      // over it.
+      // Another window connected after this one. Taking the reader back would make both windows
+      // fight over it.
       if (code === CLOSED.replaced) return onState({ is: 'replaced' });
       onState({ is: code === CLOSED.refused || code === CLOSED.tooOften ? 'refused' : 'away' });
       const waitMs = code === CLOSED.tooOften ? 60 * AGAIN_MS : AGAIN_MS;

@@ -16,7 +16,7 @@ import { keptSettings } from '../till-storage.ts';
 import type { TillContext } from './till-context.ts';
 import './asking.css';
 
-/** Returns the slip as lines, laid out for the paper. */
+/** Returns the slip as lines that fit the paper. */
 function linesOf({ code, amount, acceptedAt }: Slip, { merchant, width }: SlipFor): string {
   const fact = (name: string, value: string) =>
     `${name}${' '.repeat(Math.max(1, width - cellsOf(name) - cellsOf(value)))}${value}`;
@@ -36,11 +36,11 @@ function linesOf({ code, amount, acceptedAt }: Slip, { merchant, width }: SlipFo
 
 interface SlipFor {
   readonly merchant: string;
-  /** In printed cells: letters of Japanese take two. */
+  /** The paper's width in printed cells; Japanese letters take two. */
   readonly width: number;
 }
 
-/** Breaks a text at blanks, and a word that is wider than the paper between letters. */
+/** Wraps a text at spaces. Splits a word that is wider than the paper between letters. */
 function wrap(text: string, width: number): readonly string[] {
   const lines = [''];
   for (const piece of text.split(/(?<= )/)) {
@@ -75,7 +75,7 @@ function PrintSlip({ slip, merchant }: { readonly slip: Slip; readonly merchant:
   );
 }
 
-/** The result of an offline sale. It is not paid, so it has its own color and text. */
+/** Shows the result of an offline sale. It is not paid, so it has its own color and text. */
 export function AcceptedScreen({
   phase,
   runner,

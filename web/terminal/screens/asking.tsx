@@ -21,7 +21,7 @@ import { HoldCard, Signing } from './waiting.tsx';
 
 type AskingProps = TillContext & { readonly phase: Asking };
 
-/** The field for the wallet's answer: typed, pasted, or scanned. */
+/** Accepts the wallet's answer: typed, pasted, or scanned. */
 function AnswerForm({ onAnswer }: { readonly onAnswer: (text: string) => Promise<void> }) {
   const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);
@@ -115,7 +115,7 @@ export function AskingScreen(props: AskingProps): ReactNode {
       const till = await offlineTill();
       const accepted = (await till?.accept(phase, text).catch(() => null)) ?? 'full';
       if (typeof accepted === 'string' || 'is' in accepted) {
-        // A pass or a code was typed, which only the service could check.
+        // A pass or a code was typed, which only the service can check.
         const isPass = accepted === 'other_text' && readText(text).is === 'pass';
         return setProblem(isPass ? t('till.offline_sale.problem.pass') : problemWords(accepted));
       }
@@ -157,7 +157,7 @@ export function AskingScreen(props: AskingProps): ReactNode {
   );
 }
 
-/** Cancels the request, unless the till cannot know whether it was answered. */
+/** Cancels the request, unless the till cannot know whether an answer was stored. */
 function useCancel(
   { phase, runner, offline }: AskingProps,
   onProblem: (words: string) => void,
@@ -167,7 +167,8 @@ function useCancel(
   const onCancel = async () => {
     setCanceling(true);
     try {
-      // An answer may have been stored meanwhile. That sale is made and must not be charged again.
+      // An answer may have been stored meanwhile. The sale is then made and must not be charged
+      // again.
       const slip = (await (await offline.till())?.giveUp(request)) ?? null;
       runner.dispatch(slip === null ? { type: 'cancel' } : { type: 'accepted', request, slip });
     } catch {
@@ -179,7 +180,7 @@ function useCancel(
   return { canceling, onCancel };
 }
 
-/** Returns the text for what was held to a reader but cannot pay offline. */
+/** Returns the text for an item that was held to a reader but cannot pay offline. */
 function offlineWords({ unread, signing }: TillContext['readers']): string | null {
   if (unread === null || signing) return null;
   if (unread.is === 'not_signed' && unread.message !== null) return unread.message;
@@ -191,7 +192,7 @@ function offlineWords({ unread, signing }: TillContext['readers']): string | nul
 function useAlreadyStored({ phase, offline, runner }: AskingProps): void {
   const { till: offlineTill } = offline;
   const { sales } = offline.view;
-  // As Biome says, `sales` is not read here: a change of it triggers another check.
+  // `sales` is not read here, as Biome says: its change triggers another check.
   useEffect(() => {
     let isCurrent = sales.length > 0;
     void offlineTill().then((till) => {

@@ -17,7 +17,7 @@ import {
 } from '../cart.ts';
 import { quantityText } from '../quantity-text.ts';
 
-/** Shares of the price that are one tap away. */
+/** Percentages of the price, one tap each. */
 const SHARES = [5, 10, 20] as const;
 
 /** Holds the state of a discount field. Empty means no discount. */
@@ -34,7 +34,7 @@ function useDiscount(stored: number, currency: string | null) {
 
 type Discount = ReturnType<typeof useDiscount>;
 
-/** Returns the discount, or `null` if the typed text is not a valid one. */
+/** Returns the discount, or `null` if the typed text is invalid. */
 function takenOff({ sum }: Discount, most: bigint): number | null {
   if (sum.is === 'empty') return 0;
   return sum.is === 'sum' && sum.units <= most ? Number(sum.units) : null;

@@ -72,7 +72,7 @@ interface SumsProps {
   readonly cart: Cart;
 }
 
-/** Lists the sums from the lines to the amount due; only the total if there are no others. */
+/** Lists the sums from the lines to the amount due; shows only the total if it is the only sum. */
 function Sums({ cart }: SumsProps): ReactNode {
   const { currency, discount } = cart;
   const [lines, total] = [linesTotal(cart), cartTotal(cart)];
@@ -175,11 +175,11 @@ function asksForCode(phase: Phase): boolean {
 
 export interface CartPartProps extends TillContext {
   readonly cart: Cart | null;
-  /** True once the service has sent the currency of typed amounts. */
+  /** True once the service has sent the currency for typed amounts. */
   readonly isKnown: boolean;
 }
 
-/** Shows the cart. The total and `Charge` are at the bottom, within reach of a thumb. */
+/** Shows the cart. The total and `Charge` are at the bottom, in reach of a thumb. */
 export function CartPart(props: CartPartProps): ReactNode {
   const { cart, isKnown, view, runner } = props;
   const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });

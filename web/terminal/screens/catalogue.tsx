@@ -21,7 +21,7 @@ interface Loaded {
   readonly reload: () => void;
 }
 
-/** Loads the shop's items, and again when the connection returns. */
+/** Loads the shop's items, and reloads them when the connection returns. */
 function useCatalogue({ api, view }: TillContext): Loaded {
   const { reached } = view;
   const [items, setItems] = useState<readonly CatalogueItem[] | null>(null);
@@ -71,7 +71,7 @@ function NoItems(): ReactNode {
   );
 }
 
-/** The shop's items as buttons, above the cart that they fill. */
+/** Shows the shop's items as buttons, above the cart. */
 export function CatalogueScreen(context: TillContext): ReactNode {
   const { view, runner } = context;
   const { items, failed, reload } = useCatalogue(context);

@@ -4,7 +4,7 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { AskPin } from '../reader/sign-by-chip.ts';
 
-/** A request to the person who holds a card that signs. */
+/** A request to the holder of a signing card. */
 export type Asked =
   | { readonly for: 'click'; readonly done: () => void }
   | {
@@ -14,14 +14,14 @@ export type Asked =
     };
 
 export interface ChipAsks {
-  /** `null` if nothing is needed now. */
+  /** The current request; `null` if there is none. */
   readonly asked: Asked | null;
   readonly askPin: AskPin;
-  /** Resolves at a click, or when it is no longer needed. */
+  /** Resolves at a click, or when no click is needed any longer. */
   readonly clicked: (until: AbortSignal) => Promise<void>;
 }
 
-/** Lets code that signs with a chip ask the user; the page shows the request. */
+/** Lets the signing code ask the card's holder; the page shows the request. */
 export function useChipAsks(): ChipAsks {
   const [asked, setAsked] = useState<Asked | null>(null);
   const [asks] = useState(() => ({

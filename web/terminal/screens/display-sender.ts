@@ -9,7 +9,7 @@ import {
 import type { TillContext } from './till-context.ts';
 
 /**
- * Sends the till's state to the customer display while it is rendered. It shows nothing: it is a
+ * Sends the till's state to the customer display while it is mounted. It renders nothing; it is a
  * component so that only tills with a display load it.
  */
 export function DisplaySender({

@@ -107,7 +107,10 @@ interface TipProps {
   readonly shown: Extract<Shown, { at: 'tip' }>;
 }
 
-/** Lets the customer choose a tip. The till shows the same question and continues by itself. */
+/**
+ * Lets the customer choose a tip. The till shows the same question, and an answer on either one
+ * continues.
+ */
 function Tip({ merchant, shown }: TipProps): ReactNode {
   const { intent, atoms, quoted, percentages } = shown;
   const tell = (tip: bigint) => {
@@ -152,7 +155,7 @@ function Face({ merchant, shown }: DisplayState): ReactNode {
   }
 }
 
-/** A second window that faces the customer. Its only controls are those for choosing a tip. */
+/** The window that faces the customer. Its only controls choose a tip. */
 export function DisplayScreen(): ReactNode {
   const state = useDisplayState();
   return (

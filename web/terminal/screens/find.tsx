@@ -59,10 +59,7 @@ function useSale({ api }: TillContext) {
   return { found, busy, look };
 }
 
-/**
- * Holds the typed amount that was paid, in the shop's currency, or in USDC if the cashier chooses
- * that.
- */
+/** Holds the typed amount, in the shop's currency, or in USDC if the cashier chooses that. */
 function useTypedPaid(shop: string | null) {
   const [text, setText] = useState('');
   const [isUsdc, setIsUsdc] = useState(false);

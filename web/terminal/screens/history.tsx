@@ -157,7 +157,7 @@ interface ShiftPayments {
   readonly reload: () => void;
 }
 
-/** Loads the payments of this shift, and again after a change. */
+/** Loads the payments of this shift, and reloads them after a change. */
 function usePayments({ api, settings, view }: TillContext): ShiftPayments {
   const since = settings.shiftSince ?? '';
   const [payments, setPayments] = useState<readonly Payment[] | null>(null);

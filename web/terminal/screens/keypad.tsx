@@ -20,12 +20,12 @@ import type { TillContext } from './till-context.ts';
 import { TillIcon } from './till-icon.tsx';
 
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '0', 'Delete'] as const;
-/** Longer than any amount. Text of a keyboard-wedge reader must not fill the field. */
+/** Longer than any amount. Keeps a keyboard-wedge reader's text from filling the field. */
 const LONGEST = 16;
 /** Beyond this many digits the font shrinks, so that all of them stay visible. */
 const FULL_SIZE = 9;
 /**
- * A limit on typing only (behavior.md 23.1). The service, which knows the rate, limits the value.
+ * Limit for typing only (behavior.md 23.1). The service, which knows the rate, limits the value.
  */
 const MAX_MINOR_UNITS = 1_000_000_000_000_000n;
 
@@ -58,7 +58,7 @@ function Keys({ separator, onKey }: KeysProps): ReactNode {
   );
 }
 
-/** The area for tip, code and result on wide screens, shown in its idle state. */
+/** The area for tip, code and result on wide screens, in its idle state. */
 function CustomerSide(): ReactNode {
   return (
     <aside className="customer-side" aria-label={t('till.keypad.customer_side')}>
@@ -70,7 +70,7 @@ function CustomerSide(): ReactNode {
 
 interface Chargeable {
   readonly sum: TypedSum;
-  /** In the till's currency. `null` if the input is not an amount that can be charged. */
+  /** The amount in the till's currency. `null` if the input cannot be charged. */
   readonly units: bigint | null;
   /** The problem with an amount that could be parsed. */
   readonly problem: string | null;
@@ -92,7 +92,7 @@ function chargeable({ typed, split }: Till, currency: string | null): Chargeable
 const UNREAD: Chargeable = { sum: { is: 'empty' }, units: null, problem: null };
 
 interface MoreProps extends TillContext {
-  /** The amount that could be charged now, in the currency; `null` if there is none. */
+  /** The amount in the currency that could be charged now; `null` if there is none. */
   readonly total: bigint | null;
   readonly currency: string | null;
 }
@@ -129,7 +129,7 @@ function More({ view, runner, total, currency }: MoreProps): ReactNode {
   );
 }
 
-/** Says why the digits that were typed earlier are gone. */
+/** Explains why digits that were typed earlier are gone. */
 function NewCurrency(): ReactNode {
   return (
     <Notice tone="warn" role="alert">
@@ -138,7 +138,7 @@ function NewCurrency(): ReactNode {
   );
 }
 
-/** The idle till: above all, a plain keypad. */
+/** The idle till: mainly a keypad. */
 export function KeypadScreen(context: TillContext): ReactNode {
   const { view, runner } = context;
   const field = useRef<HTMLFormElement>(null);

@@ -1,5 +1,5 @@
 import { partOf } from '../../ui/lazy-part.ts';
 
-/** The screens of an offline sale, which load later, like those of `lazy-screens.ts`. */
+/** The screens of an offline sale, which load later, like `lazy-screens.ts`. */
 export const AskingScreen = partOf(async () => (await import('./asking.tsx')).AskingScreen);
 export const AcceptedScreen = partOf(async () => (await import('./accepted.tsx')).AcceptedScreen);

@@ -1,6 +1,6 @@
 import { partOf } from '../../ui/lazy-part.ts';
 
-/** Parts of the till's screens that load later, like the screens of `lazy-screens.ts`. */
+/** Parts of the till's screens that load later, like `lazy-screens.ts`. */
 export const SplitDialog = partOf(async () => (await import('./split.tsx')).SplitDialog);
 export const SplitBanner = partOf(async () => (await import('./split.tsx')).SplitBanner);
 export const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);

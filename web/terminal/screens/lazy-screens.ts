@@ -3,8 +3,8 @@ import { AcceptedScreen, AskingScreen } from './lazy-offline.ts';
 import { OfflineSales, Qr, SalesWait, ScanDialog, SplitDialog, TipScreen } from './lazy-parts.ts';
 
 /**
- * Screens that an idle till does not show load later, so that it opens sooner. The service worker
- * caches these files, so they also open offline.
+ * Screens that an idle till does not show load later, so that the till opens sooner. The service
+ * worker caches these files, so they also open offline.
  */
 export const StartScreen = partOf(async () => (await import('./start.tsx')).StartScreen);
 export const HistoryScreen = partOf(async () => (await import('./history.tsx')).HistoryScreen);
@@ -17,7 +17,7 @@ export const TotalsScreen = partOf(async () => (await import('./totals.tsx')).To
 export const LockScreen = partOf(async () => (await import('./lock.tsx')).LockScreen);
 export const PaymentScreen = partOf(async () => (await import('./payment.tsx')).PaymentScreen);
 
-/** What sends to the customer's display, if there is one. */
+/** Sends the till's state to the customer display, if there is one. */
 export const DisplaySender = partOf(
   async () => (await import('./display-sender.ts')).DisplaySender,
 );
@@ -43,9 +43,9 @@ const ALL = [
 ];
 
 /**
- * Loads all of them. A payment may begin at any moment, possibly without a network. So its parts
- * are fetched as soon as the service worker can cache them or, without one, from the first touch
- * on. A part that fails to load is fetched again when it is shown.
+ * Loads all of them, because a payment may begin at any moment, possibly without a network. Fetches
+ * them as soon as the service worker can cache them or, without one, after the first touch. A part
+ * that fails to load is fetched again when it is shown.
  */
 export function loadParts(end: AbortSignal): void {
   const load = () => {

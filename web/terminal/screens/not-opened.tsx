@@ -3,7 +3,7 @@ import { Notice } from '../../ui/notice.tsx';
 import type { Phase } from '../phases.ts';
 import { remarkWords } from '../words.ts';
 
-/** Says why the last payment was not opened. */
+/** Explains why the last payment was not opened. */
 export function NotOpened({ phase }: { readonly phase: Phase }): ReactNode {
   if (phase.at !== 'keypad' || phase.remark === null) return null;
   const { title, hint } = remarkWords(phase.remark);

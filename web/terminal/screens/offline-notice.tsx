@@ -5,7 +5,7 @@ import { t } from '../../ui/text/t.ts';
 import { WORDS } from '../words.ts';
 import type { TillContext } from './till-context.ts';
 
-/** Shows that the service cannot be reached, and what that means for the current payment. */
+/** Shows that the service cannot be reached, and the effect on the current payment. */
 export function OfflineNotice({ view, offline }: Pick<TillContext, 'view' | 'offline'>): ReactNode {
   if (view.reached) return null;
   const { at } = view.till.phase;

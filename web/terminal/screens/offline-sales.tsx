@@ -33,7 +33,9 @@ function Entry({ sale }: { readonly sale: HeldSale }): ReactNode {
   );
 }
 
-/** Saves waiting sales to a file for an admin to hand in, if this till can no longer forward. */
+/**
+ * Saves waiting sales to a file that an admin can submit if this till can no longer forward them.
+ */
 export function SaveSales({ sales }: { readonly sales: readonly HeldSale[] }): ReactNode {
   const save = () => {
     const payments = toForward(sales).map(recordOf);

@@ -30,7 +30,7 @@ export function WorkingScreen({
   offline,
 }: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
   const isOpening = phase.at === 'creating';
-  // A customer who was asked on the phone may still confirm, and would then pay twice.
+  // Excluded if the customer was asked on the phone, could still confirm, and would then pay twice.
   const sellsOffline =
     !isOpening && !asksCustomer(phase.intent) && !view.reached && offline.view.isOn;
   return (
@@ -79,14 +79,14 @@ function ConfirmLeft({
   return <p role="timer">{t('till.time_left', { time: formatLeft(left) })}</p>;
 }
 
-/** Explains why a large payment is still waiting after it is in a block. */
+/** Explains why a large payment still waits after it is in a block. */
 function waitHint({ waits_for: waitsFor }: Intent): string {
   return waitsFor === null ? t(WORDS.checkingHint) : t(WORDS.includedHint[waitsFor]);
 }
 
 /**
- * Shows that a tap is being checked. It has no action that could charge the customer twice. While
- * the payer is asked to confirm, the payment can be canceled. A cancel that comes too late shows
+ * Shows that a tap is being checked, without any action that could charge the customer twice. The
+ * payment can be canceled while the payer is asked to confirm; a cancel that comes too late shows
  * `Paid`.
  */
 export function CheckingScreen({
@@ -130,7 +130,9 @@ export function CheckingScreen({
   );
 }
 
-/** Shows the amounts from the sale to what left the customer's wallet, as on the receipt. */
+/**
+ * Shows the amounts on the receipt, from the sale to the amount that left the customer's wallet.
+ */
 function ResultFacts({
   intent,
   payment,

@@ -41,7 +41,7 @@ function DeviceFacts({ title, device }: { title: string; device: ShownDevice | n
   );
 }
 
-/** Asks for a code if the till has no PIN: a manager creates it for the current terminal. */
+/** Asks for a manager's code for the current terminal, if the till has no PIN. */
 function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => void }): ReactNode {
   const [code, setCode] = useState('');
   const [problem, setProblem] = useState<string | null>(null);

@@ -11,14 +11,14 @@ import { t } from '../../ui/text/t.ts';
 const PairAgain = partOf(async () => (await import('./pair-again.tsx')).PairAgain);
 const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
 
-/** Returns the code in a dashboard link, or the code itself. */
+/** Returns the code in a dashboard link, or the typed code itself. */
 function codeIn(text: string): string {
   const [, code] = /#(?:pair|key)=([^&\s]+)/.exec(text) ?? [];
   return decodeURIComponent(code ?? text);
 }
 
 export interface PairScreenProps {
-  /** A code from a link, looked up at once. */
+  /** A code from a link, which is looked up immediately. */
   readonly code: string | null;
   /** The device's current pairing, or `null`. */
   readonly pairing: Pairing | null;
@@ -47,7 +47,8 @@ async function pair(
 }
 
 /**
- * Looks up codes that are entered or come with a link. A device without a pairing pairs at once.
+ * Looks up codes that were entered or came with a link. A device without a pairing pairs
+ * immediately.
  */
 function usePairing({ code, pairing, onPaired }: PairScreenProps) {
   const [busy, setBusy] = useState(false);

@@ -11,7 +11,7 @@ import { keptPairing } from '../till-storage.ts';
 import { PersonForm } from './person-form.tsx';
 import type { TillContext } from './till-context.ts';
 
-/** The person who is signed in at the till, and what requires a PIN. */
+/** Hooks and forms about the signed-in cashier, and about actions that require a PIN. */
 
 export function useShiftApi(): ShiftApi {
   return useMemo(() => createShiftApi(keptPairing()?.key ?? ''), []);
@@ -24,7 +24,7 @@ interface FoundPeople {
   readonly reload: () => void;
 }
 
-/** Loads those who have a PIN. Remembers whether there are any, for a till without a network. */
+/** Loads the cashiers with a PIN. Remembers whether there are any, for a till without a network. */
 export function usePeople(api: ShiftApi, { change }: Pick<TillContext, 'change'>): FoundPeople {
   const [people, setPeople] = useState<readonly Person[] | null>(null);
   const [failed, setFailed] = useState(false);
@@ -40,7 +40,7 @@ export function usePeople(api: ShiftApi, { change }: Pick<TillContext, 'change'>
   return { people, failed, reload };
 }
 
-/** Returns the settings of a till where this person is signed in. */
+/** Returns the settings of a till where this cashier is signed in. */
 export function shiftOf({ id, name }: Person, { started_at }: Pick<Shift, 'started_at'>) {
   return { shiftSince: started_at, person: { id, name }, cashier: '' };
 }
@@ -64,7 +64,8 @@ function HandOver({
   const api = useShiftApi();
   const { people, failed, reload } = usePeople(api, context);
   const own = context.settings.person?.id;
-  // The first is preselected. The person who is signed in is left out of a handover.
+  // Sorts the likeliest cashier first, who is preselected. Leaves out the signed-in cashier at a
+  // handover.
   const byLikelihood = people?.toSorted((one, other) => {
     return Number(one.id === own) - Number(other.id === own);
   });
@@ -99,7 +100,7 @@ export function FullScreenButton(): ReactNode {
   );
 }
 
-/** Shows who is signed in, with buttons to hand over and to fill the screen. */
+/** Shows the signed-in cashier, with buttons to hand over and to fill the screen. */
 export function WhoIsIn(context: TillContext): ReactNode {
   const { person } = context.settings;
   const [isHandingOver, setIsHandingOver] = useState(false);
@@ -125,7 +126,7 @@ export interface OwnPinProps {
   readonly onIn: () => void;
 }
 
-/** Asks the person who is signed in for the PIN again, before a protected action. */
+/** Asks the signed-in cashier for the PIN again, before a protected action. */
 export function OwnPin({ person, button, onIn, 'data-name': dataName }: OwnPinProps): ReactNode {
   const api = useShiftApi();
   return (

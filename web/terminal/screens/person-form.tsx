@@ -9,7 +9,7 @@ import { t } from '../../ui/text/t.ts';
 
 export interface PersonFormProps {
   readonly api: ShiftApi;
-  /** Those who may enter their PIN here. */
+  /** The cashiers who may sign in here. */
   readonly people: readonly Person[];
   /** The label of the button, and its English name for scripts. */
   readonly button: string;
@@ -25,7 +25,7 @@ function problemOf(answer: Awaited<ReturnType<ShiftApi['start']>>): string | nul
   return code === 'rate_limit_exceeded' ? t('till.person.blocked') : refusalText(answer.error);
 }
 
-/** Asks who is signing in, and for the PIN, which the service checks. */
+/** Asks which cashier signs in, and for the PIN, which the service checks. */
 export function PersonForm(props: PersonFormProps): ReactNode {
   const { api, people, button, onIn } = props;
   const [id, setId] = useState(people[0]?.id ?? '');

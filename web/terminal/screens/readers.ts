@@ -17,11 +17,14 @@ import { strayWords, unreadWords } from '../words.ts';
 import { type ChipAsks, useChipAsks } from './chip-prompts.tsx';
 import type { Readers, TillContext } from './till-context.ts';
 
-/** Returns the payment that waits for a pass now, or `null`, also on a locked till. */
+/**
+ * Returns the payment that currently waits for a pass; `null` if there is none or the till is
+ * locked.
+ */
 function waiting(runner: TillRunner): string | null {
   const { phase } = runner.view().till;
   if (!isOpen()) return null;
-  // An offline sale has no id yet, but its own random salt.
+  // An offline sale has no id yet, so its random salt identifies it.
   if (phase.at === 'asking') return phase.request.salt;
   return takesPasses(phase) ? phase.intent.id : null;
 }
@@ -39,8 +42,8 @@ function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
     const usb = keptUsbReader();
     if (usb === null) return;
     const end = new AbortController();
-    // Most tills have none, so its code loads with the first one; offline, it comes from the
-    // service worker.
+    // Loads the code with the first USB reader, because most tills have none. Offline, it comes
+    // from the service worker.
     import('../reader/usb.ts')
       .then(({ readUsb }) => readUsb(usb, { api, onState: setState, onRead }, end.signal))
       .catch(() => {});
@@ -61,7 +64,8 @@ function endWith(runner: TillRunner, intent: string) {
 interface Chips {
   /**
    * Has the chip sign.
-   * @returns why nothing was sent; `null` if something was, or if the payment no longer waits.
+   * @returns the reason why nothing was sent; `null` if something was, or if the payment no longer
+   * waits.
    */
   readonly sign: (chip: Chip, asked: Open | Asking) => Promise<Unread | null>;
   readonly isSigning: boolean;
@@ -73,7 +77,7 @@ interface ChipSending extends Signing, Pick<ChipAsks, 'askPin'> {
   readonly until: AbortSignal;
 }
 
-/** Has a chip sign this payment, and sends the signature. */
+/** Has a chip sign this payment, and sends the signature to the service. */
 async function tapByChip(
   chip: Chip,
   { intent, tip }: Open,
@@ -104,7 +108,7 @@ async function acceptByChip(
   return null;
 }
 
-/** Handles chips that sign, one at a time. A second read of the same card is ignored. */
+/** Handles signing chips one at a time. Ignores a second read of the same card. */
 function useChips({ runner, api, offline }: Signing, { askPin }: ChipAsks): Chips {
   const [isSigning, setIsSigning] = useState(false);
   const [sign] = useState(() => {
@@ -125,7 +129,7 @@ function useChips({ runner, api, offline }: Signing, { askPin }: ChipAsks): Chip
       end.stop();
       isBusy = false;
       setIsSigning(false);
-      // The payment has ended, and its signature is valid for no other.
+      // The payment has ended, and its signature is valid for no other payment.
       return waiting(runner) === wanted ? refused : null;
     };
   });
@@ -134,7 +138,10 @@ function useChips({ runner, api, offline }: Signing, { askPin }: ChipAsks): Chip
 
 interface ReadingOffline extends Pick<TillContext, 'runner' | 'offline'>, Pick<Chips, 'sign'> {}
 
-/** Handles what is read for an offline sale. @returns why it does not pay, or `null`. */
+/**
+ * Handles an item that was read for an offline sale.
+ * @returns the reason why it does not pay, or `null`.
+ */
 async function readOffline(
   read: Read,
   asked: Asking,
@@ -142,11 +149,11 @@ async function readOffline(
 ): Promise<Unread | null> {
   if (read.is === 'chip') return reading.sign(read.chip, asked);
   if (read.is === 'answer') return acceptAnswer(read.text, asked, reading);
-  // Only the service could check a pass.
+  // A pass cannot pay, because only the service can check it.
   return read.is === 'pass' ? { is: 'no_pass' } : { ...read };
 }
 
-/** Stores a wallet's answer that a reader has read. */
+/** Stores a wallet's answer that a reader has delivered. */
 async function acceptAnswer(
   text: string,
   asked: Asking,
@@ -171,9 +178,10 @@ async function acceptAnswer(
 function useNfc(onRead: Readers['onRead'], phase: Phase, isShift: boolean): () => void {
   const [isRefused, setIsRefused] = useState(false);
   const [clicks, setClicks] = useState(0);
-  // After a refusal, each new payment asks again, because the cashier has just clicked a button.
+  // After a refusal, each new payment requests permission again, because the cashier has just
+  // clicked.
   const asking = isRefused && takesPasses(phase) ? phase.intent.id : null;
-  // Another payment or another click is a reason to ask again.
+  // Restarts for another payment or another click.
   const wanted = isShift || asking !== null ? `${asking} ${clicks}` : null;
   useEffect(() => {
     if (wanted === null) return;
@@ -192,8 +200,8 @@ interface Holding extends Pick<Readers, 'onRead'> {
 }
 
 /**
- * Reads one card through the browser's dialog, which lacks NFC otherwise and needs a click for each
- * card.
+ * Reads one card through the browser's dialog, on phones whose pages have no NFC. Each card needs a
+ * click.
  */
 function holdAfterClick({ runner, asks, onRead }: Holding): void {
   const intent = waiting(runner);
@@ -226,7 +234,7 @@ export function useReaders(
       const { phase: now } = runner.view().till;
       const [, receipt] = /\/receipts\/([0-9A-Za-z]{22,35})$/.exec(text) ?? [];
       const isIdle = now.at === 'keypad' || now.at === 'result';
-      // A receipt was held to the reader: open its sale.
+      // Opens the sale of a receipt that was held to the reader.
       if (receipt !== undefined && isIdle && isOpen()) return goTo(`find/${receipt}`);
       const tag = told.current?.tag_url ?? null;
       const isGarbled = read.is === 'no_pass' && read.why === 'other_layout';

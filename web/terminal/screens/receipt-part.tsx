@@ -17,7 +17,7 @@ interface ReceiptProps {
   readonly payment: Payment;
 }
 
-/** Emails the receipt once. The address is not stored, and the field is cleared afterwards. */
+/** Emails the receipt once. Does not store the address, and clears the field afterwards. */
 function MailForm({ api, payment }: ReceiptProps): ReactNode {
   const [email, setEmail] = useState('');
   const [busy, setBusy] = useState(false);
@@ -135,7 +135,8 @@ export function ReceiptButton({ api, payment }: ReceiptProps): ReactNode {
 }
 
 /**
- * Loads the payment that was just made; so far the till has only its id. `null` until it is loaded.
+ * Loads the payment that was just made, of which the till only has the id. `null` until it is
+ * loaded.
  */
 export function usePaid(api: DeviceApi, paymentId: string | null): Payment | null {
   const [payment, setPayment] = useState<Payment | null>(null);
@@ -153,7 +154,7 @@ export function usePaid(api: DeviceApi, paymentId: string | null): Payment | nul
   return payment;
 }
 
-/** Reserves the receipt's space until the payment is loaded, so that no button moves. */
+/** Reserves the receipt's space until the payment is loaded, so that buttons do not move. */
 export function ReceiptOfPaid({
   api,
   payment,

@@ -31,12 +31,12 @@ const STILL_OPEN = new Set([
 ]);
 
 /**
- * Statuses returned before the service checks the key, so they say nothing about a refund sent
+ * Statuses from before the service checks the key. They say nothing about a refund that was sent
  * earlier.
  */
 const SAYS_NOTHING = new Set([401, 403]);
 
-/** Error returned after the service has checked the key: nothing was refunded under it. */
+/** Error from after the service has checked the key: nothing was refunded with it. */
 const MANAGER = 'manager_required';
 
 type Outcome =
@@ -44,14 +44,14 @@ type Outcome =
   | { readonly is: 'refused'; readonly code: string; readonly message: string };
 
 /**
- * Sends the refund, and repeats it with the same key until its result is known, also after a
- * reload. Other refunds are blocked meanwhile.
+ * Sends the refund, and repeats it with the same key until its result is known, even after a
+ * reload. Blocks other refunds meanwhile.
  */
 function useRefund({ api }: TillContext, onDone: () => void) {
   const [pending, setPending] = useState(keptRefund);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const running = useRef(false);
-  /** True if the service may already have the refund, as with one stored before a reload. */
+  /** True if the service may already have the refund, for example one stored before a reload. */
   const mayBeThere = useRef(pending !== null);
   const finish = useCallback(
     (found: Outcome) => {
@@ -88,7 +88,7 @@ function useRefund({ api }: TillContext, onDone: () => void) {
     };
   }, [api, pending, finish]);
   const start = (refund: PendingRefund) => {
-    // Stores it before it is sent, so that every later attempt is the same refund.
+    // Stores the refund before it is sent, so that later attempts repeat the same refund.
     keepRefund(refund);
     mayBeThere.current = false;
     setOutcome(null);

@@ -25,7 +25,7 @@ function warn(is: boolean): void {
   for (const listener of listeners) listener();
 }
 
-/** Warns before the shift ends that sales are waiting. */
+/** Warns before the shift ends that sales are still waiting. */
 export function SalesLeft({ offline }: TillContext): ReactNode {
   const waits = waitingCount(offline.view.sales);
   useEffect(() => {
@@ -41,7 +41,7 @@ export function SalesLeft({ offline }: TillContext): ReactNode {
   );
 }
 
-/** Says how many sales wait, and which have bounced, on every screen of the till. */
+/** Shows on every screen how many sales wait, and which have bounced. */
 export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
   const { sales, refusal } = offline.view;
   const isRepeated = useSyncExternalStore(subscribe, () => isWarning);
@@ -57,7 +57,7 @@ export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
         <Notice tone={refusal === null ? 'info' : 'bad'} icon="wait" role="status">
           <strong>{t('till.offline_sale.waits', { count: waits })}</strong>
           {refusal === null ? (
-            // The result screen of a sale already says so.
+            // The result screen of a sale already shows this.
             at === 'accepted' ? null : (
               <>
                 <p>{t('till.offline_sale.waits_text')}</p>

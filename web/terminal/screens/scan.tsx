@@ -18,13 +18,13 @@ export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNo
   const video = useRef<HTMLVideoElement>(null);
   const [problem, setProblem] = useState<CameraProblem | null>(null);
   const [attempt, setAttempt] = useState(0);
-  // Keeps the camera running when the surrounding components render again.
+  // An effect event, so that the camera keeps running when the surrounding components render again.
   const found = useEffectEvent(onCode);
   useEffect(() => {
     const end = new AbortController();
     if (video.current !== null && attempt >= 0) {
-      // Report one code only, because a slow device may read the same picture again before the
-      // dialog has closed.
+      // Reports one code only, because a slow device may read the same picture again before the
+      // dialog closes.
       const onFirst = (text: string) => {
         end.abort();
         found(text);

@@ -30,7 +30,7 @@ export interface ShiftProps {
   readonly pairing: Pairing;
   readonly hasNewVersion: boolean;
   /**
-   * True for a test till that its merchant opened on this machine, so its shift begins by itself.
+   * True for a test till that its merchant opened on this machine; its shift starts automatically.
    */
   readonly startsShift: boolean;
   readonly onPairAgain: () => void;
@@ -49,7 +49,7 @@ function useRunner(api: DeviceApi): TillRunner | null {
 /** Pause after the service refused to say which terminal this is, for example with 429. */
 const DEVICE_RETRY_MS = 3_000;
 
-/** How often the terminal is reloaded. */
+/** Interval at which the terminal is reloaded. */
 const DEVICE_AGAIN_MS = 60_000;
 
 /** Loads the terminal's name, currency and mode, and retries until it succeeds. */
@@ -64,12 +64,12 @@ function useDevice(runner: TillRunner, reached: boolean): Device | null {
       if (!isCurrent) return;
       if (found !== null) {
         setDevice(found);
-        // Its offline limits and terms may change while the till is open.
+        // Reloads, because the offline limits and terms may change while the till is open.
         timer = setTimeout(load, DEVICE_AGAIN_MS);
         return;
       }
-      // Nothing can be charged without the currency. If the service was not reached, `reached`
-      // changes, which ends this round.
+      // Retries, because nothing can be charged without the currency. If the service was
+      // unreachable, a change of `reached` ends this round.
       timer = setTimeout(load, DEVICE_RETRY_MS);
     };
     void load();
@@ -91,7 +91,7 @@ function useSettings(device: Device | null): Pick<TillContext, 'settings' | 'cha
   }, []);
   useEffect(() => {
     const { person } = keptSettings();
-    // Another window handed over, the PIN has changed, or the person was removed.
+    // Signs out: another window handed over, the PIN has changed, or the cashier was removed.
     const isIn = device === null || device.shift?.cashier === person?.id;
     if (person !== null && !isIn) change({ shiftSince: null, person: null });
   }, [device, change]);
@@ -102,16 +102,16 @@ function useSettings(device: Device | null): Pick<TillContext, 'settings' | 'cha
   return { settings, change };
 }
 
-/** Sends this till's receipts to the fiscal signer, if the account has tills do it. */
+/** Sends this till's receipts to the fiscal signer, if the account lets tills do that. */
 function useSigner({ api, runner, device }: Pick<TillContext, 'api' | 'runner' | 'device'>): void {
   const signs = device?.signs_receipts;
   useEffect(() => {
-    // A till that signs no more still has the cookie, which is removed then.
+    // A till that no longer signs still has the cookie, which is then removed.
     const isLeft = signs === false && document.cookie.includes('tapline_signer');
     if (!signs && !isLeft) return;
     const end = new AbortController();
     const signing = { api, runner, signs, signal: end.signal };
-    // Loaded on demand, because few tills sign.
+    // Loaded on demand, because few tills sign receipts.
     import('../signer.ts').then(({ signReceipts }) => signReceipts(signing)).catch(() => {});
     return () => end.abort();
   }, [api, runner, signs]);
@@ -179,8 +179,8 @@ function RunningShift(props: RunningProps): ReactNode {
 }
 
 /**
- * Chooses the screen. A payment in progress is shown on every page, so that it cannot be left by
- * navigation.
+ * Chooses the screen. Every page shows a payment in progress, so that nobody can navigate away from
+ * it.
  */
 function Screen(context: TillContext): ReactNode {
   const place = usePlace();

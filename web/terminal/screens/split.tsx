@@ -49,7 +49,7 @@ export function SplitDialog({ total, currency, onClose, onSplit }: SplitDialogPr
   );
 }
 
-/** Shows the part of a split bill that is charged next, and what is left. */
+/** Shows the part of a split bill to charge next, and the rest. */
 export function SplitBanner({ view, runner }: TillContext): ReactNode {
   const { split } = view.till;
   if (split === null) return null;

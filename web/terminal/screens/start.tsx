@@ -8,7 +8,9 @@ import { NoPeople, shiftOf, usePeople, useShiftApi } from './people.tsx';
 import { PersonForm } from './person-form.tsx';
 import type { TillContext } from './till-context.ts';
 
-/** Asks for all browser permissions at once, so that no prompt appears while a customer waits. */
+/**
+ * Requests all browser permissions at the start, so that no prompt appears while a customer waits.
+ */
 async function askForPermissions(): Promise<void> {
   const end = new AbortController();
   if (hasNfc()) await readNfc(() => {}, end.signal);
@@ -16,12 +18,12 @@ async function askForPermissions(): Promise<void> {
   await askForCamera();
 }
 
-/** Starts a shift. It asks for a person and a PIN if the account has people with PINs. */
+/** Starts a shift. Asks for a cashier and a PIN if the account has cashiers with PINs. */
 export function StartScreen(context: TillContext): ReactNode {
   const { settings, device } = context;
   const api = useShiftApi();
   const { people, failed, reload } = usePeople(api, context);
-  // Offline, the last answer counts, so that losing the network does not skip the PIN.
+  // Offline, uses the last response, so that losing the network does not skip the PIN.
   const hasPeople = people === null ? settings.hasPeople === true : people.length > 0;
   return (
     <div className="stack till-start">

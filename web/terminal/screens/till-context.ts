@@ -22,15 +22,15 @@ export interface TillContext {
 /** Offline sales of a till. */
 export interface OfflineSelling {
   readonly view: OfflineView;
-  /** Resolves to `null` if this till does not sell offline. */
+  /** Resolves to `null` if this till makes no offline sales. */
   readonly till: () => Promise<OfflineTill | null>;
 }
 
-/** The readers of a paired till, and the state of the chip that signs. */
+/** The readers of a paired till, and the state of a signing chip. */
 export interface Readers {
   /** Called with the result of a reader, the camera or the menu of test passes. */
   readonly onRead: (read: Read) => void;
-  /** The last item since this payment began that was not a pass. A new object for each read. */
+  /** The last item since this payment began that was not a pass; a new object for each read. */
   readonly unread: Unread | null;
   /** State of the USB reader on this computer, if one was added. */
   readonly usb: UsbState;
@@ -38,6 +38,6 @@ export interface Readers {
   readonly signing: boolean;
   /** The input that the signing card needs from its holder. */
   readonly asked: Asked | null;
-  /** Must be called from a click. Opens the browser's dialog for a card, if one is needed. */
+  /** Opens the browser's dialog for a card, if it needs one. Must be called from a click. */
   readonly holdCard: () => void;
 }

@@ -18,7 +18,7 @@ import type { TillContext } from './till-context.ts';
 
 type Figures = Totals['total'];
 
-/** Loads the totals of this shift, and again when the connection returns. */
+/** Loads the totals of this shift, and reloads them when the connection returns. */
 function useTotals({ api, settings, view }: TillContext) {
   const since = settings.shiftSince ?? '';
   const { reached } = view;
@@ -78,13 +78,13 @@ function Sums({ figures }: { readonly figures: Figures }): ReactNode {
   );
 }
 
-/** A sum in the unit of its sale: minor units of a currency, or atoms. */
+/** Shows a sum in the unit of its sale: minor units of a currency, or atoms. */
 function UnitSum(sum: { readonly units: number; readonly currency: string | null }): ReactNode {
   if (sum.currency === null) return <Amount atoms={BigInt(sum.units)} />;
   return <Money units={BigInt(sum.units)} currency={sum.currency} />;
 }
 
-/** Shows taxes by rate, discounts and payouts, as far as there are any. */
+/** Shows taxes by rate, discounts and payouts, if there are any. */
 function Ending({ taxes, discounts, payouts }: Totals): ReactNode {
   if (taxes.length === 0 && discounts.length === 0 && payouts.count === 0) return null;
   return (
@@ -129,8 +129,7 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
 }
 
 /**
- * Shows the totals to compare with the cash drawer at the end of the shift. The page is made for
- * printing.
+ * Shows the totals to compare with the cash drawer at the end of the shift, laid out for printing.
  */
 export function TotalsScreen(context: TillContext): ReactNode {
   const { device, settings, view } = context;
@@ -178,13 +177,13 @@ export function TotalsScreen(context: TillContext): ReactNode {
   );
 }
 
-/** Ends the shift. It asks for the PIN of the signed-in person, if there is one. */
+/** Ends the shift. Asks for the signed-in cashier's PIN, if there is one. */
 function EndDialog(props: TillContext & { readonly onClose: () => void }): ReactNode {
   const { settings, change, onClose } = props;
   const { person } = settings;
   const api = useShiftApi();
   const end = () => {
-    // If this fails, the next person who signs in takes the shift over.
+    // If this fails, the shift stays open until the next cashier signs in and takes it over.
     if (person !== null) void api.end();
     change({ shiftSince: null, person: null });
     replacePlace('');

@@ -22,7 +22,7 @@ async function start(pairing: Pairing, end: AbortSignal): Promise<OfflineTill> {
   return till;
 }
 
-/** Runs offline sales, if the merchant allows them or this browser still holds some. */
+/** Runs offline sales if the merchant allows them, or if this browser still holds some. */
 export function useOffline(
   pairing: Pairing,
   { device, view }: Pick<TillContext, 'device' | 'view'>,

@@ -24,7 +24,7 @@ import { TillIcon } from './till-icon.tsx';
 
 type WaitingProps = TillContext & { readonly phase: Open };
 
-/** Counts down by the service's clock, because the device's may be wrong. */
+/** Counts down by the service's clock, because the device's clock may be wrong. */
 export function useLeft(until: string, clockOffsetMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -171,7 +171,7 @@ export function Signing(): ReactNode {
   );
 }
 
-/** Shows a button in browsers that read a card only after a click. */
+/** Shows a button in browsers that need a click for each card. */
 export function HoldCard({ readers }: Pick<TillContext, 'readers'>): ReactNode {
   const [isHolding, setIsHolding] = useState(false);
   if (readers.signing || (!hasNfc() && !needsClick())) return null;
