@@ -13,7 +13,7 @@ import { AccountChoice } from './parts/account-choice.tsx';
 import { GoTo } from './parts/go-to.tsx';
 import { useKnownTimeZone } from './parts/time-zone.ts';
 
-/** The page frame: navigation, account, mode and signed-in user. */
+/** Shows the frame of every page: navigation, account, mode and signed-in user. */
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const [location, navigate] = useLocation();
   const isTest = useMerchant().mode === 'test';

@@ -76,7 +76,10 @@ export function usePages<Route extends Name>(
   };
 }
 
-/** Reads the account. A cashier, who gets less of it, sees none of the pages that do. */
+/**
+ * Reads the account with all fields. A cashier gets fewer of them, but sees no page that calls
+ * this.
+ */
 export function useAccount(): UseQueryResult<FullAccount> {
   return useRead('GET /accounts/{account}') as UseQueryResult<FullAccount>;
 }

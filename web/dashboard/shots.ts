@@ -41,7 +41,7 @@ const OUTSIDE: readonly Shot[] = [
   },
 ];
 
-/** The largest amount that one payment may have: twelve digits. */
+/** The largest amount of one payment: twelve digits. */
 const LONGEST = 999_999_999_999;
 
 const SALES: readonly Shot[] = [

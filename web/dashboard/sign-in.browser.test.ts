@@ -99,7 +99,10 @@ test('the first load stays within its budget', async () => {
  * `document`.
  */
 const FONTS = `[...document.fonts].map(({ family, status }) => family + ' ' + status)`;
-/** Resolves to true once the font's file is in the cache, which exists before the file is there. */
+/**
+ * Resolves to true once the cache contains the font's file; the cache exists before the file is in
+ * it.
+ */
 const IS_CACHED = `caches.open('font').then(async (kept) => (await kept.keys()).length > 0)`;
 
 test('the font loads at the first click, is cached, and is there before a page', async () => {
@@ -114,8 +117,8 @@ test('the font loads at the first click, is cached, and is there before a page',
   const weight = await measureFirstLoad(window, url);
   assert.ok(weight <= BUDGET_BYTES, `${weight} bytes`);
   assert.deepEqual(fonts, [], 'signing in shows without it');
-  // The click of a person who is about to type. Signing in takes longer than a font on this
-  // machine, unless it is busy: then the font would wait for the next page.
+  // Clicks like a person who is about to type. Signing in takes longer than loading the font,
+  // except on a busy machine, where the font would wait for the next page.
   await page.getByRole('textbox', { name: 'Email' }).click();
   await page.waitForFunction(IS_CACHED);
   assert.equal(fonts.length, 1);

@@ -3,7 +3,7 @@ import { deskShot, type Stage, showLive } from '../testing/desk-shots.ts';
 import { LONG_NAME, type Shot } from '../testing/shots.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
-/** Screenshots of rare or one-time page states, which must first be brought about. */
+/** Screenshots of rare or one-time page states, which the stage must first create. */
 
 const NONE = { data: [], has_more: false, next_cursor: null };
 const AT = '2026-11-20T10:00:00.000Z';
@@ -73,7 +73,7 @@ const DELIVERY = {
   ...{ duration_ms: 1_204, next_attempt_at: null, created: AT, updated: AT },
 };
 
-/** Sent four times to a server that answers 500. */
+/** Attempts of a delivery: sent four times to a server that answers 500. */
 async function showDelivery({ sandbox, open, window: { page } }: Stage): Promise<void> {
   const { terminal } = sandbox.test;
   await payAt(sandbox, { terminal, amount: 2_500_000 });

@@ -7,7 +7,7 @@ export function shortAddress(address: string): string {
 
 /**
  * Formats an address as, for example, `ending in abcd`: enough to recognize a wallet, too little to
- * type it from.
+ * retype it.
  */
 export function endOfAddress(address: string): string {
   return t('ui.address_end', { end: address.slice(-4) });

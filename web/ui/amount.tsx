@@ -10,17 +10,17 @@ export interface AmountProps {
   readonly atoms: bigint;
   /** The amount in the shop's currency; `null` for a sale in USDC. */
   readonly price?: Price | null;
-  /** False if a heading already names the unit, as in a column. */
+  /** False if a heading, such as a column's, already names the unit. */
   readonly unit?: boolean;
   /** True to show all digits, for amounts that are added up. */
   readonly exact?: boolean;
-  /** True inside a link, where the amount cannot be a button. */
+  /** True inside a link, where the amount must not be a button. */
   readonly still?: boolean;
 }
 
 /**
- * Renders every amount of money: two decimals, and the exact amount on click. A sale that was
- * priced in the shop's currency shows its price first, then the amount in USDC.
+ * Renders an amount of money, in every app: two decimals, and the exact amount on click. For a sale
+ * in the shop's currency it shows the price first, then the amount in USDC.
  */
 export function Amount({ price = null, ...usdc }: AmountProps): ReactNode {
   if (price === null) return <UsdcAmount {...usdc} />;

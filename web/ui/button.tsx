@@ -1,13 +1,11 @@
 import { type ButtonHTMLAttributes, type MouseEvent, type ReactNode, useRef } from 'react';
 
-/**
- * Longest time between the taps of a double tap. Phones report the second tap as a separate click.
- */
+/** Maximum time between the taps of a double tap, which phones report as separate clicks. */
 const DOUBLE_TAP_MS = 300;
 
 /**
- * True for the second click of a double click. The action of the first may have ended before it,
- * and it must not repeat the action. A new click of a mouse counts, however soon it comes.
+ * True for the second click of a double click, which must not repeat the action, even if the first
+ * click's action has already ended. A separate mouse click counts, however soon it comes.
  */
 function isSecondClick({ detail, nativeEvent, timeStamp }: ClickOf, clickedAt: number): boolean {
   if (detail > 1) return true;
@@ -23,7 +21,7 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly wide?: boolean;
   /**
    * True while the action is in progress: the button keeps its focus and name, and ignores clicks,
-   * also the second one of a double click.
+   * including the second one of a double click.
    */
   readonly busy?: boolean;
 }

@@ -10,7 +10,7 @@ export interface SwitchProps {
   readonly 'data-name'?: string;
 }
 
-/** A switch that takes effect at once, without a submit button. */
+/** A switch that takes effect immediately, without a submit button. */
 export function Switch(props: SwitchProps): ReactNode {
   const { label, checked, onChange, disabled = false, 'data-name': dataName } = props;
   return (
@@ -38,7 +38,7 @@ export interface ChoiceProps {
   readonly onChange: (checked: boolean) => void;
 }
 
-/** One of several options, large enough for a finger. Group them in a `fieldset`. */
+/** One of several options, large enough for a finger. Group the options in a `fieldset`. */
 export function Choice({ label, type = 'radio', onChange, ...rest }: ChoiceProps): ReactNode {
   return (
     <label className="choice">

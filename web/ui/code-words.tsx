@@ -1,11 +1,11 @@
 import { Fragment, type ReactNode } from 'react';
 
 /**
- * Shows a code such as `webhook_endpoint.created`, which a narrow column may break between its
- * words.
+ * Shows a code such as `webhook_endpoint.created`, which may wrap between its words in a narrow
+ * column.
  */
 export function CodeWords({ code }: { readonly code: string }): ReactNode {
-  // Renders nothing, because a phone hides an empty cell together with its label.
+  // Renders nothing for an empty code, because a phone hides an empty cell together with its label.
   if (code === '') return null;
   const words = code.split(/(?<=[._])/);
   const parts = words.map((word, place) => ({ word, before: words.slice(0, place).join('') }));

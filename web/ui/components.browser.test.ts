@@ -81,7 +81,7 @@ async function pull({ page }: TestWindow, grip: Locator, px: number): Promise<vo
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x, y + px, { steps: 4 });
-  // Pull slowly, so that distance and not speed decides.
+  // Pulls slowly, so that the distance decides and not the speed.
   await page.waitForTimeout(400);
   await page.mouse.up();
 }

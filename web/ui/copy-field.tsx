@@ -11,7 +11,7 @@ export interface CopyFieldProps {
   readonly whole?: boolean;
 }
 
-/** Shows a key, id or link to copy elsewhere. It can be selected if copying fails. */
+/** Shows a key, id or link with a copy button. If copying fails, the user can select the text. */
 export function CopyField(props: CopyFieldProps): ReactNode {
   const { label, value, whole = false } = props;
   const id = useId();
@@ -28,7 +28,7 @@ export function CopyField(props: CopyFieldProps): ReactNode {
     id,
     className: 'input id',
     readOnly: true,
-    // Keys, ids and addresses are written left to right in every language.
+    // Keys, ids and addresses are written from left to right in every language.
     dir: 'ltr' as const,
     'data-name': props['data-name'],
     translate: 'no' as const,

@@ -24,7 +24,7 @@ interface CopiedProps {
 function Copied({ text, shown, what }: CopiedProps): ReactNode {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    // Copying fails on pages without https; the id beside the button can be selected instead.
+    // Copying fails on pages without https, where the user can select the id beside the button.
     await navigator.clipboard.writeText(text).then(
       () => setCopied(true),
       () => setCopied(false),

@@ -9,7 +9,7 @@ import { test } from 'node:test';
  * hides what WebKit wrote; `test/long/engines.test.ts` checks it in WebKit itself.
  */
 const WEB = path.join(import.meta.dirname, '..');
-/** The least number of date fields to find, so that the search cannot silently miss them. */
+/** Minimum number of date fields, so that the search cannot silently miss them. */
 const FEWEST_FIELDS = 6;
 
 const read = (name: string) => readFileSync(path.join(WEB, name), 'utf8');

@@ -11,7 +11,7 @@ export interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** Returns the open dialog, which the new one will replace. */
+/** Returns the open dialog, which the new dialog will replace. */
 function openDialog(): HTMLDialogElement | null {
   return document.querySelector<HTMLDialogElement>('dialog[open]');
 }

@@ -7,7 +7,7 @@ import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { createWallet, openWallet } from '../testing/wallet.ts';
 
-/** People double-click on buttons. What creates or moves something happens once. */
+/** Tests that a double click on a button that creates or moves something acts once. */
 
 const stage = sharedStage();
 /** An unused address, with a valid checksum. */
@@ -17,7 +17,7 @@ const BETWEEN_MS = 50;
 
 const button = (place: Page | Locator, name: RegExp) => place.getByRole('button', { name });
 
-/** Double-clicks as a hand does: the screen has time to change between the clicks. */
+/** Double-clicks like a hand: the screen has time to change between the clicks. */
 async function doubleClick(page: Page, control: Locator): Promise<void> {
   await control.waitFor();
   await control.scrollIntoViewIfNeeded();
@@ -32,7 +32,7 @@ async function doubleClick(page: Page, control: Locator): Promise<void> {
   }
 }
 
-/** Records what the page sends to create or change something. */
+/** Counts the page's requests that create or change something. */
 function sentBy(page: Page, path: RegExp): () => number {
   let count = 0;
   page.on('request', (request) => {
@@ -57,7 +57,7 @@ test('a wallet gets test USDC, adds a pass and sends once', async () => {
   assert.equal(passes(), 1);
   await wallet.button(/^Done/).click();
   await wallet.goTo('Home');
-  // The second click on `Review` must not be the one that sends.
+  // The second click on `Review` must not trigger the send.
   await wallet.button(/^Send$/).click();
   await wallet.field('Recipient').fill(FRIEND);
   await wallet.field('Amount').fill('1');
@@ -108,7 +108,7 @@ test('a dashboard creates one key', async () => {
 
 /**
  * Taps, and taps again as soon as the action has ended. Runs in the page, because the time between
- * the taps counts.
+ * the taps matters.
  */
 const TAPS_AGAIN = `(async (button, pauseMs, pointerType = 'touch') => {
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

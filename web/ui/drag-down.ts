@@ -1,7 +1,7 @@
 import { isPulledAway } from './pulled-away.ts';
 import './sheet-grip.css';
 
-/** The current pull. Only one sheet is pulled at a time, but it may re-render meanwhile. */
+/** The current pull. Only one sheet can be pulled at a time, but it may re-render meanwhile. */
 let start: { readonly y: number; readonly at: number } | null = null;
 
 /**

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import './drawings.css';
 
-/** Drawings for empty states, in one style: two tones, one line width. */
+/** Drawings for empty states, in one style: two tones and one line width. */
 const DRAWINGS = {
   /** A receipt with coins beside it. */
   sales: {
@@ -29,7 +29,7 @@ const DRAWINGS = {
 
 export type DrawingName = keyof typeof DRAWINGS;
 
-/** Draws an empty state. Decorative: the text below says the same. */
+/** Draws an empty state. Decorative, because the text below has the same meaning. */
 export default function DrawnEmpty({ name }: { readonly name: DrawingName }): ReactNode {
   const { soft, line } = DRAWINGS[name];
   return (

@@ -28,13 +28,13 @@ const SHOWN = new Intl.NumberFormat('en-US', {
 });
 
 /**
- * Formats an amount like `ui/money.ts`, which this page cannot import, because it would pull in
+ * Formats an amount like `ui/money.ts`. This page cannot import that file, which would pull in
  * React.
  */
 export function usdcWords(atoms: bigint): string {
   const size = atoms < 0n ? -atoms : atoms;
   const decimal = `${size / ONE}.${String(size % ONE).padStart(6, '0')}`;
-  // A string keeps the number exact; a JavaScript number would not.
+  // Passes a string, because a JavaScript number would not be exact.
   return `${atoms < 0n ? '−' : ''}${SHOWN.format(decimal as `${number}`)} USDC`;
 }
 

@@ -1,7 +1,7 @@
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { DrawingName } from './drawings.tsx';
 
-/** Loads after the text, which suffices by itself. Offline there is no drawing. */
+/** Loads after the text, which is sufficient without it. Offline there is no drawing. */
 const Drawn = lazy(() => import('./drawings.tsx').catch(() => ({ default: () => null })));
 
 /** Reserves the drawing's space until it has loaded. */

@@ -4,7 +4,7 @@ import './empty-state.css';
 export interface EmptyStateProps {
   readonly title: string;
   readonly drawing?: ReactNode;
-  /** Names the missing thing and its benefit. */
+  /** Text that names the missing thing and its benefit. */
   readonly children: ReactNode;
   /** One action. */
   readonly action?: ReactNode;

@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
 import { t } from './text/t.ts';
 
-/** Shortest time between reloads, so that a missing part cannot cause an endless loop. */
+/** Minimum time between reloads, so that a missing part cannot cause an endless loop. */
 const RELOAD_EVERY_MS = 10_000;
 const RELOADED = 'tapline.reloaded';
 
@@ -14,7 +14,10 @@ function mayReload(): boolean {
   return true;
 }
 
-/** Reloads the page when a part that loads later is missing, as after an update of the service. */
+/**
+ * Reloads the page when a part that loads later is missing, for example after an update of the
+ * service.
+ */
 export function reloadWhenPartsAreGone(): void {
   window.addEventListener('vite:preloadError', () => {
     if (mayReload()) location.reload();
@@ -34,7 +37,7 @@ interface ErrorBoundaryProps {
   readonly isPart?: boolean;
 }
 
-/** An error boundary that explains the failure instead of leaving an empty page. */
+/** Catches errors while rendering, and explains the failure instead of leaving an empty page. */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundaryState> {
   override readonly state: ErrorBoundaryState = { failed: false };
 

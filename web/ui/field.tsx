@@ -7,7 +7,7 @@ interface Described {
   readonly error?: string | null;
 }
 
-/** Label, hint and error of a form control, linked to it. */
+/** Links label, hint and error to a form control. */
 function Field({
   id,
   label,

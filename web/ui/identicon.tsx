@@ -10,7 +10,7 @@ const TONES = 6;
 export function identiconOf(address: string): { readonly tone: number; readonly on: number[] } {
   const digits = [...address.slice(2)].map((digit) => Number.parseInt(digit, 16) || 0);
   const on = Array.from({ length: HALF * ROWS }, (_, at) => at).filter((at) => {
-    // Two distant digits decide on each square, so that addresses with the same start look
+    // Two distant digits determine each square, so that addresses with the same start look
     // different.
     return ((digits[at] ?? 0) + (digits[at + 20] ?? 0)) % 2 === 0;
   });
@@ -18,7 +18,7 @@ export function identiconOf(address: string): { readonly tone: number; readonly 
   return { tone, on };
 }
 
-/** Shows a generated picture of an address, so that a customer is recognized at a glance. */
+/** Shows a picture generated from an address, by which people recognize a customer at a glance. */
 export function Identicon({ address }: { readonly address: string }): ReactNode {
   const { tone, on } = identiconOf(address);
   const squares = on.flatMap((at) => {

@@ -3,7 +3,7 @@ import { Money, type MoneyProps } from './money-text.tsx';
 import { formatMoney } from './price.ts';
 import { sumClass } from './sum.tsx';
 
-/** Shows a typed amount that was not converted yet, as large as its digits allow. */
+/** Shows a typed amount before its conversion, as large as its digits allow. */
 export function LargeMoney({ units, currency }: MoneyProps): ReactNode {
   return (
     <p className={sumClass(formatMoney(units, currency))}>

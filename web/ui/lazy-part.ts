@@ -5,8 +5,7 @@ import { withTexts } from './text/t.ts';
 export interface Part<P> {
   (props: P): ReactNode;
   /**
-   * Loads the code, so that it can be rendered later without a delay. Rejects if it cannot be
-   * loaded.
+   * Loads the code, so that the part can render later without a delay. Rejects if loading fails.
    */
   load(): Promise<void>;
 }
@@ -39,9 +38,9 @@ function Later<P extends object>({
 }
 
 /**
- * Creates a component that loads lazily but renders at once if its code is present. React's `lazy`
- * renders its fallback even then and keeps it for at least 300 ms, which delayed a till's first
- * payment.
+ * Creates a component that loads lazily but renders immediately if its code is present. React's
+ * `lazy` renders its fallback even then and keeps it for at least 300 ms, which delayed a till's
+ * first payment.
  * @param meanwhile Rendered until the code has loaded.
  */
 export function partOf<P extends object>(
@@ -51,7 +50,7 @@ export function partOf<P extends object>(
   return firstPartOf(() => withTexts(fetch), meanwhile);
 }
 
-/** Creates a part that most users see at once, so its texts load with the page. */
+/** Creates a part that most users see immediately, so its texts load with the page. */
 export function firstPartOf<P extends object>(
   fetch: () => Promise<ComponentType<P>>,
   meanwhile: ReactNode = null,

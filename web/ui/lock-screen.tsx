@@ -4,7 +4,7 @@ import { TextField } from './field.tsx';
 import { isPin, type SealedPin } from './pin.ts';
 import { t } from './text/t.ts';
 
-/** Delay after a wrong PIN. It grows each time, because four digits are quickly tried. */
+/** Delay after a wrong PIN. It grows with each try, because four digits can be tried quickly. */
 const WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 

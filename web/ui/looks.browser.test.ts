@@ -11,7 +11,7 @@ const stage = sharedStage();
 
 const WIDTHS = { phone: 390, tablet: 820, desktop: 1440 } as const;
 const HEIGHT = 1_180;
-/** The largest shift of boxes on one line by rounding. */
+/** Maximum shift, by rounding, between boxes on one line. */
 const PIXEL = 2;
 
 interface Box {
@@ -94,7 +94,7 @@ test('today’s sales are on the overview, and rise with each sale', async () =>
   assert.notEqual(payment, '');
   await page.reload();
   await figure.waitFor();
-  // Allows for more, because other tests add sales in the same sandbox meanwhile.
+  // The count may be higher, because other tests add sales in the same sandbox meanwhile.
   assert.ok((await count()) > before);
   await close();
 });
@@ -106,7 +106,7 @@ test('on a phone, a request without an error has no row for it', async () => {
   const { page, close } = await openDesk('/request-log?status=201');
   await page.setViewportSize({ width: WIDTHS.phone, height: HEIGHT });
   await page.getByText('201').first().waitFor();
-  // Allows for more, because other tests add declines in the same sandbox meanwhile.
+  // More rows are allowed, because other tests add declines in the same sandbox meanwhile.
   const created = page.getByRole('row').filter({ has: page.getByText('201', { exact: true }) });
   const errors = created.locator('td[data-name="Error"]');
   assert.ok((await errors.count()) > 0);

@@ -8,7 +8,7 @@ export interface MoneyProps {
   readonly currency: string | null;
 }
 
-/** Shows a typed amount that was not converted yet. */
+/** Shows a typed amount before its conversion. */
 export function Money({ units, currency }: MoneyProps): ReactNode {
   if (currency === null) return <Amount atoms={units} />;
   return <span className="amount">{formatPrice({ currency, units })}</span>;

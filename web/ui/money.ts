@@ -8,7 +8,7 @@ const SHOWN_DECIMALS = 2;
 /** The largest amount of a payment: 1,000,000 USDC (behavior.md 5.1). */
 export const MAX_ATOMS = 1_000_000n * ONE;
 
-/** After a whole number other than 0, three decimals look like a group of digits. */
+/** After a whole number other than 0, three decimals would look like a group of digits. */
 const GROUP = 3;
 
 /**
@@ -32,14 +32,14 @@ export function formatAtoms(atoms: bigint): string {
 /** The unit of rounded amounts, in atoms. */
 const SHOWN_UNIT = 10n ** BigInt(DECIMALS - SHOWN_DECIMALS);
 
-/** Returns the nearest cent, half a cent rounded up: the amount as users see it. */
+/** Returns the nearest cent, with half a cent rounded up: the amount that users see. */
 export function nearestCent(atoms: bigint): bigint {
   return ((atoms + SHOWN_UNIT / 2n) / SHOWN_UNIT) * SHOWN_UNIT;
 }
 
 /**
- * Rounds and formats atoms, for example `6.78` for 6.780375, half a cent rounded up. Less than half
- * a cent is not shown as 0. `core/money.ts` rounds a receipt's headline in the same way.
+ * Rounds and formats atoms, for example `6.78` for 6.780375, with half a cent rounded up. An amount
+ * below half a cent is not shown as 0. `core/money.ts` rounds a receipt's headline in the same way.
  */
 export function roundAtoms(atoms: bigint): string {
   if (atoms < 0n) return `−${roundAtoms(-atoms)}`;

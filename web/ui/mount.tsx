@@ -19,14 +19,16 @@ export function mount(app: ReactNode): void {
   );
 }
 
-/** What a person aims at. A label and its field count as no control: one click makes two events. */
+/**
+ * Matches the controls that a person aims at. A label and its field are excluded: one click on them
+ * makes two events.
+ */
 const CONTROL = ':is(a,button,summary)';
 
 /**
- * Swallows the second click of a double click if it hits another control than the first, because
- * the first one has replaced the screen: a double click on `New payment` opened the catalog. On a
- * control that stays, such as a key, both count; `Button` knows which of its clicks was one too
- * many.
+ * Swallows the second click of a double click if it hits another control, because the first click
+ * has replaced the screen: a double click on `New payment` opened the catalog. On a control that
+ * stays, such as a key, both clicks count; `Button` recognizes a click too many.
  */
 function ignoreSecondClicks(): void {
   let first: Element | null = null;

@@ -14,7 +14,7 @@ export interface NoticeProps {
   readonly tone: Tone;
   readonly icon?: IconName;
   /**
-   * `alert` interrupts a screen reader and `status` waits. Leave it out for a notice that is there
+   * `alert` interrupts a screen reader; `status` waits. Leave it out for a notice that is present
    * from the start.
    */
   readonly role?: 'alert' | 'status';

@@ -8,7 +8,7 @@ export interface PercentFieldProps extends Omit<TextFieldProps, 'value' | 'onCha
   readonly onText: (text: string) => void;
 }
 
-/** An input for a percentage. It shows how the text was parsed, or its error. */
+/** An input for a percentage. It shows how the text was understood, or the error. */
 export function PercentField({
   value,
   onText,

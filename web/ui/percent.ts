@@ -9,7 +9,7 @@ const PER_PERCENT = 100;
 const DECIMALS = 2;
 
 /**
- * Parses a typed percentage, for example `7`, `7.5` or `7,5`, by the rules of typed sums.
+ * Parses a typed percentage, for example `7`, `7.5` or `7,5`, by the rules for typed amounts.
  * @returns basis points; `null` if it is empty, malformed or above 100 %.
  */
 export function readPercent(text: string): number | null {
@@ -17,7 +17,7 @@ export function readPercent(text: string): number | null {
   return units === null || units > WHOLE ? null : Number(units);
 }
 
-/** Returns the text that a form writes into a field, for example `7` or `7.5`. */
+/** Formats a percentage for an input field, for example `7` or `7.5`. */
 export function writePercent(basisPoints: number): string {
   return new Intl.NumberFormat(textLocale(), {
     numberingSystem: 'latn',

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { formatPrice, type Price } from './price.ts';
 
 /**
- * Shows a price in the shop's currency. Loaded with the first such price, because most shops price
+ * Shows a price in the shop's currency. Loads with the first such price, because most shops price
  * in USDC.
  */
 export function PriceText({ price }: { readonly price: Price }): ReactNode {

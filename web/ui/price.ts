@@ -10,8 +10,8 @@ export interface Price {
 }
 
 /**
- * Formats a price, for example `€2.50`, `¥250` or `KWD 2.500`, with the decimals of ISO 4217.
- * `Intl` sometimes uses others.
+ * Formats a price, for example `€2.50`, `¥250` or `KWD 2.500`, with the decimals of ISO 4217, from
+ * which `Intl` sometimes differs.
  */
 export function formatPrice({ currency, units }: Price): string {
   const digits = digitsOf(currency);
@@ -25,12 +25,12 @@ export function formatPrice({ currency, units }: Price): string {
   return format.format(`${units < 0n ? '-' : ''}${size}` as `${number}`);
 }
 
-/** Returns how amounts of a currency are typed; `null` stands for USDC. */
+/** Returns the rules for typed amounts of a currency; `null` stands for USDC. */
 export function sumRules(currency: string | null): SumRules {
   return currency === null ? {} : { decimals: digitsOf(currency), locale: textLocale() };
 }
 
-/** Formats an amount as it was typed: in minor units of a currency, or in atoms of USDC. */
+/** Formats a typed amount: in minor units of a currency, or in atoms of USDC. */
 export function formatMoney(units: bigint, currency: string | null): string {
   return currency === null ? formatUsdc(units) : formatPrice({ currency, units });
 }

@@ -9,7 +9,7 @@ export interface QrProps {
   readonly label: string;
 }
 
-/** Draws a QR code: always dark on light with a quiet zone, because many scanners need that. */
+/** Draws a QR code, always dark on light with a quiet zone, which many scanners require. */
 export function Qr({ value, label, ...names }: QrProps): ReactNode {
   const { data, size } = encode(value, { ecc: 'M', border: 4 });
   const path = data

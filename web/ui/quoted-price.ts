@@ -34,7 +34,10 @@ interface Paid {
   readonly presentment: PaidQuoted | null;
 }
 
-/** Returns the share of the price for a part of the payment's atoms, as refunds compute it. */
+/**
+ * Returns the share of the price that belongs to a part of the payment's atoms, computed like a
+ * refund.
+ */
 export function sharePrice({ amount, presentment }: Paid, part: bigint): Price | null {
   const paid = paidPrice(presentment);
   if (paid === null) return null;

@@ -5,7 +5,7 @@ import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.t
 import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 
-/** A window lower than every page, so that all of them scroll. */
+/** A window shorter than every page, so that all of them scroll. */
 const LOW = { ...DESKTOP, viewport: { width: 1280, height: 360 } };
 
 let shared: SharedSandbox;
@@ -31,7 +31,7 @@ function waitForPlace(page: Page, px: number) {
   return page.waitForFunction((at) => Math.abs(scrollY - at) < 2, px);
 }
 
-/** A page whose height has not changed for this long is taken to be complete. */
+/** Time without a change of height after which a page counts as complete. */
 const SETTLED_MS = 300;
 
 /**
@@ -50,7 +50,7 @@ function waitUntilSettled(page: Page) {
 
 async function scrollTo(page: Page, px: number): Promise<void> {
   await waitUntilSettled(page);
-  // Repeat it, because the page scrolls less far until it is tall enough.
+  // Repeats, because the page cannot scroll that far until it is tall enough.
   await page.waitForFunction((at) => {
     window.scrollTo(0, at);
     return scrollY === at;

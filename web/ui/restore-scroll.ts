@@ -4,7 +4,7 @@ import { entryName } from './history-entry.ts';
 /** Scroll position of each entry in the browser's history. */
 const places = new Map<string, number>();
 
-/** Events that end automatic scrolling, because the user has scrolled or typed. */
+/** Events that end automatic scrolling, because they show that the user takes over. */
 const TAKES_OVER = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
 /** Calls `isDone` now and after each change of the page, until it returns true. */
@@ -29,7 +29,7 @@ function untilDone(main: HTMLElement, isDone: () => boolean): () => void {
   return end;
 }
 
-/** Focuses the heading, which may appear later, with the page's code. */
+/** Focuses the heading, which may appear later than the page's frame. */
 function focusHeading(main: HTMLElement): () => void {
   return untilDone(main, () => {
     const heading = main.querySelector('h1');
@@ -55,7 +55,7 @@ export function useArrival(main: RefObject<HTMLElement | null>, path: string): v
   const shown = useRef(path);
   /**
    * Target of the browser's Back or Forward. The browser scrolls the old page until the new one
-   * renders, so the position is read at once.
+   * renders, so the position is read immediately.
    */
   const backTo = useRef<{ readonly href: string; readonly px: number | undefined } | null>(null);
   useEffect(() => {
@@ -78,7 +78,7 @@ export function useArrival(main: RefObject<HTMLElement | null>, path: string): v
     const back = backTo.current;
     backTo.current = null;
     if (back?.href === location.href) {
-      // The position is unknown after a reload; then the browser itself restores it.
+      // After a reload the position is unknown, and the browser itself restores it.
       return back.px === undefined ? undefined : scrollBackTo(page, back.px);
     }
     window.scrollTo(0, 0);

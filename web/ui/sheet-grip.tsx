@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 
 /**
- * Shows the grip for pulling a bottom sheet away. Keyboard users press Escape. Its style and
- * behavior load with the first sheet, because the first load never shows one.
+ * Shows the grip for pulling a bottom sheet down. Keyboard users press Escape instead. Its style
+ * and behavior load with the first sheet, because no first load shows one.
  */
 export function SheetGrip({ onAway }: { readonly onAway: () => void }): ReactNode {
   const connect = (grip: HTMLElement | null) => {

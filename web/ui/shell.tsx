@@ -12,7 +12,7 @@ export interface ShellPage {
   readonly name: string;
   /** The English name that scripts use to find the link. */
   readonly 'data-name'?: string;
-  /** Relative to the service's root, without a leading slash: `dashboard/payments`. */
+  /** Path relative to the service's root, without a leading slash: `dashboard/payments`. */
   readonly path: string;
   readonly icon?: ReactNode;
   /** True if a new group of links begins here. */
@@ -46,7 +46,10 @@ function pathAbove(pages: readonly ShellPage[], current: string): string | undef
     .sort((one, other) => other.length - one.length)[0];
 }
 
-/** Width from which the navigation sits beside the page. The same breakpoint as in shell.css. */
+/**
+ * Matches windows too narrow for the navigation to sit beside the page. Same breakpoint as
+ * shell.css.
+ */
 const NARROW = '(width < 56rem)';
 
 function onWidthChanged(changed: () => void): () => void {
@@ -66,8 +69,8 @@ interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 
 }
 
 /**
- * The navigation and the signed-in user. On a wide screen it sits beside the page. On a small one
- * it is at the end of the page, where every link is visible, and a button in the bar opens it as a
+ * The navigation and the signed-in user. On a wide screen it is beside the page. On a small one it
+ * is at the end of the page, where every link is visible, and a button in the bar opens it as a
  * sheet.
  */
 function Side(props: SideProps): ReactNode {

@@ -6,13 +6,13 @@ function goToContent(event: MouseEvent): void {
   event.preventDefault();
   const main = document.querySelector('main');
   if (main === null) return;
-  // Focuses the heading, if there is one, as after every navigation.
+  // Focuses the heading, if there is one, like every navigation.
   const place = main.querySelector('h1') ?? main;
   place.tabIndex = -1;
   place.focus();
 }
 
-/** Shows the first Tab stop, which skips the navigation. Visible while focused. */
+/** The first Tab stop, which skips the navigation. Visible while focused. */
 export function SkipLink(): ReactNode {
   return (
     <a className="skip button button-primary" href={location.href} onClick={goToContent}>

@@ -28,7 +28,7 @@ export function Status({ tone, children }: StatusProps): ReactNode {
   );
 }
 
-/** Statuses of the API's objects. An unknown one is shown as it is. */
+/** Statuses of the API's objects. An unknown one is shown unchanged. */
 const KNOWN = {
   requires_payment_method: 'info',
   requires_action: 'warn',

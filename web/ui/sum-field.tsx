@@ -12,13 +12,13 @@ export interface SumFieldProps extends Omit<TextFieldProps, 'value' | 'onChange'
   /** The currency of the amount; USDC if absent. */
   readonly currency?: string | null;
   /**
-   * True if the submit button does not show the amount, so that the field must show how it was
+   * True if the submit button does not show the amount, so that the field shows how it was
    * understood.
    */
   readonly shows?: boolean;
 }
 
-/** An input for an amount of money. Errors appear at once, beside the field. */
+/** An input for an amount of money. It shows errors immediately, below the field. */
 export function SumField(props: SumFieldProps): ReactNode {
   const { value, onText, sum, shows = false, currency = null, hint, error, ...rest } = props;
   const isTyped = sum.is === 'sum' && !sum.isWritten;

@@ -41,7 +41,7 @@ const DRAWN_IN_A_LOOP: ReadonlySet<string> = new Set([
 /** Fields that accept amounts among other things and parse them with `search-text.ts`. */
 const SEARCHES: Readonly<Record<string, string>> = {
   'dashboard/pages/payments.tsx': 'Search',
-  // Loads `search-by-id.ts`, which parses the text, with the first search.
+  // Loads `search-by-id.ts` with the first search, which parses the text.
   'dashboard/parts/go-to.tsx': 'Go to',
 };
 /**
@@ -71,7 +71,7 @@ const NO_MONEY: ReadonlySet<string> = new Set([
   'terminal/screens/cart-dialogs.tsx',
   'wallet/screens/signed-end.tsx',
 ]);
-/** Fields whose label mentions money but that take something else. */
+/** Fields whose label mentions money but that accept something else. */
 const NO_SUMS: ReadonlySet<string> = new Set([
   'Payments per customer per hour, at most',
   'Highest gas price, in gwei',
@@ -93,7 +93,7 @@ function inEnglish(text: string): string {
     text
       .replaceAll(/=\{t\('([\w.]+)'\)\}/g, (_all, key) => `="${ENGLISH[key]}"`)
       .replaceAll(/\bt\('([\w.]+)'\)/g, (_all, key) => `'${ENGLISH[key]}'`)
-      // Replaces keys in a table, too, for example one label per field.
+      // Also replaces keys in tables, for example one label per field.
       .replaceAll(/, '([a-z]+(?:\.\w+)+)'\]/g, (all, key) =>
         ENGLISH[key] === undefined ? all : `, '${ENGLISH[key]}']`,
       )

@@ -37,14 +37,14 @@ const OTHERS = 'a, button, input, select, textarea, summary, label';
 
 /**
  * Opens a row's page on a click anywhere in the row, like its link. A link stretched over the row
- * would need no script, but WebKit ignores `position` on table rows: there, each link covered the
- * whole window, and every click opened the same payment.
+ * would need no script, but WebKit ignores `position` on table rows: each link covered the whole
+ * window there, and every click opened the same payment.
  */
 function openRow(event: MouseEvent): void {
   const { target, button, ctrlKey, metaKey, shiftKey } = event;
   if (!(target instanceof Element) || target.closest(OTHERS) !== null || button > 1) return;
   const link = target.closest('tr')?.querySelector<HTMLAnchorElement>('a.row-link');
-  // Ignores it, because selecting text in a row also ends with a click.
+  // Ignores clicks that end a text selection in the row.
   if (link == null || getSelection()?.isCollapsed === false) return;
   const isBeside = button === 1 || ctrlKey || metaKey || shiftKey;
   if (isBeside) window.open(link.href, '_blank', 'noopener');
@@ -162,7 +162,7 @@ export function Facts({ facts }: FactsProps): ReactNode {
   );
 }
 
-/** Like {@link Facts}, but with an element per value as children: see {@link Fact}. */
+/** Does the same as {@link Facts}, with one element per value as children: see {@link Fact}. */
 export function FactList({ children }: { readonly children: ReactNode }): ReactNode {
   return <dl className="facts">{children}</dl>;
 }

@@ -18,7 +18,7 @@ const SHAPES: Readonly<Record<TimeShape, Intl.DateTimeFormatOptions>> = {
 };
 
 /**
- * Like `full` without the year, because most dates are in the current one and a phone's row is
+ * Like `full`, but without the year: most dates are in the current year, and a phone's row is
  * narrow.
  */
 const OF_THIS_YEAR = {
@@ -46,7 +46,7 @@ export interface AccountTimesProps {
   readonly children: ReactNode;
 }
 
-/** Shows all times inside in the account's time zone, which its receipts, days and exports use. */
+/** Shows all times inside it in the account's time zone, like receipts, days and exports. */
 export function AccountTimes({ timeZone, children }: AccountTimesProps): ReactNode {
   return <AccountZone value={timeZone}>{children}</AccountZone>;
 }
@@ -72,11 +72,11 @@ export interface TimeProps {
   /** In the API's format. */
   readonly at: string;
   readonly shape?: TimeShape;
-  /** Defaults to the surrounding account's zone, else the device's. */
+  /** Defaults to the account's time zone if there is one, or else the device's. */
   readonly timeZone?: string;
 }
 
-/** Shows a timestamp. The exact one is its title. */
+/** Shows a timestamp, with the exact time as its title. */
 export function Time({ at, shape = 'full', timeZone }: TimeProps): ReactNode {
   const zone = useContext(AccountZone);
   return (

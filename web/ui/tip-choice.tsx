@@ -13,9 +13,9 @@ import { atomsOfPrice, tippedPrice } from './tip-price.ts';
 import { readSum, type TypedSum, writeSum } from './typed-sum.ts';
 import './tip-choice.css';
 
-/** One cent in atoms: tips are whole cents. */
+/** One cent in atoms, because tips are whole cents. */
 const CENT = 10_000n;
-/** 10 USDC: smaller amounts get round tips. */
+/** 10 USDC. Sales below this amount get round tips. */
 const SMALL = 10_000_000n;
 const ROUND_TIPS = [500_000n, 1_000_000n, 2_000_000n] as const;
 
@@ -71,8 +71,8 @@ function pricedOffers(quoted: Quoted, percentages: readonly number[]): Offer[] {
 }
 
 /**
- * Returns the tips to offer: the shop's percentages. Of a small amount they would be a few cents,
- * so round amounts are offered instead.
+ * Returns the tips to offer: the shop's percentages. For a small amount these would be a few cents,
+ * so it offers round amounts instead.
  */
 function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
   const parts = percentages.map((percentage) => {
@@ -106,7 +106,7 @@ function sumWords({ amount, quoted = null }: TipChoiceProps, tip: bigint): strin
   return price === null ? formatUsdc(amount + tip) : formatPrice(price);
 }
 
-/** Asks the customer for a tip on a screen of its own: presets, a custom tip, or none. */
+/** Asks the customer for a tip on a separate screen: presets, a custom tip, or none. */
 export function TipChoice(props: TipChoiceProps): ReactNode {
   const { merchant, amount, quoted = null, onTip, children } = props;
   const [chosen, setChosen] = useState<Offer | null>(null);

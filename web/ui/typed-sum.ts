@@ -11,8 +11,8 @@ export interface SumRules {
   /** A BCP 47 tag. Used only to read `1.500` in a currency with three decimals. */
   readonly locale?: string;
   /**
-   * The amount that the form wrote into the field. While the field holds that text, it means
-   * exactly that amount.
+   * The amount that the form wrote into the field. While the field contains that text, it means
+   * exactly this amount.
    */
   readonly wrote?: bigint | null;
   /** True for numbers that may be 0, such as a percentage. */
@@ -80,7 +80,7 @@ export function decimalSeparator(locale: string): string {
 }
 
 /**
- * Returns the decimal key of a keypad: in the shop's currency, the separator of the till's locale.
+ * Returns the decimal key of a keypad for the shop's currency: the separator of the till's locale.
  * `null` if the currency has no decimals.
  */
 export function decimalKey({ decimals, locale }: SumRules): string | null {
@@ -102,7 +102,7 @@ interface Parts {
   readonly decimals: string;
 }
 
-/** Splits the text at the decimal separator, which is the last separator if there is one. */
+/** Splits the text at its decimal separator, if it has one. */
 function split(plain: string, decimal: string | null): Parts | null {
   const at = decimal === null ? -1 : plain.lastIndexOf(decimal);
   const before = at < 0 ? plain : plain.slice(0, at);
@@ -113,7 +113,7 @@ function split(plain: string, decimal: string | null): Parts | null {
 }
 
 /**
- * Returns `.` or `,` if it is the decimal separator: it occurs once, with no other separator after
+ * Returns `.` or `,` if it is the decimal separator: it occurs once, and no other separator follows
  * it.
  */
 function decimalOf(plain: string): string | null {
@@ -134,14 +134,14 @@ type Meaning = 'decimals' | 'group' | 'either';
 /** Returns the meaning of a single separator followed by exactly three digits. */
 function meaningOf(whole: string, separator: string, rules: SumRules): Meaning {
   const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;
-  // As in `0,500`: no group begins with 0.
+  // `0,500` has decimals, because no group begins with 0.
   if (whole === '0') return 'decimals';
   if (decimals === 0) return 'group';
   if (decimals !== 3) return 'either';
   return separator === decimalSeparator(locale) ? 'decimals' : 'group';
 }
 
-/** Returns both readings, in a form that can be typed. */
+/** Returns both readings in a form that the user can type. */
 function bothReadings(whole: string, digits: string, rules: SumRules): SumRefusal {
   const big = BigInt(whole + digits);
   if (big === 0n) return { why: 'zero' };
@@ -197,8 +197,8 @@ export function sumIn(typed: TypedSum): bigint | null {
 }
 
 /**
- * Returns the text that a form writes into a field, for example `1,500.00` or `2.005000`: two
- * decimals or all of them.
+ * Formats an amount for an input field, for example `1,500.00` or `2.005000`: with two decimals or
+ * all of them.
  */
 export function writeSum(units: bigint, rules: SumRules = {}, isGrouped = true): string {
   const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;

@@ -3,7 +3,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { createSiweMessage } from 'viem/siwe';
 import type { Hex } from '../data/bytes.ts';
 
-/** Everything that needs elliptic-curve code, loaded when the user signs. */
+/** The elliptic-curve code of the wallet, loaded when the user signs. */
 
 export type Account = PrivateKeyAccount;
 
@@ -61,10 +61,13 @@ export function signInText(challenge: {
   });
 }
 
-/** One gwei, because some nodes refuse a transaction without a priority fee. */
+/** One gwei of priority fee, because some nodes refuse a transaction without one. */
 const USUAL_TIP = 1_000_000_000n;
 
-/** Signs a transaction of this wallet. @returns it, ready for any node of its chain. */
+/**
+ * Signs a transaction of this wallet.
+ * @returns the signed bytes, which any node of its chain accepts.
+ */
 export function signTransaction(
   account: Account,
   transaction: {

@@ -6,7 +6,7 @@ import { t } from '../ui/text/t.ts';
 export type WalletStatus = 'not_allowed' | 'expired' | 'used_up' | 'no_money' | 'ready';
 
 /**
- * Returns whether a pass of this wallet could pay now.
+ * Returns `ready`, or the reason why a pass of this wallet cannot pay now.
  * @param now The service's time in milliseconds.
  */
 export function walletStatusOf({ policy, allowance, balance }: Wallet, now: number): WalletStatus {
@@ -23,10 +23,7 @@ export interface Charge {
   readonly cashback: bigint;
 }
 
-/**
- * Returns the payer's total for a sale, computed like the contract does, with each share rounded
- * down.
- */
+/** Returns the payer's total for a sale. Rounds each share down, like the contract. */
 export function chargeOf(amount: bigint, rates: Wallet['fee_rates']): Charge {
   const share = (points: number) => (amount * BigInt(points)) / 10_000n;
   const fees = share(rates.acquirer) + share(rates.protocol);
@@ -38,7 +35,7 @@ export function formatRate(basisPoints: number): string {
   return t('wallet.percent', { number: basisPoints / 100 });
 }
 
-/** More digits do not fit a narrow phone in the largest font. */
+/** Number of digits up to which an amount fits a narrow phone in the largest font. */
 const LARGE_DIGITS = 9;
 
 /** Returns the CSS class for an amount on a line of its own. */

@@ -3,7 +3,7 @@ import type { CreateApprovalBody, PayerRequest, Wallet } from '../data/payer.ts'
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 
-/** The signatures and the nonces they use. Each works once. */
+/** The signatures and their nonces. Each signature works once. */
 export interface SignedApproval {
   readonly body: CreateApprovalBody;
   readonly nonces: Wallet['nonces'];
@@ -16,9 +16,9 @@ export type Approval =
   | {
       readonly at: 'sending';
       readonly signed: SignedApproval;
-      /** The number of times that it was sent. */
+      /** The number of times that the approval was sent. */
       readonly sends: number;
-      /** The reason why the last send was refused. An earlier one may still have been accepted. */
+      /** The reason why the last send was refused. An earlier send may still have been accepted. */
       readonly refusal: string | null;
     }
   | { readonly at: 'waiting'; readonly signed: SignedApproval; readonly request: string }
@@ -49,8 +49,8 @@ function ofRequest(signed: SignedApproval, request: PayerRequest): Approval {
 type Sending = Extract<Approval, { at: 'sending' }>;
 
 /**
- * Starts to send the approval. If there is nothing to relay, the wallet's own transaction has
- * already done it.
+ * Starts sending the approval. If there is nothing to relay, the wallet's own transaction has
+ * already set it.
  */
 function newSending(signed: SignedApproval): Approval {
   const { permit, policy } = signed.body;
@@ -69,7 +69,7 @@ function onAnswered(flow: Sending, answer: Answer<PayerRequest>): Approval {
       return sends > 1 ? flow : editing(t('wallet.problem.not_sent_unchanged'));
     case 'refused': {
       // The service did nothing, or the result is unknown. Sending the same signatures again is
-      // safe: they work once.
+      // safe, because each works once.
       if (answer.status >= 500 || answer.status === 429) return flow;
       if (sends === 1) return editing(refusalText(answer.error));
       // An earlier send is still in progress.
@@ -79,7 +79,7 @@ function onAnswered(flow: Sending, answer: Answer<PayerRequest>): Approval {
   }
 }
 
-/** True if the nonces are used up, which only this wallet can have done. */
+/** True if the nonces are used up, which only this wallet's signatures can do. */
 function isUsed({ body, nonces }: SignedApproval, wallet: Wallet): boolean {
   if (body.policy !== undefined) return wallet.nonces.policy > nonces.policy;
   return (wallet.nonces.permit ?? 0) > (nonces.permit ?? 0);

@@ -16,7 +16,7 @@ import type { ChainFacts } from './signing.ts';
 
 /** For tokens without permits: sends `approve`, a transaction whose gas this wallet pays. */
 
-/** The interval at which the chain is polled: a slow one may need half a minute for two blocks. */
+/** Number of polls of the chain: a slow one may need half a minute for two blocks. */
 const LOOKS = 40;
 const LOOK_MS = 1_500;
 
@@ -52,7 +52,7 @@ function requireCoin({ coin, maxFeePerGas }: ChainTruth): void {
   );
 }
 
-/** Approves this total for the contract, unless that is already approved. @throws NotApproved */
+/** Approves this total for the contract, unless it is already approved. @throws NotApproved */
 export async function approve(
   account: Account,
   { chain, value }: { readonly chain: ChainFacts; readonly value: bigint },
@@ -66,8 +66,8 @@ export async function approve(
   const { nonce, maxFeePerGas } = truth;
   const call = { chainId: chain.chainId, to: chain.usdc, data: allow(chain, value) };
   const raw = await signTransaction(account, { ...call, nonce, gas: GAS_LIMIT, maxFeePerGas });
-  // An error may mean a lost response or a node that already has the transaction, so read the
-  // result from the chain.
+  // An error may mean a lost response, or a node that already has the transaction, so the chain
+  // decides.
   await sendRaw(node, raw).catch(() => {});
   for (let look = 0; look < LOOKS; look++) {
     const fate = await readReceipt(node, hashOf(raw)).catch(() => null);

@@ -3,8 +3,8 @@ import { textLocale } from '../ui/text/t.ts';
 import type { ChainFacts } from './signing.ts';
 
 /**
- * Reads the chain through an injected wallet (EIP-1193) or a public node: the amount that this
- * network may charge, independently of its server, and builds the transaction that ends this
+ * Reads the chain through an injected wallet (EIP-1193) or a public node, independently of the
+ * service: the amount that this network may charge. Also builds the transaction that ends this
  * permission.
  */
 
@@ -26,7 +26,7 @@ export interface ChainNode extends Provider {
   readonly kind: 'browser_wallet' | 'public_node';
 }
 
-/** Thrown if a node understood the call and refused it. A missing answer does not count. */
+/** Thrown if a node understood the call and refused it. A missing response does not throw this. */
 export class RefusedByNode extends Error {}
 
 function publicNode(url: string): ChainNode {
@@ -48,7 +48,7 @@ function publicNode(url: string): ChainNode {
 }
 
 /**
- * Returns the injected wallet's node, otherwise the one the operator names, or `null` if there is
+ * Returns the injected wallet's node, or else the operator's public one; `null` if there is
  * neither.
  */
 export function chainNode(chain: ChainFacts | undefined): ChainNode | null {
@@ -61,7 +61,10 @@ export function chainNode(chain: ChainFacts | undefined): ChainNode | null {
   return url === null ? null : publicNode(url);
 }
 
-/** Function selectors: the first four bytes of each signature's hash (chain.test.ts). */
+/**
+ * Function selectors: the first four bytes of the hash of each function's signature
+ * (chain.test.ts).
+ */
 export const SELECTORS = {
   balanceOf: '0x70a08231',
   allowance: '0xdd62ed3e',

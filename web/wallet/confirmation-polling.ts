@@ -1,7 +1,9 @@
 import type { Confirmation, PayerApi } from '../data/payer.ts';
 import { isUnexplained, nextRings, type Ring, type RingEvent, type Rings } from './ring-machine.ts';
 
-/** Longest poll. Below the service's limit of 25 s, so that a dead connection is noticed. */
+/**
+ * Longest poll. Below the service's limit of 25 s, so that the wallet notices a dead connection.
+ */
 const POLL_S = 20;
 const RETRY_MS = [1_000, 2_000, 5_000, 10_000] as const;
 const ANSWER_RETRY_MS = 1_500;
@@ -13,9 +15,9 @@ type Message =
   | { readonly type: 'hello' };
 
 /**
- * Rings when a payment waits for confirmation. One window polls the service for all of them,
+ * Notifies of payments that wait for confirmation. One window polls the service for all of them,
  * because a browser opens only six connections to a server and each tab would use one. Without Web
- * Locks or BroadcastChannel, each window polls by itself.
+ * Locks or BroadcastChannel, each window polls for itself.
  */
 export class Bell {
   readonly #api: PayerApi;
@@ -57,7 +59,7 @@ export class Bell {
     else for (const listener of this.#listeners) listener();
   };
 
-  /** Sends the answer until its result is known. Repeating it is safe. */
+  /** Sends the answer, and repeats it until its result is known. Repeating is safe. */
   async answer(intent: string, yes: boolean): Promise<void> {
     this.dispatch({ type: 'answer', intent, yes });
     while (this.#isAnswering(intent) && !this.#end.signal.aborted) {
@@ -69,8 +71,8 @@ export class Bell {
   }
 
   /**
-   * Looks up a confirmation that ended by itself. Only the service knows whether the shop canceled
-   * it.
+   * Looks up a confirmation that ended without this window's answer. Only the service knows whether
+   * the shop canceled it.
    */
   async #lookUp({ confirmation: { payment_intent: intent } }: Ring): Promise<void> {
     const answer = await this.#api.confirmation(intent);
@@ -114,7 +116,7 @@ export class Bell {
   async #takeTurns(name: string): Promise<void> {
     const { signal } = this.#end;
     if (navigator.locks === undefined || this.#channel === null) return this.#wait();
-    // Aborted while waiting for the lock.
+    // Rejects if the wait for the lock was aborted.
     await navigator.locks.request(name, { signal }, () => this.#wait()).catch(() => {});
   }
 

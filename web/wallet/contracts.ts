@@ -3,8 +3,8 @@ import type { ChainFacts } from './signing.ts';
 /** The contracts that a wallet signs for, and the differences between two versions of them. */
 
 /**
- * The pinned facts. The node is left out: it may change at any time, because nothing is signed for
- * it.
+ * The pinned facts. They do not include the node, which may change at any time, because no
+ * signature depends on it.
  */
 export type Pin = Omit<ChainFacts, 'rpcUrl'>;
 
@@ -12,7 +12,7 @@ export type PinnedField = 'chain' | 'token' | 'token name' | 'token version' | '
 
 /**
  * Returns the contract addresses to compare, with their names. The receiver is the contract that
- * may take the token.
+ * may pull the token.
  */
 export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] {
   return [

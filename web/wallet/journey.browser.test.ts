@@ -90,7 +90,7 @@ test('a browser is asked to keep the wallet, and says which one it has lost', as
   await wallet.sees(/Safari deletes .* seven days/);
   const vault = await page.evaluate<string>(`localStorage.getItem('tapline.wallet.vault')`);
   const { address } = JSON.parse(vault) as { address: string };
-  // Does what Safari does to a site without a visit for seven days.
+  // Deletes what Safari deletes for a site without a visit in seven days.
   await page.evaluate(`localStorage.clear()`);
   await page.reload();
   await wallet.sees(`This browser held a wallet ending in ${address.slice(-4).toLowerCase()}`);

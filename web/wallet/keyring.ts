@@ -3,7 +3,7 @@ import type { Account } from './account.ts';
 import { type Opener, openVault, type Vault } from './vault.ts';
 
 /**
- * The time for which the wallet stays unlocked: several signatures in a row need one unlock, and an
+ * Time for which the wallet stays unlocked. Several signatures in a row need one unlock, and an
  * unattended window locks itself.
  */
 const OPEN_MS = 5 * 60_000;
@@ -29,8 +29,7 @@ export function isOpen({ address }: Vault): boolean {
 }
 
 /**
- * Returns the key itself, for the backup, and therefore always asks.
- *
+ * Returns the private key, for the backup. Always asks for the password or passkey.
  * @throws WrongOpener, PasskeyError
  */
 export async function takeKey(vault: Vault, opener: Opener): Promise<Hex> {
@@ -40,8 +39,7 @@ export async function takeKey(vault: Vault, opener: Opener): Promise<Hex> {
 }
 
 /**
- * Returns the wallet's signer and unlocks it if necessary.
- *
+ * Returns the wallet's signer, after unlocking the wallet if necessary.
  * @throws WrongOpener, PasskeyError
  */
 export async function unlock(vault: Vault, opener: Opener): Promise<Account> {

@@ -1,6 +1,6 @@
 import { keep, kept, type Network } from './wallet-storage.ts';
 
-/** Stores the balance, with which a payment without a connection is compared. */
+/** Stores the balance, against which an offline payment is checked. */
 export function rememberBalance(network: Network, address: string, balance: bigint): void {
   const all = kept('balances');
   const before = all[network];
@@ -10,9 +10,9 @@ export function rememberBalance(network: Network, address: string, balance: bigi
 }
 
 /**
- * Returns what the wallet held when it last read its balance, less what it has signed offline
- * since; `null` if that is not known. A payment that no till has forwarded yet is not in a later
- * balance, so this only serves for a warning.
+ * Returns the wallet's last known balance, minus what it has signed offline since; `null` if
+ * unknown. Only for a warning: a later balance does not include payments that no till has forwarded
+ * yet.
  */
 export function balanceOf(network: Network, address: string): bigint | null {
   const known = kept('balances')[network];

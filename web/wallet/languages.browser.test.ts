@@ -24,7 +24,9 @@ after(async () => {
 const { text, locale } = writerFor(TESTED_LANGUAGE);
 const HUNDRED = new Intl.NumberFormat(locale, { minimumFractionDigits: 2 }).format(100);
 
-/** Finds controls with guaranteed English names by them, and all others by their text. */
+/**
+ * Returns controls by their guaranteed English name if they have one, and otherwise by their text.
+ */
 function controlsOf(wallet: WalletWindow) {
   const { page } = wallet;
   const named = (name: string) => page.locator(`[data-name="${name}"]`).last();

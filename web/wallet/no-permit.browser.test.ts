@@ -44,7 +44,7 @@ test('without permits in USDC, the wallet names the missing gas, approves, and p
   await passToNode(page, sandbox);
   await page.reload();
   await wallet.button(/^Allow payments/).click();
-  // The key was encrypted again after the page had loaded.
+  // The key has been encrypted again since the page was loaded.
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await agree.click();
   await wallet.sees(/It needs 0\.\d+ of the chain’s coin and holds 0\. Send it some first/);

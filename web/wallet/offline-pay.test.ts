@@ -35,7 +35,7 @@ function check(change: Partial<OfflineRequest>, known: KnownNetwork = KNOWN) {
 
 test('a request for a known contract is read, however its addresses are spelled', () => {
   assert.deepEqual(check({}), REQUEST);
-  // Cashback may be more than the fees.
+  // Cashback may exceed the fees.
   assert.deepEqual(check({ value: 2_490_000n }), { ...REQUEST, value: 2_490_000n });
   const former = [{ ...PIN, settlement: `0x${'d4'.repeat(20)}` as const }];
   const older = { ...REQUEST, settlement: `0x${'d4'.repeat(20)}` as const };
@@ -68,7 +68,7 @@ test('sums that cannot be paid, and fees above the known ones, are refused', () 
   assert.equal(check({ amount: 10n ** 12n + 1n }), 'wrong_sum');
   assert.equal(check({ value: 2_512_501n }), 'higher_fees');
   const { feeRate: _, ...unknown } = PIN;
-  // A wallet that does not know the fees accepts what a contract may charge at most: 3 %.
+  // A wallet that does not know the fees accepts the most that a contract may charge: 3 %.
   const dearest = { ...REQUEST, value: 2_575_000n };
   assert.deepEqual(check(dearest, { pin: unknown, former: [] }), dearest);
   assert.equal(check({ value: 2_575_001n }, { pin: unknown, former: [] }), 'higher_fees');

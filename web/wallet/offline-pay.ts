@@ -3,11 +3,11 @@ import { MAX_ATOMS } from '../ui/money.ts';
 import type { Pin } from './contracts.ts';
 
 /**
- * Payments to a till that has no connection. Everything here works offline: the contracts and the
- * balance are those that the wallet knew when it was last online.
+ * Payments to a till without a connection. Everything here works offline, with the contracts and
+ * the balance from the wallet's last connection.
  */
 
-/** Why a request is not signed. */
+/** The reason why a request is not signed. */
 export type RequestProblem =
   | NotRead
   | 'unknown_network'
@@ -18,17 +18,17 @@ export type RequestProblem =
   | 'wrong_sum'
   | 'higher_fees';
 
-/** The service accepts no authorization that is valid for longer. */
+/** Maximum validity of an authorization that the service accepts. */
 const LONGEST_VALID_S = 72 * 3_600;
 /** Tolerance, because the clocks of tills and phones differ. */
 const CLOCKS_S = 600;
 const BASIS_POINTS = 10_000n;
-/** No contract charges more than this, in basis points. */
+/** Maximum fee of any contract, in basis points. */
 const HIGHEST_FEE_RATE = 300;
 
 /** What the wallet knows about the selected network. */
 export interface KnownNetwork {
-  /** `null` if it has never been online there. */
+  /** `null` if the wallet was never online on this network. */
   readonly pin: Pin | null;
   /** Contracts that shops may still use for sales. */
   readonly former: readonly Pin[];
@@ -47,14 +47,14 @@ function isFor({ usdc, usdcDomain, settlement }: Pin, request: OfflineRequest): 
   );
 }
 
-/** Checks whom the signature would let take the money, and for how long. */
+/** Checks which contract could take the money with this signature, and until when. */
 function contractProblem(
   request: OfflineRequest,
   { pin, former }: KnownNetwork,
 ): RequestProblem | null {
   if (pin === null) return 'unknown_network';
   if (pin.chainId !== request.chainId) return 'other_network';
-  // A signature for another receiver would let that one take the money.
+  // A signature for another receiver would let that receiver take the money.
   return [pin, ...former].some((one) => isFor(one, request)) ? null : 'other_contracts';
 }
 
@@ -64,7 +64,10 @@ function sumProblem({ amount, value }: OfflineRequest, pin: Pin | null): Request
   return value > amount + (amount * BigInt(rate)) / BASIS_POINTS ? 'higher_fees' : null;
 }
 
-/** Reads the text that a till shows. @returns the request, or why it must not be signed. */
+/**
+ * Reads the text that a till shows.
+ * @returns the request, or the reason why it must not be signed.
+ */
 export function checkRequest(
   text: string,
   known: KnownNetwork,

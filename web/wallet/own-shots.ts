@@ -6,7 +6,10 @@ const KEY = `0x${'4f'.repeat(32)}`;
 const PUSH_KEY =
   'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
 
-/** Makes the page see a prompt: headless browsers refuse notifications without asking. */
+/**
+ * Makes the page believe that the browser can ask: headless browsers refuse notifications without
+ * asking.
+ */
 async function letAsk({ page }: WalletWindow): Promise<void> {
   await page.addInitScript(() => {
     Object.defineProperty(Notification, 'permission', { get: () => 'default' });

@@ -5,7 +5,7 @@ import { answerWith, walletShot } from '../testing/wallet-shots.ts';
 /** The limit that the card gets. */
 const MOST = '1000000';
 /**
- * Validity of the code in the screenshots. The real one could expire before every look has been
+ * Validity of the code in the screenshots. The real code could expire before every variant is
  * photographed.
  */
 const LONG_MS = 99_000;

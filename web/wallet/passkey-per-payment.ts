@@ -8,9 +8,8 @@ export function asksEach({ seal }: Vault): boolean {
 }
 
 /**
- * Asks for the passkey even while the wallet is unlocked, since whoever holds the phone need not be
- * its owner.
- *
+ * Asks for the passkey even while the wallet is unlocked, because the person with the phone may not
+ * be its owner.
  * @returns a message for the user if it failed, or `null`.
  */
 export async function askOwner(vault: Vault): Promise<string | null> {

@@ -1,7 +1,7 @@
 import { fromBase64, randomBytes, toBase64 } from '../data/bytes.ts';
 import { hasName } from '../data/passkey.ts';
 
-/** The reason why a passkey could not unlock the wallet or protect its key. */
+/** Thrown if a passkey could not unlock the wallet or protect its key, with the reason. */
 export class PasskeyError extends Error {
   readonly reason: 'refused' | 'without_secret';
 
@@ -14,7 +14,10 @@ export class PasskeyError extends Error {
 
 /** Time limit: the user may have to fetch the device first. */
 const TIMEOUT_MS = 120_000;
-/** ES256 and RS256, which every authenticator supports. The passkey's own signature is not used. */
+/**
+ * ES256 and RS256, one of which every authenticator supports. The passkey's own signature is not
+ * used.
+ */
 const ALGORITHMS = [-7, -257];
 
 /** The passkey that yields the secret, with its salt. */

@@ -17,7 +17,7 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-/** The wallet signs for a till while neither of them has a connection. */
+/** Tests that the wallet signs for a till while both are offline. */
 
 const stage = ownStage();
 
@@ -53,7 +53,7 @@ async function asDevice<T>(
   return JSON.parse(text) as T;
 }
 
-/** Writes what the till would show for a sale. */
+/** Builds the text that the till would show for a sale. */
 async function requestOf(
   terminal: TestTerminal,
   amount: bigint,
@@ -78,7 +78,10 @@ async function requestOf(
   };
 }
 
-/** Forwards what the till has kept. @returns the sale once the chain has decided. */
+/**
+ * Forwards the sale that the till has stored.
+ * @returns the sale once the chain has decided.
+ */
 async function settle(terminal: TestTerminal, request: OfflineRequest, text: string) {
   const answer = await verifyAnswer(request, text);
   assert.ok(typeof answer !== 'string', String(answer));
@@ -141,7 +144,7 @@ test('a locked offline wallet signs what a till asks for, and it is paid', async
   await fundWallet(wallet);
   await addFilmingCamera(page, writeRequest(request));
   await cut(wallet);
-  // A reload locks the wallet, and opens what the device has stored.
+  // A reload locks the wallet, and loads the app that the device has stored.
   await page.reload();
   await wallet.button(/^Pay offline/).click();
   await page.getByRole('heading', { name: 'Pay offline', level: 1 }).waitFor();
@@ -168,7 +171,7 @@ test('a locked offline wallet signs what a till asks for, and it is paid', async
   assert.ok(Buffer.byteLength(text) <= 300);
   assert.equal((await settle(terminal, request, text)).status, 'succeeded');
 
-  // What was signed counts against the balance that the wallet knows of.
+  // The signed amount reduces the balance that the wallet knows.
   await wallet.button(/^Next payment/).click();
   await wallet.field('Request').fill(writeRequest(await requestOf(terminal, 97_400_000n)));
   await wallet.sees(/more than your wallet last held \(97\.48875/);
@@ -211,7 +214,7 @@ test('a request for another network, contract or time is refused with a reason',
   await wallet.button(/^Sign/).click();
   await wallet.sees('not a till’s request');
   await wallet.checkAccessibility();
-  // An empty wallet: it warns, and the owner decides.
+  // An empty wallet shows a warning, and the owner decides.
   const request = await requestOf(terminal, 2_500_000n);
   await wallet.field('Request').fill(writeRequest(request));
   await wallet.sees('more than your wallet last held (0.00 USDC)');
@@ -237,7 +240,7 @@ test('a passkey opens the wallet without a connection', async () => {
   await fundWallet(wallet);
   await cut(wallet);
   await wallet.page.goto(`${url}/wallet/pay-offline`);
-  // People type it in small letters.
+  // The request is also accepted in lowercase, as people type it.
   await wallet.field('Request').fill(writeRequest(request).toLowerCase());
   await wallet.button(/^Sign/).click();
   const text = await wallet.page.getByRole('textbox', { name: 'Answer' }).inputValue();

@@ -27,7 +27,7 @@ after(async () => {
   await shared.close();
 });
 
-/** Makes the service name these contracts. @returns a function that ends it. */
+/** Makes the service name these contracts. @returns a function that restores its responses. */
 async function nameOthers({ page }: WalletWindow, change: Readonly<Record<string, unknown>>) {
   const path = '**/api/payer/v1/approvals';
   await page.route(path, async (route) => {
@@ -176,8 +176,8 @@ test('the pay page asks no wallet to sign for contracts that are new to this bro
   const signed = () => wallet.asked.filter((method) => method === 'eth_signTypedData_v4').length;
   assert.equal(signed(), 1, 'the first use pins');
 
-  // Answers with terms that are consistent in themselves, so the page alone could not distinguish
-  // them from honest ones.
+  // Responds with terms that are consistent, so that the page alone could not distinguish them from
+  // honest ones.
   await page.route('**/api/pay/v1/**', async (route) => {
     const response = await route.fetch();
     const link = await response.json();

@@ -4,10 +4,10 @@ import { type ChainFacts, factsOf } from './signing.ts';
 import { keep, kept, type Network } from './wallet-storage.ts';
 
 /**
- * The contracts and fees that this browser signs for: from the build (`web/contracts.json`),
- * otherwise as first seen. The service names them again each time, but a compromised service must
- * not obtain a permit for an attacker's contract. So any change stops the flow until the user
- * decides.
+ * The contracts and fees for which this browser signs: those in the build (`web/contracts.json`),
+ * or else those of the first response. The service names them again each time, but a compromised
+ * service must not obtain a permit for an attacker's contract. So any change stops the flow until
+ * the user decides.
  */
 
 /** Thrown if the service names other contracts than before. Nothing was signed. */
@@ -24,7 +24,7 @@ export function builtIn(network: Network): Pin | null {
   return built[network] ?? null;
 }
 
-/** Returns the pinned contracts. If the build names no fees, they are pinned at the first use. */
+/** Returns the pinned contracts. Fees that the build does not name are pinned at the first use. */
 export function pinOf(network: Network): Pin | null {
   const built = builtIn(network);
   const known = kept('chains')[network] ?? null;
@@ -38,8 +38,8 @@ function rememberReported(network: Network, reported: Pin | null): void {
 }
 
 /**
- * Compares the contracts that the service names with the pins, and pins them if there are none.
- *
+ * Compares the contracts that the service names with the pins. Without pins, pins the named
+ * contracts.
  * @throws OtherContracts if they differ: nothing may be signed, and the wallet shows both.
  */
 export function checkContracts(network: Network, reported: Pin | ChainFacts): ChainFacts {
@@ -52,7 +52,7 @@ export function checkContracts(network: Network, reported: Pin | ChainFacts): Ch
   // A shop still uses a previous contract. The wallet's signatures for other shops do not change.
   if (former !== null)
     return { rpcUrl: null, ...reported, feeRate: pin?.feeRate ?? reported.feeRate };
-  // Lower fees are not pinned; otherwise a return to the old fees would stop the user.
+  // Does not pin lower fees; otherwise a return to the old fees would stop the user.
   return keepFacts(network, { ...reported, feeRate: pin?.feeRate ?? reported.feeRate });
 }
 
@@ -99,10 +99,7 @@ function isSame({ settlement: one }: Pin, { settlement: other }: Pin): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/**
- * Remembers the previous contract, because the approval for it stays until the user revokes it
- * there.
- */
+/** Remembers the previous contract, because its approval stays until the user revokes it there. */
 function rememberFormer(network: Network, now: Pin): void {
   const before = pinOf(network);
   if (before === null || isSame(before, now)) return;

@@ -1,11 +1,11 @@
-/** Notifications of this browser, and Web Push, which rings while the wallet is closed. */
+/** Notifications of this browser, and Web Push, which notifies while the wallet is closed. */
 
 /** False in some browsers, and on iPhones unless the wallet is on the home screen. */
 export function canRing(): boolean {
   return 'serviceWorker' in navigator && 'Notification' in window;
 }
 
-/** True if the browser supports notifications while the wallet is closed. */
+/** True if the browser can show notifications while the wallet is closed. */
 export function canPush(): boolean {
   return canRing() && 'PushManager' in window;
 }
@@ -21,8 +21,8 @@ export async function askToRing(): Promise<boolean> {
 }
 
 /**
- * Shows or removes the notification of a confirmation. The service worker has the texts, as for Web
- * Push.
+ * Shows or removes the notification of a confirmation. The service worker supplies the texts, like
+ * for Web Push.
  */
 export async function ringDevice(rings: boolean): Promise<void> {
   if (mayRing() !== 'granted') return;
@@ -42,7 +42,7 @@ function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
-/** Subscribes at the browser's push service. @returns the subscription's endpoint URL. */
+/** Subscribes at the browser's push service. @returns the endpoint URL of the subscription. */
 export async function subscribe(publicKey: string): Promise<string> {
   const { pushManager } = await navigator.serviceWorker.ready;
   // A subscription for an earlier key of the service would make this one fail.
@@ -53,7 +53,7 @@ export async function subscribe(publicKey: string): Promise<string> {
 }
 
 /**
- * Returns the endpoint of the browser's subscription, or `null` if it has none or the user ended
+ * Returns the endpoint of the browser's subscription; `null` if there is none or the user has ended
  * it.
  */
 export async function subscribedAt(): Promise<string | null> {

@@ -1,14 +1,15 @@
 /**
- * Storage key of the payment to return to. It is stored for this window, because creating a wallet
- * takes several screens.
+ * Storage key of the payment to return to. Kept for this window, because creating a wallet takes
+ * several screens.
  */
 const NAME = 'tapline.wallet.back';
 /**
- * Matches payments of this site. Nothing else is allowed, so that a link cannot redirect elsewhere.
+ * Matches payment pages of this site. Other paths are refused, so that a link cannot redirect
+ * elsewhere.
  */
 const PAYMENT = /^pay\/[0-9A-Za-z]{22,40}$/;
 
-/** Returns the payment that the user left in order to create a wallet, or `null`. */
+/** Returns the payment page that the user left to create a wallet, or `null`. */
 export function wayBack(): string | null {
   const asked = new URLSearchParams(location.search).get('back');
   if (asked !== null && PAYMENT.test(asked)) sessionStorage.setItem(NAME, asked);

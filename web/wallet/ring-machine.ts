@@ -4,7 +4,7 @@ import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 
 /**
- * The end of a confirmation. `canceled`: the shop canceled it. `gone`: it ended without an answer
+ * How a confirmation ended. `canceled`: the shop canceled it. `gone`: it ended without an answer
  * from this window. `refused`: this window approved too late.
  */
 export type RingOutcome =
@@ -54,7 +54,7 @@ export type RingEvent =
       | { readonly type: 'answer'; readonly yes: boolean }
       | { readonly type: 'sent' }
       | { readonly type: 'answered'; readonly answer: Answer<Confirmation> }
-      /** The service's view of a confirmation that ended without an answer from this window. */
+      /** The service's state of a confirmation that ended without an answer from this window. */
       | { readonly type: 'looked_up'; readonly confirmation: Confirmation }
       | { readonly type: 'closed' }
     ));
@@ -100,7 +100,7 @@ function onListed(rings: Rings, list: readonly Confirmation[]): Rings {
   ];
 }
 
-/** Returns the state that follows from the service's response. */
+/** Returns the state that follows from the service's response to an answer. */
 function ofAnswer(ring: Answering, said: Confirmation): Ring {
   const { confirmation } = ring;
   switch (said.status) {
@@ -137,7 +137,7 @@ function onAnswered(ring: Answering, answer: Answer<Confirmation>): Ring {
 
 type IntentEvent = Extract<RingEvent, { intent: string }>;
 
-/** True if it ended without a known reason. The service knows whether the shop canceled it. */
+/** True if it ended for an unknown reason. The service knows whether the shop canceled it. */
 export function isUnexplained(ring: Ring): boolean {
   return ring.at === 'ended' && (ring.outcome === 'gone' || ring.outcome === 'refused');
 }

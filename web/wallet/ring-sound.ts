@@ -11,7 +11,7 @@ async function playRing(): Promise<void> {
   const audio = new AudioContext();
   await audio.resume();
   const ms = playNotes(audio, NOTES);
-  // An open audio context keeps a phone's speaker powered.
+  // Closes the audio context, because an open one keeps a phone's speaker powered.
   setTimeout(() => void audio.close(), ms);
 }
 

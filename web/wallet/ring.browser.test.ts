@@ -120,7 +120,7 @@ test('an approval whose response was lost is sent again, and pays once', async (
 test('a stale window cannot answer a request again', async () => {
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
-  // Cuts this window off once it has got the confirmation request.
+  // Disconnects this window once it has received the confirmation request.
   let asked: unknown = null;
   await page.route('**/payer/v1/confirmations?*', async (route) => {
     if (asked === null) {

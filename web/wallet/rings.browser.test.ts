@@ -23,7 +23,9 @@ const KEY =
   'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
 const ENDPOINT = 'https://push.example.com/send/1';
 
-/** Shows a permission prompt and grants it, because headless browsers refuse without one. */
+/**
+ * Simulates a permission prompt and its answer, because headless browsers refuse without a prompt.
+ */
 async function letAsk(page: Page, permission: NotificationPermission = 'default'): Promise<void> {
   await page.addInitScript((first) => {
     let present = first;
@@ -35,7 +37,7 @@ async function letAsk(page: Page, permission: NotificationPermission = 'default'
   }, permission);
 }
 
-/** Acts as an operator with Web Push and as the browser vendor's push service. */
+/** Simulates an operator with Web Push, and the browser vendor's push service. */
 async function setUp(page: Page): Promise<void> {
   await page.route('**/api/payer/v1/push', async (route) => {
     if (route.request().method() !== 'GET') return route.fallback();

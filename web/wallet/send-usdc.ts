@@ -17,7 +17,7 @@ import { deadlineAt, factsOf, signTransfer } from './signing.ts';
 import type { Here } from './wallet-context.tsx';
 import { keep, kept, type Network } from './wallet-storage.ts';
 
-/** The facts that the user sees before confirming the transfer. */
+/** The plan that the user sees before confirming the transfer. */
 export interface Plan {
   readonly to: Hex;
   readonly atoms: bigint;
@@ -51,8 +51,7 @@ async function howOf(
 }
 
 /**
- * Validates the input and determines who pays the gas.
- *
+ * Checks the input and determines who pays the gas.
  * @param asked.atoms The amount, or the error in the typed text.
  * @throws OtherContracts
  */
@@ -90,7 +89,7 @@ export async function signSending(asked: {
 }): Promise<Sending> {
   const { here, account, plan } = asked;
   const { to, atoms, how } = plan;
-  // Reads the facts again, because another window may have received other contracts.
+  // Reads the facts again, because another window may have received other contracts meanwhile.
   const chain = checkContracts(here.network, factsOf(valueIn(await here.api.wallet())));
   if (how.by !== 'wallet') {
     const nonce = toHex(randomBytes(32));
@@ -106,17 +105,17 @@ export async function signSending(asked: {
   return { by: 'wallet', to, amount: Number(atoms), raw, hash: hashOf(raw), nonce, sends: 0 };
 }
 
-/** Stores the transfer before it is sent. `null` removes it when its result is known. */
+/** Stores the transfer before it is sent. `null` removes it once its result is known. */
 export function keepSending(network: Network, sending: Sending | null): void {
   const { [network]: _, ...others } = kept('sending');
   keep('sending', sending === null ? others : { ...others, [network]: sending });
 }
 
-/** A block takes one or two seconds. */
+/** Polling interval: a block takes one or two seconds. */
 const ASK_EVERY_MS = 1_500;
 /**
- * The number of times that an unseen transaction is looked up: for 30 seconds in all, because one
- * URL may lead to several nodes, some of which lag behind.
+ * Number of times that an unseen transaction is looked up, for 30 seconds in all. One URL may lead
+ * to several nodes, some of which lag behind.
  */
 const UNSEEN_LOOKS = 20;
 
@@ -142,7 +141,8 @@ export async function follow(asked: {
   while (!signal.aborted) {
     const sending = kept('sending')[here.network];
     if (sending === undefined) return;
-    // Stores it before sending, so that after a reload it does not look as if it was never sent.
+    // Stores the transfer before sending it. After a reload, it must not look as if it had never
+    // been sent.
     if (sending.sends === 0) keepSending(here.network, { ...sending, sends: 1 });
     const fate = await push(here, sending);
     if (signal.aborted) return;

@@ -63,7 +63,7 @@ test('sending USDC takes two clicks, checks the address, and never pays twice', 
   await wallet.button(/^Review/).click();
   await wallet.sees('None: the network pays the gas');
   await wallet.checkAccessibility();
-  // Loses the response. A returning user finds the same transfer instead of sending a second one.
+  // Loses the response. A user who returns finds the same transfer, and does not send a second one.
   let lost = 0;
   await wallet.context.route('**/transfers', async (route) => {
     await route.fetch();

@@ -39,12 +39,15 @@ const UNSEEN: Fate = { is: 'unseen' };
 const failed = (words: string): Fate => ({ is: 'failed', words });
 
 /**
- * The time after its end within which a transfer may still settle. The service waits as long before
- * it considers the transfer dead (`DEAD_AFTER_MS`).
+ * Seconds after its end within which a transfer may still settle. The service waits for the same
+ * time before it considers the transfer dead (`DEAD_AFTER_MS`).
  */
 const AFTER_END_S = 60;
 
-/** Returns why this address must not be a recipient, or `null`. @param to With a valid checksum. */
+/**
+ * Returns the reason why this address must not be a recipient, or `null`.
+ * @param to With a valid checksum.
+ */
 export function wrongRecipient(
   to: Hex,
   { chain, own }: { readonly chain: ChainFacts; readonly own: Hex },
@@ -73,9 +76,9 @@ export function sendable(sum: TypedSum, wallet: Wallet): bigint | string {
 }
 
 /**
- * Sends the transfer to the service, repeatedly if there is no response: its nonce makes it execute
- * once. After the first send, a refusal is final only when the token no longer accepts the
- * transfer, because the service may have lost its row but still have broadcast the transaction.
+ * Sends the transfer to the service, and repeats it while there is no response: its nonce lets it
+ * execute once. After the first send, a refusal is final only when the token no longer accepts the
+ * transfer, because the service may have lost its row after broadcasting the transaction.
  */
 export async function pushToService(
   api: Pick<PayerApi, 'transfer' | 'now'>,
@@ -95,8 +98,8 @@ export async function pushToService(
 }
 
 /**
- * Sends the transaction to a node and checks its result. Only a refusal of the first send is final;
- * later, another node may have the transaction, whatever this one answers.
+ * Sends the transaction to a node and checks its result. Only a refusal of the first send is final.
+ * Later, another node may have the transaction, whatever this node responds.
  */
 export async function pushToChain(
   node: ChainNode,
@@ -105,7 +108,7 @@ export async function pushToChain(
 ): Promise<Fate> {
   const { raw, hash, nonce, sends } = sending;
   try {
-    // A node that already has it also refuses; its receipt shows the result.
+    // A node that already has the transaction also refuses it; its receipt shows the result.
     const isRefused = await sendRaw(node, raw).then(() => false, isRefusal);
     const mined = BigInt(nonce) < (await countSent(node, own, 'latest'));
     const receipt = await readReceipt(node, hash);
@@ -115,7 +118,7 @@ export async function pushToChain(
     const known = BigInt(nonce) < (await countSent(node, own, 'pending'));
     return isRefused && !known && sends === 0 ? failed(t('wallet.send.problem.refused')) : OPEN;
   } catch {
-    // A node that received it may still put it into a block.
+    // A node that received the transaction may still put it into a block.
     return OPEN;
   }
 }

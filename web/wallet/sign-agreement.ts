@@ -16,8 +16,8 @@ export interface Agreement {
 }
 
 /**
- * Signs permit and policy over the current nonces. If the token has no permits, the wallet sends an
- * `approve` transaction first and waits for its block.
+ * Signs permit and policy with the current nonces. If the token has no permits, first sends an
+ * `approve` transaction and waits for its block.
  * @throws Error with a message for the user.
  */
 export async function signAgreement({ here, opener, agreed }: Agreement): Promise<SignedApproval> {

@@ -3,8 +3,8 @@ import type { Account } from './account.ts';
 
 /**
  * Everything that the wallet signs (EIP-712; the type strings are the contract's, see
- * contracts/README.md). The messages are built from what the user has read and accepted, never from
- * the service's response, so a compromised service cannot get anything else signed.
+ * contracts/README.md). Messages are built from what the user has read and accepted, never from the
+ * service's response, so a compromised service cannot obtain any other signature.
  */
 
 export interface ChainFacts {
@@ -50,13 +50,14 @@ export interface Terms {
 }
 
 /**
- * The time for which a signature is valid: enough for a slow chain, and too short to be useful to a
- * later finder.
+ * Validity of a signature: enough for a slow chain, and too short to be useful to someone who finds
+ * it later.
  */
 const DEADLINE_SECONDS = 900;
 
 /**
- * Returns the deadline in Unix seconds by the service's clock, because the device's may be wrong.
+ * Returns the deadline in Unix seconds by the service's clock, because the device's clock may be
+ * wrong.
  */
 export function deadlineAt(nowMs: number): number {
   return Math.floor(nowMs / 1000) + DEADLINE_SECONDS;
@@ -101,8 +102,8 @@ export async function signPermit(
 }
 
 /**
- * Signs a USDC transfer (EIP-3009), which the service passes to the token. However often it is
- * submitted, the token executes it once.
+ * Signs a USDC transfer (EIP-3009), which the service submits to the token. The token executes it
+ * once, however often it is submitted.
  */
 export async function signTransfer(
   account: Account,

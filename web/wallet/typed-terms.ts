@@ -30,7 +30,7 @@ export const USUAL_TERMS: TypedTerms = {
   days: 90,
 };
 
-/** Returns the form's initial values: the current policy, or that of the previous contract. */
+/** Returns the form's initial values: the current policy, or the one of the previous contract. */
 export function presentTerms(wallet: Wallet): TypedTerms {
   const { policy, allowance } = wallet.policy === null ? (wallet.former ?? wallet) : wallet;
   if (policy === null) return USUAL_TERMS;
@@ -43,7 +43,7 @@ export function presentTerms(wallet: Wallet): TypedTerms {
 }
 
 const DAY_SECONDS = 86_400;
-/** Room for a small fee increase. Beyond it, the user must agree again. */
+/** Margin for a small fee increase. Beyond it, the user must agree again. */
 const FEE_ROOM_BASIS_POINTS = 100;
 
 export interface ReadTerms {

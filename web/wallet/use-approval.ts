@@ -9,14 +9,14 @@ import {
 } from './approval-machine.ts';
 
 const RETRY_MS = 2_000;
-/** A block takes one or two seconds. */
+/** Polling interval: a block takes one or two seconds. */
 const ASK_EVERY_MS = 700;
 
 export interface ApprovalFlow {
   readonly flow: Approval;
   /**
-   * Signs with `sign` and follows the approval to its result. `sign` throws an Error with a message
-   * for the user.
+   * Signs with `sign`, and follows the approval to its result. `sign` throws an Error with a
+   * message for the user.
    */
   submit(sign: () => Promise<SignedApproval>): Promise<void>;
 }
@@ -43,7 +43,7 @@ async function step(
   await pause(RETRY_MS);
 }
 
-/** Sends a signed approval, repeatedly if necessary, until its result is known. */
+/** Sends a signed approval, and repeats it until its result is known. */
 export function useApproval(api: PayerApi): ApprovalFlow {
   const [flow, setFlow] = useState<Approval>(NEW_APPROVAL);
   const current = useRef(flow);

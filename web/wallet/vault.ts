@@ -2,9 +2,9 @@ import { fromBase64, fromHex, type Hex, randomBytes, toBase64, toHex } from '../
 import { askPasskey, createPasskey } from './passkey.ts';
 
 /**
- * Stores the wallet's private key, encrypted, in this browser. The encryption key comes from a
- * passkey (WebAuthn PRF) or from a password. The private key is never sent anywhere, and this
- * module sends no requests. The pay page opens the same vault.
+ * Stores the wallet's private key in this browser, encrypted with a key from a passkey (WebAuthn
+ * PRF) or from a password. The private key is never sent anywhere, and this module sends no
+ * requests. The pay page opens the same vault.
  */
 
 /** The method that unlocks the vault. */
@@ -21,12 +21,12 @@ interface ScryptCost {
 export interface Vault {
   readonly address: Hex;
   readonly seal: Seal;
-  /** AES-256-GCM over the 32-byte key, with the address as additional data. Base64. */
+  /** AES-256-GCM ciphertext of the 32-byte key, with the address as additional data. Base64. */
   readonly iv: string;
   readonly box: string;
 }
 
-/** The user's choice of encrypting or unlocking it. */
+/** The secret with which the user encrypts or unlocks the vault. */
 export type Opener =
   | { readonly by: 'passkey' }
   | { readonly by: 'password'; readonly password: string };
@@ -44,7 +44,7 @@ export class WrongOpener extends Error {
  * expensive.
  */
 const COST: ScryptCost = { N: 2 ** 17, r: 8, p: 1 };
-/** Shorter passwords are quickly guessed at any cost per guess. */
+/** Minimum length. Shorter passwords are quickly guessed, whatever a guess costs. */
 export const SHORTEST_PASSWORD = 10;
 
 /** True if Web Crypto is available, which needs https or a local address. */
@@ -58,7 +58,7 @@ async function passwordSecret(
 ): Promise<BufferSource> {
   const { scryptAsync } = await import('@noble/hashes/scrypt.js');
   // Normalizes the password, because keyboards may produce different code points for the same
-  // letters.
+  // letter.
   const secret = await scryptAsync(password.normalize('NFKC'), fromBase64(salt), {
     ...cost,
     dkLen: 32,

@@ -6,7 +6,7 @@ import { dropSession } from './sign-in.ts';
 import type { Vault } from './vault.ts';
 import { type Network, useKept } from './wallet-storage.ts';
 
-/** The current wallet and network, as context for every page. */
+/** The current wallet and network, provided to every page. */
 export interface Here {
   readonly vault: Vault;
   readonly network: Network;

@@ -21,9 +21,9 @@ interface Kept {
   readonly sessions: { readonly [network in Network]?: Session };
   /** `null` for the network that the service lists first. */
   readonly network: Network | null;
-  /** True if the user has proved that the key is stored elsewhere, too. */
+  /** True if the user has proved that the key is also stored elsewhere. */
   readonly backedUp: boolean;
-  /** Locks this screen but does not encrypt the key. `null` if none is set. */
+  /** Locks this screen but does not encrypt the key. `null` if no PIN is set. */
   readonly pin: SealedPin | null;
   /** True if the user was already asked to allow notifications. */
   readonly askedToRing: boolean;
@@ -46,15 +46,15 @@ interface Kept {
    */
   readonly chains: { readonly [network in Network]?: ChainFacts };
   /**
-   * The balances in atoms when the wallet was last online, less what it has signed offline since.
+   * The balances in atoms at the wallet's last connection, minus what it has signed offline since.
    */
   readonly balances: {
     readonly [network in Network]?: { readonly address: string; readonly atoms: string };
   };
-  /** USDC transfers whose result is not known yet. */
+  /** USDC transfers without a known result. */
   readonly sending: { readonly [network in Network]?: Sending };
   /**
-   * Contracts that the service named last and that differ from the pins, for the user to compare.
+   * Contracts that the service named last and that differ from the pins. The user compares them.
    */
   readonly otherContracts: { readonly [network in Network]?: Pin };
   /** Contracts pinned before the current ones. An approval may still exist there. */
@@ -106,7 +106,7 @@ export function keep<N extends Name>(name: N, value: Kept[N]): void {
   for (const listener of listeners) listener();
 }
 
-/** Deletes everything of this wallet from the browser. */
+/** Deletes all of this wallet's data from the browser. */
 export function forgetWallet(): void {
   for (const name of Object.keys(EMPTY)) localStorage.removeItem(itemOf(name as Name));
   forgetHeldWallet();

@@ -36,9 +36,9 @@ const PAGES_BY_PATH: Readonly<Record<string, ComponentType>> = {
   'wallet/settings': SettingsPage,
 };
 
-/** A page apart from the others, because it needs no session. */
+/** Path of a page that is not in the list, because it needs no session. */
 const TAKE_BACK = 'wallet/take-back';
-/** The page that works without a connection, when no session can be started. */
+/** Path of the page that works offline, when no session can be started. */
 const PAY_OFFLINE = 'wallet/pay-offline';
 
 function Insecure(): ReactNode {
@@ -56,7 +56,7 @@ export function Wallet(): ReactNode {
   const session = useSession(vault);
   const pin = useKept('pin');
   const [location] = useLocation();
-  // A PIN that was just set is requested from the next load on.
+  // A PIN that was just set is asked for from the next load on.
   const [unlocked, setUnlocked] = useState(() => kept('pin') === null);
   const [hasNewVersion, setHasNewVersion] = useState(false);
   useEffect(() => {
@@ -64,7 +64,7 @@ export function Wallet(): ReactNode {
   }, []);
   const current = location.slice(1);
   if (!canKeepKeys()) return <Insecure />;
-  // A user who pays with another wallet has none here, but still has contracts to compare.
+  // A user who pays with another wallet has none here, but may still have contracts to compare.
   if (current === CONTRACTS) return <ContractsPage />;
   if (vault === null) return <Welcome />;
   if (pin !== null && !unlocked) {

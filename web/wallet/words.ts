@@ -5,7 +5,7 @@ import { type TypedSum, writeSum } from '../ui/typed-sum.ts';
 import { PasskeyError } from './passkey.ts';
 import { WrongOpener } from './vault.ts';
 
-/** Returns the problem with a typed amount, or `null`. */
+/** Describes the problem with a typed amount, or returns `null`. */
 export function sumProblem(sum: TypedSum): string | null {
   if (sum.is === 'refused') return sum.words;
   if (sum.is === 'empty') return t('wallet.problem.amount', { example: writeSum(20_000_000n) });

@@ -20,7 +20,10 @@ const columns = (): readonly Column<Entry>[] =>
     objectLink: (id) => <ObjectLink id={id} />,
   });
 
-/** Shows the audit log. Its entries form a hash chain, so a change or a removal is detectable. */
+/**
+ * Shows the audit log. Its entries form a hash chain, so that changed or removed entries are
+ * detectable.
+ */
 export function AuditLog(): ReactNode {
   const filters = useFilters();
   const { may } = useMerchant();

@@ -25,7 +25,7 @@ import { ObjectLink } from '../parts/object-link.tsx';
 import { SettlementWallet } from '../parts/settlement-wallet.tsx';
 import { WithdrawDialog } from '../parts/withdraw-dialog.tsx';
 
-/** Loaded after the page, because few visits need it. */
+/** Loads after the page, because few visits need it. */
 const Statements = partOf(async () => (await import('../parts/statements.tsx')).Statements);
 
 const PAGE = 20;
@@ -113,8 +113,8 @@ function Hold({ until }: { readonly until: string }): ReactNode {
 }
 
 /**
- * Says that payouts are on hold: after a change of owners, any owner can hold them with the link in
- * the email.
+ * Shows that payouts are on hold: after a change of owners, any owner can hold them with the link
+ * in the email.
  */
 function HeldNotice(): ReactNode {
   const { call, may } = useMerchant();

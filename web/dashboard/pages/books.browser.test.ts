@@ -10,8 +10,8 @@ import { freePort } from '../../testing/free-port.ts';
 import { addTestTerminal, openTill, postAsMerchant } from '../../testing/till.ts';
 
 /**
- * Statements, automatic payouts, schedules, and the end of a shift, in a private sandbox, because
- * a second factor and the account's clock would break other tests.
+ * Tests statements, automatic payouts, schedules and the end of a shift, in a private sandbox: a
+ * second factor and a moved clock would break other tests.
  */
 
 const DAY_SECONDS = 86_400;
@@ -80,7 +80,7 @@ test('the statement of a period is downloaded, also if the connection breaks', a
   await page.route('**/exports/statement?*', async (route) => {
     const answer = await route.fetch();
     const whole = await answer.text();
-    // The first response ends in the middle, as behind a proxy that gives up.
+    // The first response ends in the middle, like behind a proxy that gives up.
     const body = answers++ === 0 ? whole.slice(0, whole.indexOf('\n') + 1) : whole;
     await route.fulfill({ response: answer, body });
   });
@@ -104,7 +104,7 @@ test('the statement of a period is downloaded, also if the connection breaks', a
   await window.close();
 });
 
-/** Checks a page for accessibility, and at 320 pixels for content that does not fit. */
+/** Checks a page's accessibility, and that its content fits at 320 pixels. */
 async function checkNarrow(window: TestWindow): Promise<void> {
   const { page } = window;
   await page.setViewportSize({ width: 320, height: 800 });

@@ -21,7 +21,7 @@ import { Swatch } from '../parts/color-choice.tsx';
 import { type CatalogItem, type Step, useMoves } from '../parts/use-move-item.ts';
 import '../parts/shop.css';
 
-/** The open dialog: for a new item (`null`), or for one of the list. */
+/** The item in the open dialog; `null` for a new item. */
 interface Open {
   readonly is: 'edited' | 'deleted';
   readonly item: CatalogItem | null;
@@ -142,7 +142,7 @@ function taxWords({ tax_rate, tax_inclusive }: CatalogItem): string {
 
 interface ItemWordsProps {
   readonly item: CatalogItem;
-  /** False if its currency is not the shop's. */
+  /** False if the item's currency is not the shop's. */
   readonly isShown: boolean;
 }
 

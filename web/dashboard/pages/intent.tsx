@@ -74,7 +74,7 @@ export function IntentPage(): ReactNode {
   );
 }
 
-/** Returns the tip that was given or, before that, the choices offered. */
+/** Returns the tip that was given or, before the payment, the offered choices. */
 function tipOf({ tip, tipping, presentment }: PaymentIntent): ReactNode {
   if (tip !== null && tip > 0) {
     return <Amount atoms={BigInt(tip)} price={tipPrice(presentment, BigInt(tip))} />;

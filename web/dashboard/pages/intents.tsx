@@ -119,7 +119,7 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
   );
 }
 
-/** Filters of this list that the list of declines lacks. */
+/** Filters that only this list has; the list of declines has none of them. */
 function OtherFilters({ filters }: { readonly filters: Filters }): ReactNode {
   return (
     <>

@@ -12,7 +12,9 @@ import { signInAt, textOf } from '../../testing/desk.ts';
 import { ownStage } from '../../testing/stage.ts';
 import { addTestTerminal, paymentsOf, type TestTerminal } from '../../testing/till.ts';
 
-/** Offline sales: their limits on a terminal's page, their list, and a file of a lost till. */
+/**
+ * Tests offline sales: their limits on a terminal's page, their list, and a file from a lost till.
+ */
 
 const stage = ownStage();
 
@@ -55,7 +57,7 @@ async function send(url: string, key: string, body: object): Promise<Record<stri
   return JSON.parse(text);
 }
 
-/** Lets the wallet of a demo pass sign, as at a till without a connection. */
+/** Signs with the wallet of a demo pass, like at a till without a connection. */
 function signSale(terminal: TestTerminal, wish: { amount: number; pass?: string }) {
   const { sandbox } = stage();
   const url = `${sandbox.base_url}/v1/test_helpers/terminals/${terminal.id}/offline_payment`;
@@ -201,7 +203,7 @@ test('the file of a deactivated till is handed in, and each sale is paid once', 
     .getByText(/offline_payments_handed_in/)
     .first()
     .waitFor();
-  // More tills than one page of the service's list has, all newer than the lost one.
+  // Adds more tills than a page of the service's list holds, all newer than the lost one.
   const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   await owner.post('/session', sandbox.dashboard);
   for (let made = 0; made < 101; made++) {
@@ -212,7 +214,7 @@ test('the file of a deactivated till is handed in, and each sale is paid once', 
     await page.goto(`${sandbox.web_url}/dashboard/${list}`);
     await page.getByLabel('Terminal').selectOption('Lost till');
   }
-  // A failed read is not shown as a shop without tills.
+  // A failed read must not look like a shop without tills.
   await page.route('**/terminals?*', (route) => route.abort());
   await page.goto(`${sandbox.web_url}/dashboard/offline-payments`);
   await page.getByRole('button', { name: 'Hand in a file' }).click();
@@ -244,7 +246,7 @@ test('a member who is not an admin reads limits and sales, and cannot change the
   await page.goto(`${sandbox.web_url}/dashboard/offline-payments`);
   await page.getByRole('button', { name: 'Export' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Hand in a file' }).count(), 0);
-  // The button is not all that keeps a member out.
+  // The service refuses a member too; hiding the button is not the only protection.
   const sale = await signSale(terminal, { amount: 1_000_000 });
   const member = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   await member.post('/session', { email, password: PASSWORD });
@@ -275,7 +277,7 @@ test('an admin sets the limits, and reads what can be lost before saving', async
   await dialog.getByRole('button', { name: /^Offline sales/ }).click();
   await dialog.getByText('Enter a whole number from 1 to 72.').waitFor();
   await dialog.getByRole('textbox', { name: 'Hours' }).fill(LIMITS.Hours);
-  // The sandbox's contract lets rates change after a minute.
+  // The sandbox's contract allows a change of rates after a minute.
   await dialog.getByText('notice period for fee changes (1 minute)').waitFor();
   await window.checkAccessibility();
   await page.setViewportSize(NARROW.viewport);

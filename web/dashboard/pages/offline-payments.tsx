@@ -41,7 +41,7 @@ function useSales(filters: Filters) {
   }));
 }
 
-/** The sales that tills accepted offline, by the time of their forwarding. */
+/** Lists the sales that tills accepted offline, by the time at which they were forwarded. */
 export function OfflinePayments(): ReactNode {
   const filters = useFilters();
   const pages = useSales(filters);
@@ -109,7 +109,7 @@ interface FiguresProps {
   readonly to?: string | undefined;
 }
 
-/** What was settled and what bounced in the selected days, at all tills. */
+/** Shows how many sales settled and bounced in the selected days, for all tills. */
 function Figures(chosen: FiguresProps): ReactNode {
   const timeZone = useTimeZone();
   const to = chosen.to ?? dayBefore(0, timeZone);
@@ -158,7 +158,7 @@ function NoSales(): ReactNode {
   );
 }
 
-/** While the chain has not decided, the page polls at this interval. */
+/** Polling interval while the chain has not decided a sale. */
 const WATCH_MS = 3_000;
 
 export function OfflinePaymentPage(): ReactNode {

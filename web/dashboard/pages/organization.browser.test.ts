@@ -8,7 +8,7 @@ import { payAt, signInAt, textOf } from '../../testing/desk.ts';
 import { ownStage } from '../../testing/stage.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
-/** The organization of an account, on the Team page and on a terminal's page. */
+/** Tests the organization of an account on the Team page and on a terminal's page. */
 
 const stage = ownStage();
 

@@ -52,7 +52,7 @@ export function Overview(): ReactNode {
   );
 }
 
-/** Few enough rows to be seen at a glance. */
+/** Few enough rows to see at a glance. */
 const LATEST = { query: { limit: 8 } } as const;
 
 /** The latest sales, updated live. */

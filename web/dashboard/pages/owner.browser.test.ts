@@ -72,7 +72,7 @@ for (const { name, options } of LOOKS) {
   });
 }
 
-/** Opens every page once by its URL. */
+/** Every page, each opened once by its URL. */
 const ADDRESSES = [
   ...['', 'payments', 'intents', 'refunds', 'balance', 'terminals', 'team', 'settings'],
   ...[
@@ -102,7 +102,7 @@ test('nothing moves while a page of the dashboard loads', async () => {
   await window.close();
 });
 
-/** A green square, in place of a shop's logo file. */
+/** Draws a green square, which stands for a shop's logo file. */
 const PICTURE = `(async () => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 900, height: 450 });
   const brush = canvas.getContext('2d');
@@ -139,7 +139,7 @@ test('logo and color show on the till, where people pay, and on the receipt', as
   await window.checkAccessibility();
   const counter = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal: counter });
-  // The till requests them when the shift begins.
+  // The till requests logo and color when the shift begins.
   await eventually('logo and color of the till', async () =>
     isDeepStrictEqual(await till.page.evaluate(LOOK), CHOSEN),
   );

@@ -30,8 +30,8 @@ after(async () => {
 const LOOKS = [
   { name: 'phone, dark', options: { ...PHONE, colorScheme: 'dark' as const }, hasFont: true },
   { name: 'desktop, light', options: { ...DESKTOP, colorScheme: 'light' as const }, hasFont: true },
-  // Simulates a slow network: the web font does not load, so the page keeps the smaller system
-  // font.
+  // Simulates a slow network on which the web font does not load, so that the page keeps the
+  // smaller system font.
   { name: '320 px, without the font', options: NARROW, hasFont: false },
 ];
 
@@ -232,7 +232,7 @@ test('a business that is not verified cannot go live, and reads what is missing'
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;
-  // The API's answer is replaced, because the sandbox's own account completed both steps long ago.
+  // Replaces the API's response, because the sandbox's own account completed both steps long ago.
   const state = { kyb_status: 'none', live: false, request: null };
   const change = async (asked: Route) => {
     const response = await asked.fetch();

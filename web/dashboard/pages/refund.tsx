@@ -86,7 +86,7 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
   );
 }
 
-/** Says that the refund waits for USDC or for the next hour and is retried automatically. */
+/** Explains that the refund waits for USDC or for the next hour, and is retried automatically. */
 function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
   const { call, may } = useMerchant();
   const [isEnding, setIsEnding] = useState(false);

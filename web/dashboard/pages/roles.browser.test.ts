@@ -38,9 +38,9 @@ async function open(window: TestWindow, path: string): Promise<void> {
 
 interface Place {
   readonly path: string;
-  /** Buttons that need a role, with the lowest role that has each. */
+  /** Buttons that need a role, each with the lowest role that sees it. */
   readonly buttons: Readonly<Record<string, Role | 'owner'>>;
-  /** The role that the page needs; users without it see an explanation. */
+  /** The role that the page needs. Users with a lower role see an explanation. */
   readonly needs?: 'admin';
 }
 

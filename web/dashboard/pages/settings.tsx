@@ -238,7 +238,7 @@ type Language = Account['language'];
 interface StoredFieldProps<Value> {
   readonly value: Value;
   readonly onChange: (value: Value) => void;
-  /** The value that another user has stored since the form was opened. */
+  /** The values that another user has stored since the form was opened. */
   readonly stored: ReturnType<typeof storedNow>;
   readonly error: ReturnType<ReturnType<typeof useSend>['problemAt']>;
 }

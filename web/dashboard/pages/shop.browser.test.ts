@@ -32,7 +32,7 @@ interface Item {
   readonly version: number;
 }
 
-/** The session of a colleague, who changes things while the page is open. */
+/** Opens the session of a colleague, who changes things while the page is open. */
 async function colleague() {
   const { sandbox } = stage();
   const person = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
@@ -71,7 +71,7 @@ test('an item is moved by keyboard, and the button keeps the focus', async () =>
   );
   const hasFocus = await down.evaluate((button) => document.activeElement === button);
   assert.ok(hasFocus, 'the focus has gone');
-  // At the end it does nothing.
+  // At the end of the list, the button does nothing.
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Edit Apple' }).click();
   const dialog = page.getByRole('dialog');

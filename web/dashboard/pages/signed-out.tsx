@@ -12,7 +12,10 @@ import { Notice } from '../../ui/notice.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 
-/** Pages for users who are not signed in. Each is opened by a link in an email, or sends one. */
+/**
+ * Pages for users who are not signed in. A link in an email opens each page, or the page sends such
+ * a link.
+ */
 
 interface OutsideProps {
   readonly people: PeopleApi;
@@ -22,7 +25,7 @@ function callOf(people: PeopleApi) {
   return createCall<Operations, '/dashboard/v1'>(people.api);
 }
 
-/** Reloads the session, as if the page had just been opened. */
+/** Reloads the session as if the page had just been opened. */
 function enter(people: PeopleApi): void {
   localStorage.setItem(`tapline ${people.realm} signed in`, 'yes');
   location.assign(new URL('dashboard', document.baseURI));

@@ -23,7 +23,10 @@ import { TillAccess } from '../parts/till-access.tsx';
 
 type Member = ListMembersResponse['data'][number];
 
-/** A person can have two entries: a role in this account, and one from the organization. */
+/**
+ * Describes a person's role. A person may have two entries: one of this account, and one of the
+ * organization.
+ */
 function roleOf({ role, organization }: Member): ReactNode {
   const name = t(`dashboard.role.${role}`);
   if (organization === null) return name;
@@ -74,7 +77,7 @@ export function Team(): ReactNode {
       />
     ) : null;
   const columns = memberColumns(change);
-  // A dialog shows the member's current entry, because a colleague may have changed it meanwhile.
+  // The dialog shows the member's current entry, because a colleague may have changed it meanwhile.
   const current = (member: Member) =>
     query.data?.data.find(({ user }) => user === member.user) ?? member;
   return (
@@ -119,7 +122,7 @@ interface ActionsProps {
   readonly onTill: () => void;
   readonly onRole: () => void;
   readonly onRemove: () => void;
-  /** False for people who are no owners, and for one's own entry. */
+  /** False for users who are not owners, and for the user's own entry. */
   readonly canChange: boolean;
 }
 

@@ -101,7 +101,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
   );
 }
 
-/** Acts as the customer: pays the till's open payment with the test pass `ok`. */
+/** Simulates the customer: pays the till's open payment with the test pass `ok`. */
 function TestTap({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
   const [tapped, setTapped] = useState<PaymentIntent | null>(null);

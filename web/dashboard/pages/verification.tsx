@@ -114,7 +114,7 @@ interface DetailFieldProps {
   readonly error: string | null;
 }
 
-/** One detail: the country from a list, all others as text. */
+/** Shows one detail of the business: the country as a list, all others as text fields. */
 function DetailField({ name, onChange, ...rest }: DetailFieldProps): ReactNode {
   const [countries] = useState(() => (name === 'country' ? countriesByName() : []));
   const field = {

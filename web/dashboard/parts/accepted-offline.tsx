@@ -5,7 +5,7 @@ import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { ObjectLink } from './object-link.tsx';
 
-/** Says that a till took the sale offline, and when, by its clock. */
+/** Shows that a till took the sale offline, and when, by the till's clock. */
 export function AcceptedOffline({ offline }: Pick<PaymentIntent, 'offline'>): ReactNode {
   if (offline === null) return null;
   return (

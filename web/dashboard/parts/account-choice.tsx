@@ -5,7 +5,7 @@ import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { MerchantPlace } from '../merchant.ts';
 
-/** The name of the account; a choice if the person belongs to several. */
+/** Shows the account's name, or a menu if the person belongs to several accounts. */
 export function AccountChoice({
   account,
   setAccount,

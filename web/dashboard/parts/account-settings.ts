@@ -30,7 +30,8 @@ export function useSaveAccount(account: Account, fields: readonly string[]) {
     const body = { version: account.version, ...change };
     const saved = await sending.send(() => call('PATCH /accounts/{account}', { body }));
     if (saved === null) return null;
-    // Until the account is read again, a quick second change would conflict with the first.
+    // Updates the cached version: until the account is read again, a quick second change would
+    // conflict with the first.
     const { queryKey } = readingOf(merchant, { name: 'GET /accounts/{account}' });
     cache.setQueryData(queryKey, saved);
     toast(t('dashboard.settings.saved'));
@@ -40,14 +41,14 @@ export function useSaveAccount(account: Account, fields: readonly string[]) {
 }
 
 interface FormOf<Values> {
-  /** The fields as the API names them in a refusal. */
+  /** The fields' names in the API's errors. */
   readonly fields: readonly string[];
-  /** The values of the fields for a stored account. */
+  /** Returns the fields' values for a stored account. */
   readonly valuesOf: (account: Account) => Values;
   readonly changeOf: (values: Values) => AccountChange;
 }
 
-/** Holds a form for some of the account's settings. It sends only these. */
+/** Holds a form for some of the account's settings, and sends only these. */
 export function useSettingsForm<Values extends object>(account: Account, form: FormOf<Values>) {
   const { fields, valuesOf, changeOf } = form;
   const storedValues = valuesOf(account);
@@ -63,7 +64,7 @@ export function useSettingsForm<Values extends object>(account: Account, form: F
   return {
     ...{ values, isStale, sending, onSend },
     set: (change: Partial<Values>) => setValues({ ...values, ...change }),
-    /** The hint about what another user has stored in a field, see {@link storedNow}. */
+    /** Returns the hint about another user's stored value of a field, see {@link storedNow}. */
     stored: (name: keyof Values, textOf: (value: Values[keyof Values]) => string = String) =>
       storedNow({ isStale, stored: textOf(storedValues[name]), typed: textOf(values[name]) }),
   };

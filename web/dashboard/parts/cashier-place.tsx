@@ -6,7 +6,7 @@ import { t } from '../../ui/text/t.ts';
 import type { MerchantPlace } from '../merchant.ts';
 import { AccountChoice } from './account-choice.tsx';
 
-/** For a cashier, who works at tills and may read nothing in the dashboard. */
+/** Shown to a cashier, who works at tills and may not read anything in the dashboard. */
 export function CashierPlace(place: Pick<MerchantPlace, 'account' | 'setAccount'>): ReactNode {
   const { signOut } = useDesk();
   return (

@@ -39,7 +39,7 @@ function usePrice(item: CatalogItem | null, currency: string | null) {
   return { value, onText, sum: readSum(value, { ...rules, wrote }), currency, shows: true };
 }
 
-/** Returns an item's fields that others may change while the dialog is open. */
+/** Returns the fields of an item that others may change while the dialog is open. */
 function fieldsOf(item: CatalogItem | null) {
   if (item === null) return null;
   const { name, unit_amount, currency, tax_rate, tax_inclusive, color } = item;
@@ -52,7 +52,8 @@ function useItem({ account, items, item, onClose }: CatalogDialogProps) {
   const others = items.filter(({ id }) => id !== item?.id);
   const before = item === null ? items.length : items.findIndex(({ id }) => id === item.id);
   const [name, setName] = useState(item?.name ?? '');
-  // A price that is being typed keeps its meaning if someone changes the shop's currency.
+  // Keeps the currency from when the dialog opened, so that a price being typed keeps its meaning
+  // if someone changes the shop's currency.
   const [currency] = useState(account.currency);
   const price = usePrice(item, currency);
   const [rate, setRate] = useState(String(item?.tax_rate ?? usualRate(account, items)));
@@ -68,7 +69,7 @@ function useItem({ account, items, item, onClose }: CatalogDialogProps) {
     if (name.trim() === '') return sending.refuse('name', t('dashboard.catalog.problem.name'));
     if (price.sum.is === 'empty')
       return sending.refuse('unit_amount', t('dashboard.catalog.problem.price'));
-    // The field itself shows its problem.
+    // Does nothing: the field already shows its problem.
     if (price.sum.is === 'refused') return;
     if (points === null) return sending.refuse('tax_rate', t('percent.invalid'));
     const body = {
@@ -158,7 +159,7 @@ export function CatalogDialog(props: CatalogDialogProps): ReactNode {
   );
 }
 
-/** Returns the stored price as the field would show it. */
+/** Formats the stored price like the field. */
 function storedPrice(item: CatalogItem | null, { value, currency }: ReturnType<typeof usePrice>) {
   if (item === null) return value;
   const units = BigInt(item.unit_amount);
@@ -182,7 +183,7 @@ interface PositionProps extends Pick<ItemForm, 'index' | 'setIndex' | 'others'> 
   readonly error: string | null;
 }
 
-/** Chooses the position in the list, to move an item far. */
+/** Moves the item to any position in the list. */
 function PositionSelect({ index, setIndex, others, isNew, error }: PositionProps): ReactNode {
   if (others.length === 0) return null;
   return (

@@ -3,7 +3,7 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import './shop.css';
 
-/** Colors that differ from each other on both grounds, dark and light. */
+/** Colors that are easy to tell apart, on dark and on light backgrounds. */
 const COLORS = {
   red: '#c9372c',
   orange: '#d9731a',
@@ -17,10 +17,10 @@ const COLORS = {
 
 type Color = keyof typeof COLORS;
 const NAMES = Object.keys(COLORS) as Color[];
-/** A color field always has a value. */
+/** Shown while no color is chosen, because a color field always has a value. */
 const UNCHOSEN = '#808080';
 
-/** Draws a color, or the lack of one. Set by the object model, which the page's policy allows. */
+/** Draws a color, or a sign for no color. Sets it through the DOM, which the page's CSP allows. */
 export function Swatch({ color }: { readonly color: string | null }): ReactNode {
   const style = color === null ? undefined : ({ '--swatch': color } as CSSProperties);
   return <span className="swatch" style={style} aria-hidden="true" />;

@@ -23,7 +23,7 @@ export interface SignedConsent {
 
 export interface ConsentDialogProps<Value> {
   readonly title: string;
-  /** Label of the send button: the same verb as on the button that opened the dialog. */
+  /** Label of the send button, with the same verb as the button that opened the dialog. */
   readonly send: string;
   readonly 'data-name'?: string;
   readonly consentOf: (wallet: string) => Promise<Answer<Consent>>;
@@ -75,8 +75,8 @@ function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Va
 }
 
 /**
- * Asks the receiving wallet itself to sign that it receives the payouts, so that a mistyped address
- * is noticed.
+ * Asks the receiving wallet to sign that it receives the payouts, so that a mistyped address is
+ * noticed.
  */
 export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNode {
   const { title, send, onClose, children } = props;

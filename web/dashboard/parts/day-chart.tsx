@@ -9,7 +9,7 @@ import { useTimeZone } from './time-zone.ts';
 
 /** Height of the SVG's view box. Its width is one unit per day. */
 const HEIGHT = 100;
-/** Lowest bar in pixels, so that a day with any sale is visible. */
+/** Minimum height of a bar in pixels, so that a day with any sale is visible. */
 const LEAST = 2;
 /** Share of a day's width that stays empty, counting both sides together. */
 const GAP = 0.3;
@@ -60,7 +60,7 @@ interface BarProps extends Pick<DayChartProps, 'labelOf' | 'pathOf'> {
   readonly day: string;
   readonly value: number;
   readonly scale: Scale;
-  /** True for the one bar that the Tab key reaches. */
+  /** True for the only bar that the Tab key reaches. */
   readonly isStop: boolean;
   readonly onLook: (isLooked: boolean) => void;
   readonly onKey: (event: KeyboardEvent) => void;

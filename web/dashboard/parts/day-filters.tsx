@@ -9,7 +9,7 @@ import { useDays } from './time-zone.ts';
 /** Fields for the days of a list. */
 export function DayFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const days = useDays(filters);
-  // A named period fills in its days. Changing a day deselects the named period.
+  // A named period fills in its days. Changing a day deselects the period.
   const fields: Filters = {
     ...filters,
     get: (name) => (name === 'from' || name === 'to' ? days[name] : filters.get(name)),

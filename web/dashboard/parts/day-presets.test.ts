@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { presetDays, presets } from './day-presets.ts';
 
 test('each named period covers days in the time zone of the account, including today', () => {
-  // In Kiritimati it is already January 1.
+  // At this time it is already January 1 in Kiritimati.
   const now = Date.parse('2026-12-31T10:30:00.000Z');
   const seen = presets().map(([name]) => {
     const { from, to } = presetDays(name, 'Pacific/Kiritimati', now) ?? {};

@@ -8,7 +8,7 @@ import { useRead } from '../merchant.ts';
 import { dayBefore } from './days.ts';
 import { useTimeZone } from './time-zone.ts';
 
-/** Shows the additions to the balance and the deductions of one day. */
+/** Shows what one day added to the balance, and what it deducted. */
 export function DayReport(): ReactNode {
   const timeZone = useTimeZone();
   const [chosen, setDay] = useState<string | null>(null);
@@ -47,7 +47,7 @@ export function DayReport(): ReactNode {
   );
 }
 
-/** The sales of the day that tills had accepted offline. A bounced one is in no other sum. */
+/** Shows the day's sales that tills had accepted offline. Bounced ones are in no other sum. */
 function OfflinePart({ day }: { readonly day: string }): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/totals', { query: { from: day, to: day } });
   if (query.data === undefined) return null;

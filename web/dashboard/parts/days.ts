@@ -15,7 +15,7 @@ export function dayEnd(day: string | undefined, timeZone: string): string | unde
 /** Adds days to a day; a negative number subtracts. */
 export const later = calendar.dayAfter;
 
-/** Returns the day this many days before today, for example `2026-11-20`. */
+/** Returns the day that was `days` days before today, for example `2026-11-20`. */
 export function dayBefore(days: number, timeZone: string, now: number = Date.now()): string {
   return later(calendar.dayIn(timeZone, new Date(now)), -days);
 }

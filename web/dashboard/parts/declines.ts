@@ -28,8 +28,7 @@ const CODES: Readonly<Record<DeclineCode, true>> = {
 export const DECLINE_CODES = Object.keys(CODES) as DeclineCode[];
 
 /**
- * Returns the text for a decline, or an empty string if there is none. An unknown code is returned
- * as it is.
+ * Returns the text for a decline code; an empty string for no code, and an unknown code unchanged.
  */
 export function declineWords(code: string | undefined): string {
   if (code === undefined) return '';

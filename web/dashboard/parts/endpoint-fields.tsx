@@ -77,7 +77,7 @@ function EventChoices({
 }: Omit<EndpointFieldsProps, 'storedMeanwhile'>): ReactNode {
   const error = sending.problemAt('enabled_events');
   const all = draft.events.includes('*');
-  // Exact types that were set through the API stay selected.
+  // Keeps exact types that were set through the API selected.
   const choices = [
     ...FAMILIES.map((family) => `${family}.*`),
     ...draft.events.filter((one) => one !== '*' && familyOf(one) === null),

@@ -10,7 +10,7 @@ export const FAMILIES = [
   'kyb',
 ] as const;
 
-/** Returns the family that a name such as `payment.*` stands for, or `null` for one exact type. */
+/** Returns the family of a name such as `payment.*`, or `null` for one exact type. */
 export function familyOf(name: string): (typeof FAMILIES)[number] | null {
   return FAMILIES.find((family) => name === `${family}.*`) ?? null;
 }

@@ -102,8 +102,8 @@ export function cutRecords(format: ExportFormat): RecordCutter {
 }
 
 /**
- * Returns the progress from 0 to 1, or `null` if unknown. It is measured by time, because rows
- * arrive newest first.
+ * Returns the progress from 0 to 1, or `null` if unknown. Measures it by time, because rows arrive
+ * newest first.
  */
 export function shareOf(dates: {
   readonly newest: string | null;

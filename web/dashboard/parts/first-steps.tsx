@@ -17,7 +17,7 @@ const GoLiveInTest = partOf(async () => (await import('./go-live.tsx')).GoLiveIn
 const WATCH_MS = 5_000;
 
 /**
- * Leads from an empty account to a test payment without code. It confirms the first payment and
+ * Leads from an empty account to a test payment without code. Confirms the first payment, and
  * disappears with the second.
  */
 export function FirstSteps(): ReactNode {
@@ -79,7 +79,7 @@ export function FirstSteps(): ReactNode {
   );
 }
 
-/** The test customer pays at the till or on this page. */
+/** Lets the test customer pay, at the till or on this page. */
 function Sale({ till }: { readonly till: string | undefined }): ReactNode {
   if (till === undefined) return <>{t('dashboard.first_steps.sale.text')}</>;
   const link = (text: string) => <Link href={`/dashboard/terminals/${till}`}>{text}</Link>;

@@ -25,7 +25,7 @@ export function GoLive(): ReactNode {
   if (data === undefined || account === undefined) return null;
   if (data.live) return <NextContract goLive={data} />;
   const { request, prepared } = data;
-  // Test mode moves no real money and needs no verification.
+  // Test mode moves no real money, so it needs no verification.
   const isVerified = mode === 'test' || account.kyb_status === 'approved';
   const canGo = isVerified && request?.status !== 'pending';
   const close = () => setIsOpen(false);
@@ -73,7 +73,7 @@ export function GoLive(): ReactNode {
   );
 }
 
-/** Accepts the network's next contract, signed by the account's current wallet. */
+/** Joins the network's next contract, with a signature of the account's current wallet. */
 function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): ReactNode {
   const { call, may, mode } = useMerchant();
   const [isOpen, setIsOpen] = useState(false);
@@ -129,7 +129,10 @@ function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): Reac
   );
 }
 
-/** One click creates the wallet, its consent and a first till. Live mode asks for a real wallet. */
+/**
+ * Creates the wallet, its consent and a first till with one click. Live mode asks for a real wallet
+ * instead.
+ */
 export function GoLiveInTest({ children = null }: { readonly children?: ReactNode }): ReactNode {
   const { call } = useMerchant();
   return (
@@ -164,7 +167,7 @@ function Registration({ request }: RegistrationProps): ReactNode {
 
 type PreparedProps = Pick<ReadGoLiveResponse, 'prepared'>;
 
-/** Shown when an admin has chosen the wallet and an owner must confirm it. */
+/** Shown after an admin has chosen the wallet, while an owner must confirm it. */
 function Prepared({ prepared }: PreparedProps): ReactNode {
   const { call, may } = useMerchant();
   if (prepared === null) return null;

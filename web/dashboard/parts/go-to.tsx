@@ -24,18 +24,18 @@ function useShortcut(focus: () => void): void {
   }, [focus]);
 }
 
-/** Focuses the field. On a small screen it is in a sheet, which must be opened first. */
+/** Focuses the field. On a small screen the field is in a sheet, which must be opened first. */
 function reach(field: HTMLElement | null): void {
   field?.closest<HTMLElement>('[popover]:not(:popover-open)')?.showPopover();
   field?.focus();
 }
 
-/** Loads its code and texts with the first search. */
+/** Loads the code and texts with the first search. */
 const LookUp = partOf(async () => (await import('./search-by-id.ts')).LookUp);
 
 interface Asked {
   readonly q: string;
-  /** Distinguishes two searches for the same text. */
+  /** Numbers the searches, so that two searches for the same text differ. */
   readonly number: number;
 }
 

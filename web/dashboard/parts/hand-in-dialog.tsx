@@ -13,12 +13,12 @@ import { useEveryTerminal } from './terminal-names.tsx';
 
 type Records = HandInOfflinePaymentsBody['payments'];
 
-/** Far more than a till ever keeps. */
+/** Maximum size of a file, far more than a till ever stores. */
 const MOST_BYTES = 5_000_000;
 
 /**
- * Returns the records of a file that a till has saved: `{"payments": […]}`, or the list alone.
- * @returns `null` if it holds none. The service checks each of them.
+ * Returns the records of a file that a till has saved: `{"payments": […]}`, or just the list.
+ * @returns `null` if it holds none. The service checks each record.
  */
 export function readRecords(text: string): Records | null {
   try {
@@ -35,8 +35,8 @@ interface Counts {
   readonly succeeded: number;
   readonly bounced: number;
   /**
-   * Records that this shop and mode did not accept: another shop's, another mode's, or wrongly
-   * signed.
+   * Number of records that this shop and mode did not accept: of another shop or mode, or with a
+   * wrong signature.
    */
   readonly error: number;
 }
@@ -49,7 +49,7 @@ function addCounts(counts: Counts, answer: ForwardedList): Counts {
   return all;
 }
 
-/** Sends the file's records. `result` is `null` until all of them were taken. */
+/** Sends the file's records. `result` is `null` until the service has accepted all of them. */
 function useHandIn() {
   const { call } = useMerchant();
   const [terminal, setTerminal] = useState('');
@@ -69,7 +69,8 @@ function useHandIn() {
           body: { payments },
         }),
       );
-      // Records that were already taken do no harm: the whole file can be handed in again.
+      // Stops. Records that were already accepted do no harm: the user can submit the whole file
+      // again.
       if (answer === null) return;
       counts = addCounts(counts, answer);
     }
@@ -78,7 +79,7 @@ function useHandIn() {
   return { terminal, setTerminal, setFile, result, sending, handIn };
 }
 
-/** Takes a file that a till has saved because it can no longer forward its sales. */
+/** Submits a file that a till has saved because it can no longer forward its sales. */
 export function HandInDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const terminals = useEveryTerminal();
   const { terminal, setTerminal, setFile, result, sending, handIn } = useHandIn();

@@ -10,7 +10,7 @@ import { useTimeZone } from './time-zone.ts';
 
 type Day = ReadHealthResponse['data'][number];
 
-/** In percent. A smaller share is shown as less than this one. */
+/** In percent. Smaller shares are shown as "less than" this one. */
 const LEAST = 0.1;
 
 /** Formats a share, for example `0.4 %`. A small one is shown as less than 0.1 %, never as zero. */
@@ -83,7 +83,7 @@ interface HealthProps {
   readonly pathOf: (day: string) => string;
 }
 
-/** Shows a chart if anything failed, otherwise one line that says that nothing did. */
+/** Shows a chart if anything failed, otherwise one line that states that nothing did. */
 function Health({ of, count, failed, days, labelOf, ...chart }: HealthProps): ReactNode {
   if (failed === 0) {
     return (

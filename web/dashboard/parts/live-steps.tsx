@@ -27,8 +27,8 @@ export function Step({ name, isDone, children }: StepProps): ReactNode {
 }
 
 /**
- * Shows the verification step. The network's operator decides it; until then there is nothing to
- * fill in.
+ * Shows the verification step: a link to the form, or, while the operator reviews the submission,
+ * that there is nothing to do.
  */
 export function VerifiedStep({ status }: { readonly status: string }): ReactNode {
   return (
@@ -42,7 +42,7 @@ export function VerifiedStep({ status }: { readonly status: string }): ReactNode
   );
 }
 
-/** Shows steps from a test account to its first real sale. Hidden after that sale. */
+/** Shows the steps from a test account to its first real sale. Disappears after that sale. */
 export function LiveSteps(): ReactNode {
   const { may } = useMerchant();
   const one = { query: { limit: 1 } };

@@ -44,7 +44,7 @@ export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): React
   );
 }
 
-/** For a user who has left every team. */
+/** Shown to a user who has left every team. */
 export function NoAccount({ onMade }: { readonly onMade: (account: string) => void }): ReactNode {
   const { session, signOut } = useDesk();
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 
-/** The page of each kind of object, by id prefix. */
+/** The page of each kind of object, by the prefix of its id. */
 const PLACES: Readonly<Record<string, string>> = {
   pay: 'payments',
   pi: 'intents',
@@ -65,7 +65,7 @@ export function RowLink({ id, children }: RowLinkProps): ReactNode {
   );
 }
 
-/** An id that links to its object. */
+/** Shows an id as a link to its object. */
 export function ObjectLink({ id }: { readonly id: string }): ReactNode {
   const path = pathOf(id);
   if (path === null) return <span className="id">{id}</span>;

@@ -28,7 +28,7 @@ interface OfflineLimitsProps {
   readonly terminal: Terminal;
 }
 
-/** How much a till may accept offline. Admins set it, with a fresh second factor. */
+/** Shows how much a till may accept offline. Admins set it, with a fresh second factor. */
 export function OfflineLimits({ terminal }: OfflineLimitsProps): ReactNode {
   const { may } = useMerchant();
   const [isOpen, setIsOpen] = useState(false);
@@ -76,9 +76,9 @@ function Facts({ limits }: { readonly limits: Limits }): ReactNode {
   );
 }
 
-/** The longest validity that the service accepts in an authorization. */
+/** Maximum validity of an authorization that the service accepts. */
 const MAX_HOURS = 72;
-/** The suggested value. The other limits depend on the shop. */
+/** The suggested validity. The other limits depend on the shop, so none is suggested. */
 const USUAL_HOURS = '24';
 
 const SUMS = ['per_payment', 'per_card_per_day', 'total'] as const;
@@ -239,7 +239,7 @@ function Fields({ form }: { readonly form: ReturnType<typeof useLimits> }): Reac
   );
 }
 
-/** Says who bears the loss of a sale that bounces, and how much it may be. */
+/** Explains who bears the loss of a sale that bounces, and how large it can be. */
 function Loss({ total }: { readonly total: bigint | null }): ReactNode {
   return (
     <Notice tone="warn">

@@ -11,7 +11,7 @@ const ASK_EVERY_MS = 300;
 const LONGEST_MS = 20_000;
 
 /**
- * Asks for the sandbox's links, which only a sandbox returns, and only to browsers on the same
+ * Requests the sandbox's links. Only a sandbox returns them, and only to browsers on the same
  * machine.
  */
 function useSandbox(): boolean {
@@ -20,7 +20,7 @@ function useSandbox(): boolean {
     let isCurrent = true;
     void fetch(fromRoot('sandbox-links'), { cache: 'no-store' }).then(
       ({ ok, body }) => {
-        // An unread body would keep its connection open as long as the page.
+        // Cancels the body, because an unread one keeps its connection open as long as the page.
         void body?.cancel();
         if (isCurrent) setIsSandbox(ok);
       },
@@ -56,8 +56,8 @@ function useOpenTill() {
 }
 
 /**
- * Goes live in test mode, creates a pairing code, and opens the till in a window with its shift
- * started.
+ * Goes live in test mode, creates a pairing code, and opens the till in a window that starts its
+ * shift.
  */
 export function OpenTestTill(): ReactNode {
   const isSandbox = useSandbox();

@@ -26,7 +26,10 @@ export function accountColumn(
   return [{ name: t('dashboard.account'), cell: ({ account }) => given(nameOf(account)) }];
 }
 
-/** The locations of all accounts of an organization. New ones belong to the current account. */
+/**
+ * Lists the locations of all accounts of an organization. A new location belongs to the current
+ * account.
+ */
 export function Locations({ organization, canChange }: LocationsProps): ReactNode {
   const { id, accounts } = organization;
   const [edited, setEdited] = useState<Location | 'new' | null>(null);
@@ -79,7 +82,7 @@ interface LocationDialogProps {
   readonly onClose: () => void;
 }
 
-/** Returns the request for what was typed: a new location of the current account, or a change. */
+/** Returns the request for the typed values: a new location of the current account, or a change. */
 function useRequest(org: string, location: Location | null) {
   const { call, account } = useMerchant();
   return (typed: Fields) => {

@@ -17,7 +17,7 @@ interface OrganizationPeopleProps {
   readonly canChange: boolean;
 }
 
-/** The people of an organization, and for its owners the invitations. */
+/** Shows the people of an organization and, to its owners, the invitations. */
 export function OrganizationPeople({ id, canChange }: OrganizationPeopleProps): ReactNode {
   const { call } = useMerchant();
   const { session } = useDesk();

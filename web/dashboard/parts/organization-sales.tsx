@@ -16,7 +16,7 @@ import { accountColumn } from './organization-locations.tsx';
 interface Row extends Pick<OrganizationTotals['total'], 'payments' | 'sales' | 'refunded'> {
   readonly key: string;
   readonly place: string;
-  /** `null` for the sum of all. */
+  /** The account; `null` for the sum of all accounts. */
   readonly account: string | null;
 }
 
@@ -91,7 +91,10 @@ export function OrganizationSales(props: { readonly organization: Organization }
   );
 }
 
-/** The file of the payments. It may end tomorrow, because some locations are a day ahead. */
+/**
+ * Downloads the payments as a file. Its range may end tomorrow, because some locations are a day
+ * ahead.
+ */
 function Download(props: { readonly id: string; readonly from: string; readonly to: string }) {
   const { mode } = useMerchant();
   const [url, setUrl] = useState<string | null>(null);

@@ -18,7 +18,7 @@ import { Locations } from './organization-locations.tsx';
 import { OrganizationPeople } from './organization-people.tsx';
 import { OrganizationSales } from './organization-sales.tsx';
 
-/** The organization of the account: its accounts, people, locations and sales. */
+/** Shows the account's organization: its accounts, people, locations and sales. */
 export function Organization(): ReactNode {
   const account = useAccount();
   const mine = useRead('GET /organizations');
@@ -37,12 +37,12 @@ export function Organization(): ReactNode {
   );
 }
 
-/** The account belongs to an organization in which the user has no role. */
+/** Shown if the account belongs to an organization in which the user has no role. */
 function Closed(): ReactNode {
   return <p className="soft">{t('dashboard.organization.closed')}</p>;
 }
 
-/** Lets an owner create an organization, or put the account into one of theirs. */
+/** Lets an owner create an organization, or put the account into an existing one of theirs. */
 function Choice(props: { readonly organizations: readonly OrganizationObject[] }): ReactNode {
   const { call, may, account } = useMerchant();
   const [isCreating, setIsCreating] = useState(false);
@@ -79,7 +79,8 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }): ReactNode 
   const [made, setMade] = useState<string | null>(null);
   const sending = useSend(['name']);
   const create = async () => {
-    // A second try after the account was refused does not create another organization.
+    // Keeps the created organization, so that a retry after the account was refused does not create
+    // another.
     const body = { name: name.trim() };
     const id = made ?? (await sending.send(() => call('POST /organizations', { body })))?.id;
     if (id === undefined) return;
@@ -177,7 +178,7 @@ interface AskFirstProps {
   readonly onDone?: () => void;
 }
 
-/** A button for a change that gives or takes access, so it needs a confirmation. */
+/** Shows a button for a change that grants or revokes access, and asks for a confirmation. */
 function AskFirst({ kind, button, title, text, request, onDone }: AskFirstProps): ReactNode {
   const [isAsking, setIsAsking] = useState(false);
   const close = () => setIsAsking(false);

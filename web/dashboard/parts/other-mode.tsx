@@ -3,7 +3,9 @@ import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 
-/** Offers to switch the mode: an empty page is most often due to an id from the other mode. */
+/**
+ * Offers to switch the mode, because an empty page is most often due to an id of the other mode.
+ */
 export function OtherMode(): ReactNode {
   const { mode, setMode } = useMerchant();
   const other = mode === 'test' ? 'live' : 'test';

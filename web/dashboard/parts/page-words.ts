@@ -20,7 +20,7 @@ export function pageFor<Page extends { readonly key: PageKey; readonly name: str
     return asked.every((word) => words.some((one) => one.startsWith(word)));
   };
   const named = pages.find(({ name }) => fits(name));
-  // Also try other words for a page, or for the task that it serves.
+  // Also matches other words for a page, or for the task that it serves.
   const meant = ({ key, name }: Page) => fits(`${name} ${t(`dashboard.page_words.${key}`)}`);
   return named ?? pages.find(meant) ?? null;
 }

@@ -18,7 +18,7 @@ function linkOf(code: string): string {
 export interface PairingCodeProps {
   readonly code: string;
   readonly expiresAt: string;
-  /** The buttons that make another code. */
+  /** The buttons that create another code. */
   readonly children: ReactNode;
 }
 

@@ -16,12 +16,13 @@ export interface PairingProps {
   /** The code that was created together with the terminal. */
   readonly first?: Code;
   /**
-   * For a till that no device has used yet: omits the explanations and the option to remove a PIN.
+   * True for a till that no device has used yet: leaves out the explanations and the option to
+   * remove a PIN.
    */
   readonly brief?: boolean;
 }
 
-/** Shows a code that the device scans or types. It is valid once, for ten minutes. */
+/** Shows a code that the device scans or types. The code works once, for ten minutes. */
 export function Pairing({ terminal, first, brief = false }: PairingProps): ReactNode {
   const { call } = useMerchant();
   const [code, setCode] = useState<Code | null>(first ?? null);

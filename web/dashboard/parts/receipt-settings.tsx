@@ -44,7 +44,7 @@ function textsOf({ legal_name, address, tax_number, fiscal_signer: signer }: Acc
   };
 }
 
-/** Returns the text to store; an empty field stores none. */
+/** Returns the text to store; `null` for an empty field. */
 function orNone(text: string): string | null {
   return text.trim() === '' ? null : text.trim();
 }

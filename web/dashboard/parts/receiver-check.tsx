@@ -17,7 +17,7 @@ const TONES = {
   not_reached: 'bad',
 } as const satisfies Readonly<Record<CheckReceiverResponse['verdict'], Tone>>;
 
-/** Sends one valid event and two invalid ones and shows how the receiver responded. */
+/** Sends one valid event and two invalid ones, and shows how the receiver responds. */
 export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
   const [delivery, setDelivery] = useState<WebhookDelivery | null>(null);

@@ -38,9 +38,9 @@ export function refundWish(): bigint | null {
   return sumIn(readSum(`${whole}.${decimals.padEnd(6, '0')}`));
 }
 
-/** Holds the typed amount, in the currency of the sale; in USDC if a link prepared the refund. */
+/** Holds the typed amount in the currency of the sale, or in USDC if a link prepared the refund. */
 function useTypedRefund(payment: Payment) {
-  // Keeps the amount that was refundable when the dialog opened, so that the typed amount keeps its
+  // Keeps the refundable amount from when the dialog opened, so that the typed amount keeps its
   // meaning.
   const [all] = useState(() => (refundWish() === null ? refundLeft(payment) : usdcLeft(payment)));
   const [wrote] = useState(() => refundWish() ?? all.left);

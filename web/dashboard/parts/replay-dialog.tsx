@@ -18,7 +18,7 @@ export interface ReplayDialogProps {
   readonly onClose: () => void;
 }
 
-/** Sends every event of a range of days again, after an outage of the receiver. */
+/** Resends every event of a range of days, after an outage of the receiver. */
 export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNode {
   const { call } = useMerchant();
   const timeZone = useTimeZone();

@@ -4,7 +4,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 
-/** Waits this long after the last key, because a preview for each digit would not help. */
+/** Pause after the last key, because a preview per digit would not help. */
 const TYPED_MS = 400;
 
 export interface RulesDraft {
@@ -13,7 +13,7 @@ export interface RulesDraft {
   readonly velocity_per_hour: number | null;
 }
 
-/** Returns the value once it has not changed for a while. */
+/** Returns the value once it has stayed the same for a while. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -9,7 +9,7 @@ export interface RoleNeededProps {
   readonly needs: Role;
 }
 
-/** Explains which role the page needs instead of hiding it. */
+/** Shown instead of the page: explains which role it needs. */
 export function RoleNeeded({ title, needs }: RoleNeededProps): ReactNode {
   const { account } = useMerchant();
   return (

@@ -8,7 +8,7 @@ export interface SaleSumProps {
   readonly id: string;
   /** In atoms, including the tip. */
   readonly amount: number;
-  /** In atoms, part of the amount. */
+  /** The tip in atoms, which the amount includes. */
   readonly tip?: number | null;
   /** The amount in the shop's currency; `null` for a sale in USDC. */
   readonly price: Price | null;

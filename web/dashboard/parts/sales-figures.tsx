@@ -20,7 +20,7 @@ type Day = ReadStatisticsResponse['data'][number];
 
 const ATOMS = 1_000_000;
 
-/** The days of a period and of the one before it, which is `undefined` while loading. */
+/** The days of a period and of the period before, which is `undefined` while loading. */
 interface Periods {
   readonly days: readonly Day[];
   readonly before: readonly Day[] | undefined;
@@ -99,7 +99,7 @@ function Figures(periods: Periods): ReactNode {
   );
 }
 
-/** Returns the change since the previous period, if that one is known. */
+/** Describes the change since the previous period, if it is known. */
 function changeNote(now: bigint | number, before: bigint | number | undefined): string | null {
   const words = before === undefined ? null : changeWords(Number(now), Number(before));
   return words === null ? null : t('dashboard.sales_figures.change', { change: words });

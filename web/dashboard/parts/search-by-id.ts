@@ -11,7 +11,7 @@ import { searchProblem, sumMeant } from './search-text.ts';
 
 type Found = readonly { readonly [name: string]: unknown }[];
 
-/** True if payments other than the order's own have the typed amount. */
+/** True if other payments than the order's own have the typed amount. */
 function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
   if (sumMeant(typed) === null) return false;
   return others.some(({ payment_intent: intent }) => intent !== first?.id);
@@ -87,7 +87,7 @@ async function lookUp(
   const found = away.is === 'done' && away.value.data.length > 0 ? away.value.data : null;
   const elsewhere = found === null ? null : placeFor(q, found);
   if (elsewhere !== null) return { is: 'elsewhere', path: elsewhere, mode: other };
-  // Last, because an order ID may equal a page's name.
+  // Last, because an order id may be the same as a page's name.
   const page = pageFor(q, pages());
   const open = path ?? (page === null ? null : `/${page.path}`);
   return open === null

@@ -7,7 +7,7 @@ export interface PaymentQuery {
   readonly amount?: number;
 }
 
-/** Order IDs may consist of these characters, so `1234` may be an order or an amount. */
+/** Order ids consist of these characters, so `1234` may be an order or an amount. */
 const ORDER = /^[A-Za-z0-9_-]{1,8}$/;
 const LIKE_A_SUM = /^[\p{Nd}.,'’\s]+$/u;
 
@@ -17,7 +17,7 @@ export function sumMeant(text: string): number | null {
   return sum?.is === 'sum' ? Number(sum.units) : null;
 }
 
-/** Returns why an amount cannot be searched for, or `null` if it can be. */
+/** Returns the reason why an amount cannot be searched for, or `null` if it can be. */
 export function searchProblem(typed: string): string | null {
   const text = typed.trim();
   if (ORDER.test(text) || !LIKE_A_SUM.test(text)) return null;
@@ -26,8 +26,8 @@ export function searchProblem(typed: string): string | null {
 }
 
 /**
- * Classifies the typed text: a transaction, a wallet, an amount such as `2.50`, an order, or either
- * of the last two.
+ * Classifies the typed text: a transaction, a wallet, an amount such as `2.50`, an order, or (if
+ * ambiguous) an amount or an order.
  */
 export function readSearch(typed: string): PaymentQuery {
   const text = typed.trim();

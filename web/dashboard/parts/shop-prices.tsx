@@ -101,10 +101,10 @@ function PricesForm({ account }: AccountProps): ReactNode {
   );
 }
 
-/** Keeps the line free, so that nothing below moves when the rate arrives. */
+/** Placeholder that reserves the line, so that nothing moves when the rate arrives. */
 const NOT_YET = '\u00a0';
 
-/** Shows the current rate, or says that tills cannot charge because there is none. */
+/** Shows the current rate, or that tills cannot charge because there is none. */
 function RateNow({ currency }: { readonly currency: string }): ReactNode {
   const { data, isFetching } = useRead('GET /accounts/{account}/{mode}/balance');
   const quoted = data?.presentment;

@@ -5,7 +5,7 @@ import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
 import { isBehind } from './outdated-software.ts';
 
-/** The releases that came with the service that serves this page. */
+/** The releases that are part of the service that serves this page. */
 const RELEASES = {
   browser: String(import.meta.env.VITE_RELEASE),
   reader: String(import.meta.env.VITE_READER_RELEASE),

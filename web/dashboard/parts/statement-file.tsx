@@ -16,13 +16,13 @@ import { type DownloadJob, openFile, useDownload } from './use-download.ts';
 const PERIODS = ['month', 'days', 'payout'] as const;
 type PeriodKind = (typeof PERIODS)[number];
 
-/** The newest payouts that can be chosen. */
+/** Number of payouts that can be chosen, newest first. */
 const PAYOUTS = 50;
 /** Polling interval. A pending payout is paid within seconds. */
 const WATCH_MS = 4_000;
 const MONTH = /^\d{4}-\d{2}$/;
 
-/** What is chosen of each kind of period; empty if it is not complete. */
+/** The selection for each kind of period; empty if it is incomplete. */
 interface Chosen {
   readonly month: string;
   readonly from: string;
@@ -30,7 +30,7 @@ interface Chosen {
   readonly payout: string;
 }
 
-/** Returns the parameters of a period, or `null` if it is not complete. */
+/** Returns the parameters of a period, or `null` if the selection is incomplete. */
 function parametersOf(kind: PeriodKind, chosen: Chosen): Readonly<Record<string, string>> | null {
   const { month, from, to, payout } = chosen;
   if (kind === 'month') return MONTH.test(month) ? { month } : null;
@@ -157,7 +157,7 @@ function PayoutChoice(props: {
 
 const NEWLINE = 10;
 
-/** Each entry of a file ends its line, so lines show how much of it has arrived. */
+/** Downloads a statement. Each entry ends its line, so the number of lines shows the progress. */
 function statementJob(url: string): DownloadJob {
   let parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
@@ -184,7 +184,7 @@ function statementJob(url: string): DownloadJob {
         for (const byte of value) if (byte === NEWLINE) lines++;
         show();
       }
-      // A proxy may end a truncated response as if it were whole. A line precedes the entries.
+      // A proxy may end a truncated response as if it were complete. One line precedes the entries.
       if (lines <= entries) throw new Error('the answer ended before its last entry');
     },
     dropBroken,

@@ -2,7 +2,10 @@ import type { ReactNode } from 'react';
 import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 
-/** The formats of statements, by the names of standards and programs, which no language changes. */
+/**
+ * The formats of statements. They are names of standards and programs, which are the same in every
+ * language.
+ */
 const FORMATS = {
   csv: 'CSV',
   jsonl: 'JSON Lines',

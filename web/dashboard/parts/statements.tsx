@@ -17,7 +17,7 @@ import { FormatChoice } from './statement-formats.tsx';
 /** The smallest balance that is paid out automatically (behavior.md 8.6). */
 const MIN_PAYOUT = 20_000_000n;
 
-/** Statements for the accountant, and the automatic actions at the end of a period. */
+/** Shows statements for the accountant, and the automatic actions at the end of a period. */
 
 export function Statements(): ReactNode {
   const { may } = useMerchant();
@@ -40,7 +40,7 @@ export function Statements(): ReactNode {
   );
 }
 
-/** Shows what an owner has chosen. */
+/** Shows the payout schedule that an owner has chosen. */
 function Chosen({ account }: { readonly account: Account }): ReactNode {
   const { automatic_payout: payout, export_schedule: schedule } = account;
   return (
@@ -155,7 +155,7 @@ function ScheduleForm({ account }: { readonly account: Account }): ReactNode {
 
 type Period = ListAutomaticPayoutsResponse['data'][number];
 
-/** The periods that have ended lately, with the reason if nothing was paid out. */
+/** Shows the latest periods, with the reason if nothing was paid out. */
 function Periods(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/automatic_payouts');
   const periods = (data?.data ?? []).slice(0, 7);

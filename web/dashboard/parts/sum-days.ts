@@ -9,7 +9,7 @@ export interface DaysSum {
   readonly payments: number;
   /** Paid intents as a share of ended ones, canceled ones excluded. `null` if none has ended. */
   readonly successRate: number | null;
-  /** The median time to settle, in ms, from the newest day that has one. `null` if no day does. */
+  /** Median time to settle in ms, of the newest day that has one; `null` if no day has. */
   readonly settleMs: number | null;
   readonly declines: Readonly<Record<string, number>>;
 }

@@ -102,7 +102,7 @@ export interface TableCard {
 /** In points (1/72 inch). The size is A6, a common format for printers and table frames. */
 export const CARD = { width: 297.64, height: 419.53, code: 204, codeTop: 108 } as const;
 
-/** Draws the sheet of text, and over it the QR code as vector squares, which print sharply. */
+/** Draws the sheet of text, and on top the QR code as vector squares, which print sharply. */
 function drawing(url: string): string {
   const { data, size } = encode(url, CODE);
   const module = CARD.code / size;
@@ -130,8 +130,8 @@ function stream(dictionary: string, body: Uint8Array): Bytes {
 }
 
 /**
- * Assembles a PDF by hand: a library for one page would add fonts, and few fonts cover the name of
- * every shop.
+ * Assembles a PDF without a library: a library would add fonts for one page, and few fonts cover
+ * every shop's name.
  */
 function pdfFile(objects: readonly Uint8Array[]): Bytes {
   const parts: Uint8Array[] = [textBytes('%PDF-1.7\n')];

@@ -19,7 +19,7 @@ interface Line {
   readonly at: number;
   readonly size: number;
   readonly weight: 400 | 700;
-  /** The most lines that the text may take. A long name may take two. */
+  /** Maximum number of lines; a long name may take two. */
   readonly lines: number;
 }
 
@@ -44,8 +44,8 @@ function linesOf({ shop, terminal, url, isTest }: CardWords): readonly Line[] {
 }
 
 /**
- * Breaks a text into as few lines as possible, at most `lines`. An overlong word stays in one
- * piece.
+ * Breaks a text into as few lines as possible, at most `lines`. A word that is too long stays
+ * whole.
  */
 function broken(context: CanvasRenderingContext2D, { text, lines }: Line, width: number): string[] {
   const fits = (some: string) => context.measureText(some).width <= width;
@@ -77,7 +77,7 @@ function drawLine(context: CanvasRenderingContext2D, line: Line): void {
   }
 }
 
-/** Draws everything on a card but its code, with the browser's fonts. */
+/** Draws everything on a card except the code, with the browser's fonts. */
 export function drawWords(words: CardWords): Words {
   const canvas = document.createElement('canvas');
   canvas.width = Math.round(CARD.width * DOTS_PER_POINT);

@@ -83,12 +83,12 @@ function Files({ terminal, ndef }: FilesProps): ReactNode {
   );
 }
 
-/** Returns the chip's settings on one line, as the program that writes the chip expects them. */
+/** Returns the chip's settings on one line, in the format of the program that writes the chip. */
 function forReader({ url_template, meta_read_key, file_read_key }: TagChip): string {
   return JSON.stringify({ url_template, meta_read_key, file_read_key });
 }
 
-/** Shows a chip that signs each tap. */
+/** Shows and sets up a chip that signs each tap. */
 function Chip({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
   const [isAsking, setIsAsking] = useState(false);

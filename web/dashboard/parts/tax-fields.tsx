@@ -10,7 +10,7 @@ import type { Account } from './account-settings.ts';
 
 type Rates = Account['tax_rates'];
 
-/** Returns the rate that a new item most likely has: the last item's, or the shop's first. */
+/** Returns the most likely rate for a new item: the last item's rate, or the shop's first. */
 export function usualRate(account: Account, items: readonly { readonly tax_rate: number }[]) {
   return items.at(-1)?.tax_rate ?? account.tax_rates[0]?.rate ?? 0;
 }
@@ -25,7 +25,7 @@ export interface TaxFieldsProps {
   /** The typed percentage of `other`. */
   readonly otherRate: string;
   readonly setOtherRate: (text: string) => void;
-  /** The basis points that this is; `null` if the typed percentage is invalid. */
+  /** The typed rate in basis points; `null` if the percentage is invalid. */
   readonly points: number | null;
   readonly isWithin: boolean;
   readonly setIsWithin: (isWithin: boolean) => void;
@@ -34,7 +34,7 @@ export interface TaxFieldsProps {
   readonly error: string | null;
 }
 
-/** The tax of an item: its rate, and whether the price includes it. */
+/** Edits the tax of an item: its rate, and whether the price includes it. */
 export function TaxFields(props: TaxFieldsProps): ReactNode {
   const { rate, otherRate, setOtherRate, points, isWithin, setIsWithin, error } = props;
   return (
@@ -63,19 +63,19 @@ export function TaxFields(props: TaxFieldsProps): ReactNode {
   );
 }
 
-/** Returns the words of a rate: its names, if it has any, and its percentage. */
+/** Describes a rate with its names, if it has any, and its percentage. */
 function rateWords(rates: Rates, rate: number): string {
   const names = rates.filter((one) => one.rate === rate).map(({ name }) => name);
   if (names.length > 0) return named([names.join(', '), rateText(rate)].join(' · '));
   return rate === 0 ? t('dashboard.catalog.tax.none') : named(rateText(rate));
 }
 
-/** Chooses one of the shop's tax rates, none, or another one. */
+/** Lets the user choose one of the shop's tax rates, no tax, or another rate. */
 function RateSelect(props: TaxFieldsProps): ReactNode {
   const { rates, also, rate, setRate, otherRate, points, storedRate, error } = props;
   const isOther = rate === 'other';
   const usual = new Set([...rates.map((one) => one.rate), ...(also === null ? [] : [also]), 0]);
-  // The rate that a new item copies from the last one may have no name either.
+  // Also offers the rate that a new item copies from the last one, which may have no name.
   const offered = isOther ? usual : new Set([...usual, Number(rate)]);
   const stored = storedNow({
     isStale: storedRate !== null,

@@ -22,14 +22,14 @@ const MOST_RATES = 50;
 /** The longest name of a rate. */
 const LONGEST_NAME = 100;
 
-/** A dialog that is open: for a new rate, or to edit or remove one. */
+/** The open dialog: for a new rate, or to edit or remove one. */
 type Open = { readonly is: 'edited'; readonly rate: TaxRate | null } | Removal;
 interface Removal {
   readonly is: 'removed';
   readonly rate: TaxRate;
 }
 
-/** The tax rates to which lines and items refer by name. */
+/** Lists the tax rates to which lines and items refer by name. */
 export function TaxRates({ account }: AccountProps): ReactNode {
   const { may } = useMerchant();
   const [open, setOpen] = useState<Open | null>(null);
@@ -99,13 +99,13 @@ interface RateDialogProps extends AccountProps {
   readonly onClose: () => void;
 }
 
-/** Puts a rate into the list: in the place of the one with this name, or at the end. */
+/** Puts a rate into the list: replaces the one with this name, or adds it at the end. */
 function withRate(rates: readonly TaxRate[], rate: TaxRate, name: string | null): TaxRate[] {
   const isThere = rates.some((one) => one.name === name);
   return isThere ? rates.map((one) => (one.name === name ? rate : one)) : [...rates, rate];
 }
 
-/** Adds a rate or changes one. The other rates stay as they are stored when it is saved. */
+/** Adds or changes a rate. Saving it leaves the other stored rates unchanged. */
 function RateDialog({ account, before, onClose }: RateDialogProps): ReactNode {
   const { tax_rates: rates } = account;
   const current = rates.find(({ name }) => name === before?.name) ?? null;

@@ -10,7 +10,7 @@ import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useAccount, useMerchant, useRead } from '../merchant.ts';
 
-/** A terminal's location, for accounts of an organization; admins can change it. */
+/** Shows a terminal's location in an account of an organization; admins can change it. */
 export function TerminalLocation({
   terminal,
 }: {
@@ -20,7 +20,7 @@ export function TerminalLocation({
   return organization === null ? null : <OfMine org={organization} terminal={terminal} />;
 }
 
-/** Hidden from people without a role in the organization: they may not see its locations. */
+/** Shows nothing to users without a role in the organization, who may not see its locations. */
 function OfMine({ org, terminal }: KnownProps): ReactNode {
   const role = useRead('GET /organizations').data?.data.find(({ id }) => id === org)?.role;
   if (role === undefined || role === 'cashier') return null;

@@ -6,7 +6,9 @@ import { valueIn } from '../../data/api.ts';
 import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 
-/** The service's page limit. For terminals beyond it, the id is shown instead of the label. */
+/**
+ * Maximum page size of the service. Terminals beyond it appear with their id instead of the label.
+ */
 const MOST = 100;
 
 /** Returns the labels of the account's terminals, by id. */
@@ -15,10 +17,10 @@ function useTerminalNames(): ReadonlyMap<string, string> {
   return new Map(data?.data.map(({ id, label }) => [id, label]));
 }
 
-/** Stops a cursor that never ends. */
+/** Maximum number of pages, in case a cursor never ends. */
 const MOST_PAGES = 100;
 
-/** Reads all terminals as options for a select, in as many requests as that takes. */
+/** Reads all terminals as options for a select, page by page. */
 export function useEveryTerminal(): UseQueryResult<(readonly [id: string, words: string])[]> {
   const { call, scope } = useMerchant();
   return useQuery({

@@ -21,7 +21,7 @@ export interface TillAccessProps {
   readonly onClose: () => void;
 }
 
-/** What a member has and may do at tills: the PIN, and for owners also the rights. */
+/** Edits a member's PIN and, for owners, the member's rights at tills. */
 export function TillAccess({ member, onClose }: TillAccessProps): ReactNode {
   const { may } = useMerchant();
   return (
@@ -33,7 +33,7 @@ export function TillAccess({ member, onClose }: TillAccessProps): ReactNode {
   );
 }
 
-/** 4 to 8 digits, as the service takes them. */
+/** 4 to 8 digits, like the service's own check. */
 const PIN = /^\d{4,8}$/;
 
 function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {

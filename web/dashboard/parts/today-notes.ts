@@ -1,7 +1,7 @@
 import { roundAtoms } from '../../ui/money.ts';
 import { t, textLocale } from '../../ui/text/t.ts';
 
-/** Sales of the same weekday last week. */
+/** The sales of the same weekday last week. */
 export interface DayBefore {
   readonly payments: number;
   readonly volume: bigint;
@@ -18,7 +18,10 @@ export function salesNote({ payments, volume }: DayBefore, weekday: string): str
   return t('dashboard.today.sales_note', { volume: roundAtoms(volume), weekday });
 }
 
-/** Compares the number of payments. @returns `null` if the sales note already says it. */
+/**
+ * Compares the number of payments.
+ * @returns `null` if the note about sales already covers it.
+ */
 export function paymentsNote({ payments }: DayBefore, weekday: string): string | null {
   if (payments === 0) return null;
   return t('dashboard.today.payments_note', { count: payments, weekday });

@@ -33,7 +33,7 @@ function BalanceFigure(): ReactNode {
 }
 
 /**
- * Shows today's sales beside the whole same weekday of last week, because sales depend on the
+ * Shows today's sales next to the whole same weekday of last week, because sales depend on the
  * weekday.
  */
 export function Today(): ReactNode {

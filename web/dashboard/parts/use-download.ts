@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { t } from '../../ui/text/t.ts';
 
-/** The number of times that a broken download is tried before the user is asked. */
+/** Number of tries of a broken download before the user is asked. */
 const TRIES = 5;
 const AGAIN_AFTER_MS = 1_000;
 /** Limits how often the progress is redrawn. */
@@ -24,9 +24,9 @@ export interface DownloadRun {
   resume(): void;
 }
 
-/** A file, over as many responses as it takes. */
+/** A file that is downloaded in as many responses as necessary. */
 export interface DownloadJob {
-  /** Receives what is missing. Rejects if the response breaks off. */
+  /** Requests the missing part. Rejects if the response breaks off. */
   receive(signal: AbortSignal, show: () => void): Promise<void>;
   /** Drops what cannot be continued. */
   dropBroken(): void;
@@ -46,7 +46,7 @@ async function refusalOf(answer: Response): Promise<string> {
   );
 }
 
-/** Requests a file. @throws if there is no body to read. */
+/** Requests a file. @throws if the response has no body. */
 export async function openFile(url: string, signal: AbortSignal) {
   const answer = await fetch(url, { signal });
   if (answer.status >= 400 && answer.status < 500) throw new Refused(await refusalOf(answer));
@@ -87,7 +87,7 @@ export function useDownload(begin: () => DownloadJob): DownloadRun {
         if (signal.aborted) return;
         if (error instanceof Refused) return say('refused', error.message);
         own.dropBroken();
-        // A download that makes progress gets new attempts.
+        // Resets the tries of a download that makes progress.
         if (own.progress().rows > before) tries = 0;
         await pause();
       }

@@ -5,7 +5,7 @@ import { type DownloadJob, type DownloadRun, openFile, useDownload } from './use
 
 function exportJob(url: string, format: ExportFormat): DownloadJob {
   const cutter = cutRecords(format);
-  // Browsers move the parts of a large Blob to disk.
+  // Stored as Blob parts, because browsers move a large Blob to disk.
   const parts: Blob[] = [];
   let bytes = 0;
   let newest: string | null = null;
@@ -13,7 +13,9 @@ function exportJob(url: string, format: ExportFormat): DownloadJob {
   /** Id of the row after which the export is complete. */
   let lastId: string | null = null;
   let fileName = `export.${format}`;
-  /** Throws if the response is incomplete: a proxy may end a truncated one as if it were whole. */
+  /**
+   * Throws if the response is incomplete: a proxy may end a truncated one as if it were complete.
+   */
   const requireWhole = () => {
     const { lastId: came } = cutter.received;
     if (lastId === null || lastId === 'none' || came === lastId) return;
@@ -41,7 +43,7 @@ function exportJob(url: string, format: ExportFormat): DownloadJob {
         show();
       }
     },
-    // Drops an incomplete record, or everything if no row is complete.
+    // Drops an incomplete record; drops everything if no record is complete.
     dropBroken: () => {
       cutter.dropRest();
       if (cutter.received.lastId !== null) return;

@@ -4,14 +4,17 @@ import { fromRoot } from '../../data/root-path.ts';
 import { useMerchant } from '../merchant.ts';
 import { EVENT_TYPES } from './event-types.ts';
 
-/** Limits how often a busy till makes each open page reload its list. */
+/** Limits how often a busy till makes an open page reload its list. */
 const READ_EVERY_MS = 1_000;
 /**
- * Delay after an error response, on which EventSource gives up. The session may be back by then.
+ * Delay after an error response, after which EventSource gives up. The session may be valid again
+ * by then.
  */
 const OPEN_AGAIN_MS = 10_000;
 
-/** Returns a function that runs `run` at once. Calls during the pause cause one run after it. */
+/**
+ * Returns a function that calls `run` immediately. Calls during the pause cause one call after it.
+ */
 function atMostEvery(ms: number, run: () => void): { ask(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isAsked = false;
@@ -47,7 +50,7 @@ function follow(path: string, types: readonly string[], onEvent: () => void): ()
     close();
     if (document.visibilityState === 'hidden') return;
     const opened = new EventSource(fromRoot(path));
-    // Events between the last read and the start of the stream were missed, so read again.
+    // Reads again, because events between the last read and the start of the stream were missed.
     opened.addEventListener('open', onEvent);
     for (const type of types) opened.addEventListener(type, onEvent);
     opened.addEventListener('error', () => {

@@ -14,7 +14,7 @@ interface Moved {
   readonly index: number;
 }
 
-/** Moves items of the catalog, one at a time, so that quick clicks are all carried out. */
+/** Moves catalog items one at a time, so that quick clicks all take effect. */
 export function useMoves() {
   const { call, scope } = useMerchant();
   const cache = useQueryClient();
@@ -34,7 +34,7 @@ export function useMoves() {
       call('PATCH /accounts/{account}/{mode}/catalogue/{item}', { path: { item: id }, body }),
     );
     if (saved === null) return;
-    // A list that was read before the change would overwrite it.
+    // Cancels the reads: a list that was read before the change would overwrite it.
     await cache.cancelQueries({ queryKey });
     cache.setQueryData(queryKey, { ...list, data: withMoved(list.data, saved) });
     setMoved({ item: saved, index });

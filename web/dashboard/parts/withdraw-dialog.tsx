@@ -96,7 +96,7 @@ function Made({ amount, onClose }: MadeProps): ReactNode {
   );
 }
 
-/** Holds the typed amount. It stays valid when this very withdrawal reduces the balance. */
+/** Holds the typed amount, which stays valid when this withdrawal itself reduces the balance. */
 function useAmount(available: bigint) {
   const [wrote] = useState(available);
   const [typed, setTyped] = useState(() => writeSum(wrote));

@@ -3,15 +3,15 @@ import address from './inter.woff2';
 
 /**
  * The font is not part of a page's first load. The first click fetches it, the screen after sign-in
- * shows it, and later pages find it in the browser's cache before they render, so that text never
- * changes while it is being read. Pages without TLS keep the system font, because browsers cache
+ * shows it, and later pages read it from the browser's cache before they render, so that text never
+ * changes while someone reads it. Pages without TLS keep the system font, because browsers cache
  * nothing for them.
  */
 const KEPT = 'font';
 
 let ready: FontFace | undefined;
 
-/** Shows the font if it has loaded. Call it when the whole screen changes. */
+/** Activates the font if it has loaded. Call it when the whole screen changes. */
 export function showFont(): void {
   if (ready !== undefined) document.fonts.add(ready);
 }

@@ -71,7 +71,7 @@ function Buttons(): ReactNode {
   );
 }
 
-/** How long the action of this story takes: less than a double click. */
+/** Duration of this story's action, shorter than a double click. */
 const QUICK_MS = 20;
 
 /** Counts how often its action was carried out. */

@@ -22,7 +22,7 @@ const KINDS = [
   /0x[\da-fA-F]+(?:…[\da-fA-F]+)?/,
   /\b[A-Za-z]+(?:_[\dA-Za-z.]+)+/,
   /\b[\dA-Z]{4}-[\dA-Z]{4}\b/,
-  // Uses a group in place of a lookbehind, which Safari before 16.4 lacks.
+  // Uses a group instead of a lookbehind, which Safari before 16.4 does not support.
   /(ending in )[\da-fA-F]{4}\b/,
 ];
 const FIXED = new RegExp(KINDS.map(({ source }) => source).join('|'), 'gu');

@@ -31,7 +31,7 @@ const UNTRANSLATED: ReadonlySet<string> = new Set(['bdi', 'code', 'pre', 'samp',
 /** Matches the classes of ids and amounts. */
 const UNTRANSLATED_CLASS = /(?:^| )(?:id|amount)(?: |$)/;
 
-/** Always written left to right, within text of either direction. */
+/** Values that are written from left to right, within text of either direction. */
 const LEFT_TO_RIGHT: ReadonlySet<unknown> = new Set(['span', 'a', 'code', 'samp', 'kbd']);
 
 function isText(slot: unknown): slot is string | number | bigint {
@@ -58,7 +58,7 @@ function sentence(parts: readonly TextPart[], key?: Key): ReactElement {
   return drawAll('span', { children: parts.map((part, at) => drawPart(part, at)) }, key);
 }
 
-/** Returns the text as an element's only child. */
+/** Wraps the text so that it is an element's only child. */
 function alone(text: string): ReactNode {
   const parts = partsOf(text);
   return parts.every(({ is }) => is === 'words') ? text : sentence(parts);
@@ -97,7 +97,7 @@ function childrenOf(type: unknown, children: unknown, isFixed: boolean): unknown
   }
   const text = slots.filter(isText).join('');
   if (text === '') return children;
-  // A fragment has no element of its own to hold a single text.
+  // A fragment has no element that could hold a single text.
   if (type === Fragment) return [sentence(partsOf(text), 'text')];
   return isFixed ? withoutIsolates(text) : alone(text);
 }
@@ -113,7 +113,7 @@ function plainAttributes(props: Props): Props {
 }
 
 /**
- * Protects the texts in an element's children. Also applied to components, because library
+ * Protects the texts in an element's children. Also applies to components, because library
  * components pass children to elements without this runtime.
  */
 function held(type: unknown, props: Props): Props {

@@ -42,7 +42,7 @@ export function textLocale(): string {
   return locale;
 }
 
-/** True if the text is loaded: those of refusals and declines load after the page. */
+/** True if the text is loaded. Texts of refusals and declines load after the page. */
 export function hasText(key: TextKey): boolean {
   return key in TEXTS.messages;
 }
@@ -79,7 +79,7 @@ export function loadMoreTexts(): Promise<void> {
   return more;
 }
 
-/** Loads code together with its texts, which then stay out of the first load (texts-plugin.ts). */
+/** Loads code together with its texts, which keeps them out of the first load (texts-plugin.ts). */
 export async function withTexts<T>(load: () => Promise<T>): Promise<T> {
   const [loaded] = await Promise.all([load(), loadMoreTexts()]);
   return loaded;

@@ -8,9 +8,9 @@ import { addTestTerminal, openTill, paymentsOf } from '../../testing/till.ts';
 import { createWallet, fundWallet, openWallet } from '../../testing/wallet.ts';
 
 /**
- * Opens pages whose texts the browser replaces, at once and after each change. The apps must keep
- * working, and a button must show the amount it charges. `test/long/translated.test.ts` does the
- * same for all journeys.
+ * Opens pages whose texts the browser translates, immediately and after each change. The apps must
+ * keep working, and a button must show the amount that it charges. `test/long/translated.test.ts`
+ * does the same for all journeys.
  */
 
 let shared: SharedSandbox;

@@ -31,7 +31,7 @@ const FIELDS: readonly (readonly [TermField, TextKey])[] = [
   ['total', 'wallet.allow.total'],
 ];
 
-/** Describes the whole agreement in a sentence that follows the typed values. */
+/** Describes the agreement in a sentence with the typed values. */
 function inWords({ terms, total }: ReadTerms): string {
   const until = formatTime(new Date(terms.expiresAt * 1000).toISOString(), 'day');
   const each = formatUsdc(terms.perPayment);
@@ -81,7 +81,7 @@ function TermFields({ typed, problems, onChange }: TermFieldsProps): ReactNode {
 }
 
 export interface AllowSheetProps {
-  /** Label of the action: the same verb as on the button that opened the sheet. */
+  /** Label of the action, with the same verb as the button that opened the sheet. */
   readonly action: string;
   readonly wallet: Wallet;
   readonly onClose: () => void;

@@ -8,7 +8,7 @@ import { useKept } from '../wallet-storage.ts';
 
 const BackupSheet = partOf(async () => (await import('./backup.tsx')).BackupSheet);
 
-/** Asks for a backup as soon as the wallet holds value, until it is made. */
+/** Asks for a backup once the wallet holds money, until the user has made one. */
 export function BackupNotice(): ReactNode {
   const backedUp = useKept('backedUp');
   const payments = rowsOf(usePayments());

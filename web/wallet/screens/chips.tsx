@@ -179,7 +179,7 @@ function ChipRow({ chip }: { readonly chip: Chip }): ReactNode {
   );
 }
 
-/** Lists chips with a key and money of their own, and the limits set by their owner. */
+/** Lists chips that hold their own key and money, with the limits that their owner set. */
 export function ChipsPart(): ReactNode {
   const [adding, setAdding] = useState(false);
   const here = useHere();

@@ -4,10 +4,10 @@ import { t } from '../../ui/text/t.ts';
 import { type Network, useKept } from '../wallet-storage.ts';
 import { PageLink } from './frame.tsx';
 
-/** Says on every page that the service names other contracts than the pinned ones. */
+/** Shows on every page that the service names other contracts than the pinned ones. */
 export function ContractsNotice({ network }: { readonly network: Network | null }): ReactNode {
   const others = useKept('otherContracts');
-  // Before the first sign-in no network is chosen, so a change on any network is shown.
+  // Before the first sign-in no network is chosen, so a change on any network counts.
   const isOther = network === null ? Object.keys(others).length > 0 : network in others;
   if (!isOther) return null;
   return (
@@ -18,5 +18,5 @@ export function ContractsNotice({ network }: { readonly network: Network | null 
   );
 }
 
-/** Path of the page that compares both. */
+/** Path of the page that compares the named and the pinned contracts. */
 export const CONTRACTS = 'wallet/contracts';

@@ -76,8 +76,8 @@ function TrustSheet(props: { readonly network: Network; readonly onClose: () => 
 }
 
 /**
- * True if the user may accept the change. Contracts in the build change only with a new build; but
- * if it names no fees, the user may accept new ones.
+ * True if the user may accept the change. Contracts in the build change only with a new build. But
+ * if the build names no fees, the user may accept new ones.
  */
 function canTrust(network: Network, known: Pin, told: Pin): boolean {
   const built = builtIn(network);
@@ -121,7 +121,7 @@ function alonePage({ chainId, settlement }: Pin): string {
 }
 
 function NetworkContracts({ network }: { readonly network: Network }): ReactNode {
-  // Re-renders when the data behind `pinOf` changes.
+  // Re-renders when the stored data behind `pinOf` changes.
   useKept('chains');
   const others = useKept('otherContracts');
   const known = pinOf(network);
@@ -144,7 +144,7 @@ function NetworkContracts({ network }: { readonly network: Network }): ReactNode
   );
 }
 
-/** Lists previous contracts. Shops that have not moved can still use the approvals given there. */
+/** Lists previous contracts. Shops that have not moved yet can still use the approvals for them. */
 function Former({ network }: { readonly network: Network }): ReactNode {
   const former = useKept('formerContracts')[network] ?? [];
   return former.map((pin) => (

@@ -10,9 +10,9 @@ import type { Network } from '../wallet-storage.ts';
 
 export interface WalletPage {
   readonly name: TextKey;
-  /** Relative to the service's root, without a leading slash. */
+  /** Path relative to the service's root, without a leading slash. */
   readonly path: string;
-  /** Pages reached from this one and marked as part of it. */
+  /** Pages that are reached from this one and that the navigation shows as part of it. */
   readonly below?: readonly string[];
 }
 

@@ -25,7 +25,7 @@ import { useChange } from './use-change.ts';
 
 const NEWEST = 3;
 
-/** Requests test money. The new balance shows the result. */
+/** Requests test money. The new balance is the only confirmation. */
 function Faucet(): ReactNode {
   const { api, refresh } = useHere();
   const toast = useToast();
@@ -170,7 +170,7 @@ function Newest(): ReactNode {
   );
 }
 
-/** Even without a connection, the wallet can pay at a till. */
+/** Shown while the service is unreachable; the wallet can still pay at a till. */
 function Unreachable({ error }: { readonly error: Error }): ReactNode {
   return (
     <>

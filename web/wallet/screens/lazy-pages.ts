@@ -4,7 +4,7 @@ import { Waiting } from './loading.tsx';
 
 const waiting = createElement(Waiting);
 
-/** Parts that home does not show load on demand. The service worker caches them, too. */
+/** Parts that the home page does not show load on demand. The service worker caches them, too. */
 export const LimitsPage = partOf(async () => (await import('./limits.tsx')).LimitsPage, waiting);
 export const SettingsPage = partOf(
   async () => (await import('./settings.tsx')).SettingsPage,
@@ -25,7 +25,7 @@ export const TakeBackPage = partOf(
   async () => (await import('./revoke-approvals.tsx')).TakeBackPage,
   waiting,
 );
-// Every page uses it, so it loads first; later, it would load the texts of all other parts.
+// Loads first, because every page uses it; later, it would load the texts of all other parts.
 export const StaticPassToasts = firstPartOf(
   async () => (await import('./static-pass-toasts.tsx')).StaticPassToasts,
 );

@@ -24,7 +24,7 @@ import { ProblemNotice } from './problem-notice.tsx';
 import { OpenerField, openerOf } from './unlock-method.tsx';
 import { useChange } from './use-change.ts';
 
-/** Signs a permit for zero: nothing can be taken afterwards, regardless of the policy. */
+/** Signs a permit for zero. Afterwards nothing can be taken, whatever the policy says. */
 function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   const here = useHere();
   const toast = useToast();
@@ -124,7 +124,8 @@ function useLimit(before: number | null) {
 }
 
 /**
- * Edits the additional limits that the service enforces. They change at once, without a signature.
+ * Edits the additional limits that the service enforces. A change needs no signature and applies
+ * immediately.
  */
 function OwnLimits({ payer }: { readonly payer: Payer }): ReactNode {
   const { api } = useHere();

@@ -17,8 +17,8 @@ export interface WalletLockProps {
 }
 
 /**
- * Shows the lock screen. The PIN only locks the screen, so whatever opens the wallet itself may
- * remove it.
+ * Shows the lock screen. The PIN only locks the screen, so anyone who can unlock the wallet itself
+ * may remove the PIN.
  */
 export function WalletLock({ vault, pin, onUnlock }: WalletLockProps): ReactNode {
   const [forgotten, setForgotten] = useState(false);

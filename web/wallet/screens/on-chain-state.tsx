@@ -30,7 +30,7 @@ function otherChain({ kind }: ChainNode, { chainId }: ChainFacts): string {
     : t('wallet.chain.problem.node_elsewhere', { chain: String(chainId) });
 }
 
-/** Shows the state on chain, if there is a node to ask. */
+/** Shows the state on chain, if a node is available. */
 export function ChainTruthPart(props: ChainTruthProps): ReactNode {
   const { node, chain, address, truth, onRead } = props;
   const [busy, setBusy] = useState(false);

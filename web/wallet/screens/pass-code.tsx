@@ -18,12 +18,12 @@ const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
 export interface PassCodeSheetProps {
   readonly pass: Pass;
-  /** A code that the click on home has already created. */
+  /** A code that a click on the home page has already created. */
   readonly made?: PassCode;
   readonly onClose: () => void;
 }
 
-/** Shows a code that pays once, within a minute, so that a photograph of it is soon useless. */
+/** Shows a code that pays once, within a minute, so that a photo of it soon becomes useless. */
 export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): ReactNode {
   const { api, vault } = useHere();
   const { busy, problem, change } = useChange();

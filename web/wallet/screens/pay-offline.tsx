@@ -34,7 +34,7 @@ import { useUnlocking } from './use-unlocking.ts';
 
 const ScanDialog = partOf(async () => (await import('../../terminal/screens/scan.tsx')).ScanDialog);
 
-/** Says why a request is not signed, and what to do. */
+/** Explains why a request is not signed, and what the user can do. */
 function problemWords(problem: RequestProblem): string {
   return t(`wallet.pay_offline.problem.${problem}`);
 }
@@ -56,7 +56,7 @@ async function sign(account: Account, request: OfflineRequest): Promise<Signed> 
   return { request, answer: writeAnswer(answerTo(request, { from, signature })) };
 }
 
-/** Later payments are compared with what is left. */
+/** Reduces the stored balance, against which later payments are checked. */
 function subtract(network: Network, address: string, { value }: OfflineRequest): void {
   const held = balanceOf(network, address);
   if (held !== null) rememberBalance(network, address, held - value);
@@ -92,7 +92,7 @@ interface FormProps {
   readonly onSigned: (signed: Signed) => void;
 }
 
-/** Holds the typed or scanned request, and signs it. */
+/** Holds the typed or scanned request, and signs the payment. */
 function useRequest({ vault, network, onSigned }: FormProps) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<RequestProblem | null>(null);
@@ -107,7 +107,7 @@ function useRequest({ vault, network, onSigned }: FormProps) {
   });
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    // Checked again: it may have expired while it was on the screen.
+    // Checks again, because the request may have expired while it was on the screen.
     const request = checked(text, network);
     if (typeof request === 'string') return setProblem(request);
     const isAsking = asksEach(vault) && isOpen(vault);
@@ -115,7 +115,7 @@ function useRequest({ vault, network, onSigned }: FormProps) {
     setRefused(wrong);
     if (wrong === null) opening.submit(event);
   };
-  // A pasted or scanned text is complete, so a problem with it is shown at once.
+  // A pasted or scanned text is complete, so its problem is shown immediately.
   const found = typeof read === 'string' && text.length >= WHOLE_TEXT ? read : problem;
   return {
     ...{ text, opening, submit },
@@ -123,7 +123,7 @@ function useRequest({ vault, network, onSigned }: FormProps) {
       setText(typed);
       setProblem(null);
     },
-    /** What is signed; `null` until it is known. */
+    /** The request to sign; `null` until the text is a valid one. */
     request: read === null || typeof read === 'string' ? null : read,
     error: found === null ? null : problemWords(found),
     problem: refused ?? opening.problem,
@@ -189,16 +189,16 @@ function Scan({ onCode }: { readonly onCode: (text: string) => void }): ReactNod
   );
 }
 
-/** Shorter than any request. While a request is typed, problems are shown only on signing. */
+/** Shorter than any request. While the user types, problems are shown only on signing. */
 const WHOLE_TEXT = 150;
 
 interface AskedProps {
   readonly request: OfflineRequest;
-  /** `null` if it is not known. */
+  /** `null` if the balance is unknown. */
   readonly balance: bigint | null;
 }
 
-/** Shows what is signed: the shop first, then sale, fees and total separately. */
+/** Shows the payment to sign: the shop first, then sale, fees and total. */
 function Asked({ request, balance }: AskedProps): ReactNode {
   const { merchantName, amount, value, validBefore } = request;
   return (
@@ -236,7 +236,7 @@ interface AnswerProps extends Signed {
   readonly onDone: () => void;
 }
 
-/** The code for the till. It is not a receipt: the shop is paid once its till is online. */
+/** Shows the code for the till. It is not a receipt: the shop is paid once its till is online. */
 function Answer({ request, answer, onDone }: AnswerProps): ReactNode {
   const values = { sum: formatUsdc(request.value), merchant: request.merchantName };
   return (

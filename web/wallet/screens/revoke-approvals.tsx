@@ -11,7 +11,7 @@ import { SignedEnd } from './signed-end.tsx';
 
 /**
  * Shows on-chain approvals for this network and revokes them. Works without a session and without
- * the service: the chain's data was stored when the wallet signed in.
+ * the service: the wallet stored the chain's data when it signed in.
  */
 export function TakeBackPage({ vault }: { readonly vault: Vault }): ReactNode {
   const network = useKept('network');

@@ -77,7 +77,9 @@ function Sum({ ring, charge }: SumProps): ReactNode {
   );
 }
 
-/** Shows the reason above any long text, so that the seconds are visible on the smallest screen. */
+/**
+ * Shows the reason above any long text, so that the countdown is visible on the smallest screen.
+ */
 function Why({ confirmation }: Ring): ReactNode {
   const { api } = useHere();
   return (

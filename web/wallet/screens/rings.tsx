@@ -29,7 +29,7 @@ function usePush() {
   });
   const { public_key: publicKey = null, subscribed = false } = push.data ?? {};
   const isForgotten = push.data?.subscribed === false && publicKey !== null;
-  // Notifications end with the session; the next session takes over the browser's subscription.
+  // Notifications end with the session. The next session takes over the browser's subscription.
   useEffect(() => {
     if (!isForgotten || mayRing() !== 'granted') return;
     const takeOver = async () => {
@@ -79,7 +79,7 @@ function useRings() {
   };
 }
 
-/** Asks once for permission to notify, as soon as a merchant may ask for a confirmation. */
+/** Asks once for permission to notify, as soon as a merchant could ask for a confirmation. */
 export function RingsQuestion(): ReactNode {
   const asked = useKept('askedToRing');
   const rings = useRings();

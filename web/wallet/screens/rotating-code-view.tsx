@@ -53,7 +53,7 @@ function ShownCode({ pass, secret }: { readonly pass: Pass; readonly secret: str
   );
 }
 
-/** Shows a code that the phone computes by itself. */
+/** Shows a code that the phone computes without a connection. */
 export function RotatingCode({ pass }: { readonly pass: Pass }): ReactNode {
   const { api } = useHere();
   const secret = useKept('rotatingKeys')[pass.id];

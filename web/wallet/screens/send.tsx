@@ -52,8 +52,8 @@ function SendForm(props: FormProps): ReactNode {
   const [said, setSaid] = useState(problem);
   const review = async (event: FormEvent) => {
     event.preventDefault();
-    // A refused amount already shows its reason, and while this loaded code to check the address,
-    // the click on the corrected amount would be ignored.
+    // A refused amount already shows its reason. While this loads the code that checks the address,
+    // it would also ignore the click on the corrected amount.
     if (busy || sum.is === 'refused') return;
     setBusy(true);
     setSaid(null);
@@ -109,7 +109,7 @@ function feeOf({ how }: Plan): ReactNode {
   return t('wallet.send.fee.gas', { coin: readableCoin(most) });
 }
 
-/** Returns why it cannot be sent from here, or `null` if it can. */
+/** Returns the reason why the transfer is impossible from here, or `null` if it is possible. */
 function lackOf({ how }: Plan): string | null {
   if (how.by === 'service') return null;
   if (how.by === 'nobody') return how.words;
@@ -126,7 +126,7 @@ interface ReviewProps {
   readonly onBack: () => void;
 }
 
-/** Shows everything again, with the button that sends. */
+/** Shows the transfer once more, with the button that sends it. */
 function SendReview({ plan, onBack }: ReviewProps): ReactNode {
   const here = useHere();
   const { vault } = here;
@@ -183,7 +183,7 @@ interface UnderWayProps {
   readonly onClose: () => void;
 }
 
-/** Shows a transfer that was sent and can only be awaited. */
+/** Shows a transfer that was sent; the user can only wait. */
 function UnderWay({ sending, onEnd, onClose }: UnderWayProps): ReactNode {
   const here = useHere();
   const { to, amount } = sending.by === 'service' ? sending.body : sending;
@@ -209,8 +209,7 @@ export interface SendSheetProps {
 }
 
 /**
- * Sends USDC out of the wallet in three steps: recipient and amount, a review with the fee, the
- * result.
+ * Sends USDC out of the wallet in three steps: recipient and amount, review with the fee, result.
  */
 export function SendSheet({ wallet, onClose }: SendSheetProps): ReactNode {
   const { network, refresh } = useHere();

@@ -58,8 +58,8 @@ function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
 }
 
 /**
- * Switches the passkey for each payment. Turning it off also requires the passkey; otherwise a
- * finder of the phone could turn it off first.
+ * Switches the passkey per payment. Switching it off also requires the passkey; otherwise someone
+ * who finds the phone could switch it off first.
  */
 function EachPayment(): ReactNode {
   const { vault } = useHere();

@@ -17,7 +17,7 @@ export interface SignAgainProps {
   readonly onEnd: (signed: boolean) => void;
 }
 
-/** Asks for the wallet's key, so that an open window alone cannot add a new way to pay. */
+/** Asks for the wallet's key, so that nobody can add a way to pay with an open window alone. */
 export function SignAgainSheet({ vault, network, token, onEnd }: SignAgainProps): ReactNode {
   const { password, setPassword, busy, wrong, problem, submit } = useUnlocking(
     vault,

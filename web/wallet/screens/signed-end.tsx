@@ -24,7 +24,7 @@ import { useUnlocking } from './use-unlocking.ts';
 /** The nonce of a wallet that has never sent a transaction. */
 const FIRST_NONCE = 0;
 /**
- * Proposed fee, enough on the inexpensive chains that are common for USDC; a node's own estimate is
+ * Default fee, enough on the inexpensive chains that are common for USDC; a node's estimate is
  * better.
  */
 const USUAL_FEE = 2_000_000_000n;
@@ -130,7 +130,7 @@ export interface SignedEndProps {
   readonly onSent: () => void;
 }
 
-/** Revokes the approval by a transaction of the wallet itself, without the service. */
+/** Revokes the approval with a transaction of the wallet itself, without the service. */
 export function SignedEnd({ vault, chain, truth, node, onSent }: SignedEndProps): ReactNode {
   const [typed, setTyped] = useState(() => typedOf(truth));
   const [raw, setRaw] = useState<Hex | null>(null);

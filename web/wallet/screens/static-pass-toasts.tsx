@@ -8,21 +8,21 @@ import { notifyOfPass } from '../push.ts';
 import { rowsOf, usePasses, usePayments } from '../queries.ts';
 import { keep, kept } from '../wallet-storage.ts';
 
-/** The largest number of toasts. The history marks all of these payments. */
+/** Maximum number of toasts. The history marks all of these payments. */
 const MOST = 3;
 
-/** True if it was paid with a credential that any reader can copy. */
+/** True if the payment used a credential that any reader can copy. */
 export function isByStaticPass({ payment_method: method }: PayerPayment): boolean {
   return method.credential === 'nfc_id';
 }
 
-/** Returns the payments that this browser has not reported yet; none in a new browser. */
+/** Returns the payments that this browser has not reported yet; in a new browser, none. */
 function newsIn(rows: readonly PayerPayment[], heardUntil: string | null): PayerPayment[] {
   if (heardUntil === null) return [];
   return rows.filter((row) => row.settled_at > heardUntil && isByStaticPass(row));
 }
 
-/** Returns the newest refusal of each pass that this browser has not reported yet. */
+/** Returns each pass's newest refusal that this browser has not reported yet. */
 function refusalsIn(rows: readonly Pass[], heardUntil: string | null): Pass[] {
   if (heardUntil === null) return [];
   return rows.filter(({ last_declined: last }) => last !== null && last.declined_at > heardUntil);

@@ -26,7 +26,10 @@ function useHasPasskeys(): boolean {
   return has;
 }
 
-/** Protects a wallet by a passkey if the device has one, or by a password. */
+/**
+ * Asks the user to protect a new wallet, with a passkey if the device has one, or else with a
+ * password.
+ */
 export function NewOpener(props: NewOpenerProps): ReactNode {
   const { action, busy, problem, children, onChosen } = props;
   const hasPasskeys = useHasPasskeys();
@@ -91,13 +94,14 @@ export interface OpenerFieldProps {
   readonly vault: Vault;
   readonly password: string;
   readonly error?: string | null;
-  /** True to ask even while the wallet is unlocked, in order to show the key. */
+  /** True to ask even while the wallet is unlocked, because the form shows the key. */
   readonly always?: boolean;
   readonly onChange: (password: string) => void;
 }
 
 /**
- * Asks for the password if a form needs it to sign: not if the wallet is unlocked or has a passkey.
+ * Asks for the password if the form needs it to sign. Shows nothing if the wallet is unlocked or
+ * has a passkey.
  */
 export function OpenerField(props: OpenerFieldProps): ReactNode {
   const { vault, password, error = null, always = false, onChange } = props;

@@ -12,7 +12,9 @@ import { ProblemNotice } from './problem-notice.tsx';
 import { OpenerField } from './unlock-method.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
-/** Shown if the wallet is here but has no session. One signature starts a session for a day. */
+/**
+ * Shown if the browser has a wallet without a session. One signature starts a session for a day.
+ */
 export function SignInScreen({ vault }: { readonly vault: Vault }): ReactNode {
   const network = useKept('network');
   const { password, setPassword, busy, wrong, problem, submit } = useUnlocking(vault, (account) =>

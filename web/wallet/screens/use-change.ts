@@ -7,7 +7,7 @@ import { useHere } from '../wallet-context.tsx';
 export interface Change {
   readonly busy: boolean;
   readonly problem: string | null;
-  /** Sends a change. @returns `null` if it failed or the result is unknown: see `problem`. */
+  /** Sends a change. @returns `null` if it failed or its result is unknown: see `problem`. */
   change<T>(send: () => Promise<Answer<T>>): Promise<T | null>;
 }
 

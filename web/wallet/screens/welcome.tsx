@@ -16,7 +16,7 @@ import { keep } from '../wallet-storage.ts';
 import { problemOf } from '../words.ts';
 import { NewOpener } from './unlock-method.tsx';
 
-/** Encrypts the key and signs in. If the service is unreachable, the wallet is still stored. */
+/** Encrypts the key and signs in. Stores the wallet even if the service is unreachable. */
 async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): Promise<void> {
   const { accountOf } = await import('../account.ts');
   const account = accountOf(privateKey);
@@ -27,7 +27,7 @@ async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): P
   try {
     await signIn(account, null);
   } finally {
-    // This must come last, because this screen then gives way to the wallet.
+    // Must come last: after it, the wallet replaces this screen.
     keep('vault', vault);
   }
 }
@@ -87,7 +87,7 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
   );
 }
 
-/** Explains that the browser has deleted the wallet without its owner's knowledge. */
+/** Explains that the browser has deleted the wallet's data. */
 function HeldBefore({ end }: { readonly end: string | null }): ReactNode {
   if (end === null) return null;
   return (
@@ -100,7 +100,7 @@ function HeldBefore({ end }: { readonly end: string | null }): ReactNode {
 
 /** Shows the first screen in a browser without a wallet. */
 export function Welcome(): ReactNode {
-  // Reads this before the wallet's own screens change the URL.
+  // Reads the path before the wallet's own screens change the URL.
   useState(wayBack);
   const [way, setWay] = useState<Way | null>(null);
   const [held] = useState(heldWallet);
