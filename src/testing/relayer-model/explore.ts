@@ -4,7 +4,11 @@ import { requireProgress } from '#testing/relayer-model/calm.ts';
 import { chainMoves } from '#testing/relayer-model/chain-moves.ts';
 import { carryOut, earlyAnswers } from '#testing/relayer-model/effect-moves.ts';
 import { poll, tend } from '#testing/relayer-model/follower-moves.ts';
-import { requireInvariants } from '#testing/relayer-model/invariants.ts';
+import {
+  requireMemory,
+  requireSoundRows,
+  requireStored,
+} from '#testing/relayer-model/invariants.ts';
 import {
   crash,
   flush,
@@ -64,8 +68,12 @@ class Numbers<T extends object> {
     return number;
   }
 
-  readonly #partOf = (value: unknown) =>
-    typeof value === 'object' && value !== null ? `#${this.of(value)}` : String(value);
+  // Lists and times are rarely the same object as before, so they are not worth a number.
+  readonly #partOf = (value: unknown): string => {
+    if (typeof value !== 'object' || value === null) return String(value);
+    const isInline = Array.isArray(value) || value instanceof Date;
+    return isInline ? writtenOut(value, this.#partOf) : `#${this.of(value)}`;
+  };
 
   at(number: number): T {
     return present(this.#values[number], 'numbered value') as T;
@@ -105,59 +113,109 @@ export interface ExploreOptions {
 
 export function explore(bounds: Bounds, options: ExploreOptions = {}): Exploration {
   const explorer = createExplorer(bounds, options);
-  const seen = new Map<string, readonly [from: string, move: string]>();
-  let frontier = [explorer.first];
-  seen.set(keyOf(explorer.first), ['', '']);
+  const states = new States();
+  states.add(explorer.first, 0, '');
   const most = options.mostStates ?? Number.POSITIVE_INFINITY;
+  let next = 0;
   for (let depth = 0; depth <= bounds.steps; depth++) {
-    const next: State[] = [];
-    for (const state of frontier) {
-      const from = keyOf(state);
+    for (const end = states.size; next < end; next++) {
       let made: string | null = null;
       try {
-        for (const [move, to] of explorer.movesOf(state)) {
-          const key = keyOf(to);
-          if (seen.has(key)) continue;
-          seen.set(key, [from, move]);
+        for (const [move, to] of explorer.movesOf(states.at(next))) {
+          if (!states.add(to, next, move)) continue;
           made = move;
           explorer.check(to);
           made = null;
-          next.push(to);
         }
       } catch (error) {
         if (!(error instanceof Error)) throw error;
-        const path = [...pathTo(seen, from), made ?? explorer.moving()];
+        const path = [...states.pathTo(next), made ?? explorer.moving()];
         const kind = error instanceof Violation ? '' : `${error.name}: `;
-        return { states: seen.size, depth, violation: { what: kind + error.message, path } };
+        return { states: states.size, depth, violation: { what: kind + error.message, path } };
       }
-      if (seen.size >= most) return { states: seen.size, depth, violation: null };
+      if (states.size >= most) return { states: states.size, depth, violation: null };
     }
-    if (next.length === 0 || depth === bounds.steps) {
-      return { states: seen.size, depth, violation: null };
-    }
-    frontier = next;
+    if (next === states.size) return { states: states.size, depth, violation: null };
   }
-  return { states: seen.size, depth: bounds.steps, violation: null };
+  return { states: states.size, depth: bounds.steps, violation: null };
 }
 
-function keyOf(state: State): string {
-  // Uses two characters per number, because some have more than 65,536 values.
-  let key = '';
-  for (const one of state) key += String.fromCharCode(one & 0xffff, one >>> 16);
-  return key;
-}
+/** Room at first; doubled when it is full. */
+const STATES_AT_FIRST = 4_096;
 
-function pathTo(
-  seen: ReadonlyMap<string, readonly [string, string]>,
-  key: string,
-): readonly string[] {
-  const path: string[] = [];
-  for (let at = key; at !== ''; ) {
-    const [from, move] = present(seen.get(at), 'state');
-    path.unshift(move);
-    at = from;
+/**
+ * The states met so far, in the order of their discovery, with the move that led to each. A table
+ * with open addressing over plain numbers, because most moves lead to a known state. A `Map` with a
+ * text for each state needed more time, and several times as much memory.
+ */
+class States {
+  size = 0;
+  /** Four numbers for each state. */
+  #parts = new Int32Array(4 * STATES_AT_FIRST);
+  /** The states from which they were reached first. */
+  #origins = new Int32Array(STATES_AT_FIRST);
+  readonly #moves: string[] = [];
+  /** By hash: a state's index plus one, or 0. Never more than half full. */
+  #places = new Int32Array(2 * STATES_AT_FIRST);
+
+  at(index: number): State {
+    const at = 4 * index;
+    const [chain = 0, rows = 0, first = 0, second = 0] = this.#parts.subarray(at, at + 4);
+    return [chain, rows, first, second];
   }
-  return path.slice(1);
+
+  /** Adds a state unless it is known. @returns true if it is new. */
+  add(state: State, from: number, move: string): boolean {
+    const place = this.#placeOf(state);
+    if (this.#places[place] !== 0) return false;
+    if (this.size === this.#origins.length) {
+      this.#grow();
+      return this.add(state, from, move);
+    }
+    this.#parts.set(state, 4 * this.size);
+    this.#origins[this.size] = from;
+    this.#moves.push(move);
+    this.size++;
+    this.#places[place] = this.size;
+    return true;
+  }
+
+  /** Returns the moves from the first state to this one. */
+  pathTo(index: number): string[] {
+    const path: string[] = [];
+    for (let at = index; at > 0; at = present(this.#origins[at], 'origin')) {
+      path.unshift(present(this.#moves[at], 'move'));
+    }
+    return path;
+  }
+
+  /** Returns the place of a state, or the free one for it. */
+  #placeOf([chain, rows, first, second]: State): number {
+    const mask = this.#places.length - 1;
+    let hash = Math.imul(chain, 0x9e3779b1) ^ Math.imul(rows, 0x85ebca6b);
+    hash ^= Math.imul(first, 0xc2b2ae35) ^ Math.imul(second, 0x27d4eb2f);
+    hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    const parts = this.#parts;
+    for (let place = (hash ^ (hash >>> 13)) & mask; ; place = (place + 1) & mask) {
+      const found = this.#places[place];
+      if (found === undefined || found === 0) return place;
+      const at = 4 * (found - 1);
+      if (parts[at] !== chain || parts[at + 1] !== rows) continue;
+      if (parts[at + 2] === first && parts[at + 3] === second) return place;
+    }
+  }
+
+  #grow(): void {
+    const [parts, origins] = [this.#parts, this.#origins];
+    this.#parts = new Int32Array(2 * parts.length);
+    this.#parts.set(parts);
+    this.#origins = new Int32Array(2 * origins.length);
+    this.#origins.set(origins);
+    this.#places = new Int32Array(2 * this.#places.length);
+    for (let index = 0; index < this.size; index++) {
+      this.#places[this.#placeOf(this.at(index))] = index + 1;
+    }
+  }
 }
 
 /** Few, because each takes hundreds of steps. */
@@ -194,6 +252,7 @@ function createExplorer(
     ),
   );
   const [ofFirst, ofSecond] = [present(remembered[0], 'first'), present(remembered[1], 'second')];
+  const requireSound = createRequirements(all, bounds);
   return {
     first: [
       chains.of(firstChain(bounds)),
@@ -209,13 +268,37 @@ function createExplorer(
       if (bounds.workers < 2) return;
       for (const [name, c, r, w] of ofSecond(chain, rows, two)) yield [name, [c, r, one, w]];
     },
-    check: ([chain, rows, one, two]: State) => {
+    check: (state: State) => {
+      requireSound(state);
+      checked.states++;
+      if (checked.states % calmEach !== 0) return;
+      const [chain, rows, one, two] = state;
       const both = [workers.at(one), workers.at(two)];
       const situation = { chain: chains.at(chain), rows: allRows.at(rows), workers: both };
-      requireInvariants(situation, bounds);
-      checked.states++;
-      if (checked.states % calmEach === 0) requireProgress(situation, asked, bounds);
+      requireProgress(situation, asked, bounds);
     },
+  };
+}
+
+/** Most states only combine what others have had: each combination that matters is checked once. */
+function createRequirements({ chains, allRows, workers }: Numbered, bounds: Bounds) {
+  const rowsHold = remember((rows: number) => {
+    requireSoundRows(allRows.at(rows), bounds);
+    return true;
+  });
+  const storedHolds = oncePerPair((chain, rows) =>
+    requireStored(chains.at(chain), allRows.at(rows)),
+  );
+  const [firstHolds, secondHolds] = ([0, 1] as const).map((self) =>
+    oncePerPair((rows, worker) =>
+      requireMemory(workers.at(worker), allRows.at(rows), bounds, self),
+    ),
+  );
+  return ([chain, rows, first, second]: State) => {
+    rowsHold(rows);
+    storedHolds(chain, rows);
+    firstHolds?.(rows, first);
+    secondHolds?.(rows, second);
   };
 }
 
@@ -267,6 +350,19 @@ function remember<T>(make: (number: number) => T): (number: number) => T {
 
 /** Limit of numbers, so that two of them fit into one key. They stay far below it. */
 const WIDE = 2 ** 26;
+
+/** Returns a function that requires something of each pair of numbers when it first meets them. */
+function oncePerPair(
+  required: (one: number, other: number) => void,
+): (one: number, other: number) => void {
+  const met = new Set<number>();
+  return (one, other) => {
+    const pair = one * WIDE + other;
+    if (met.has(pair)) return;
+    required(one, other);
+    met.add(pair);
+  };
+}
 
 function rememberThree<T>(
   make: (chain: number, rows: number, worker: number) => T,
