@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -112,7 +113,8 @@ async function runFiles(
 ): Promise<{ readonly code: number; readonly failed: readonly string[] }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-failed-'));
   const list = path.join(folder, 'files');
-  const entries = await writeGroups(inGoodOrder(groupFiles(files)), GROUPS);
+  const groups = inGoodOrder(groupFiles(files), (file) => statSync(file).size);
+  const entries = await writeGroups(groups, GROUPS);
   const child = spawn(
     process.execPath,
     [
