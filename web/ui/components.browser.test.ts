@@ -42,6 +42,32 @@ for (const [size, options] of Object.entries(SIZES)) {
   }
 }
 
+test('serious mistakes on a page are found, at its first check and at later ones', async () => {
+  const window = await browser.open();
+  const { page } = window;
+  const wrong = {
+    'color-contrast': '<p style="color: #ccc; background: #fff">Pale</p>',
+    'button-name': '<button></button>',
+    label: '<input>',
+    'image-alt': '<img src="data:,">',
+    list: '<ul><p>No entry</p></ul>',
+  };
+  const right = '<html lang="en"><title>Page</title><main><h1>Page</h1><p>Text</p></main></html>';
+  await page.setContent(right);
+  await window.checkAccessibility();
+  for (const [rule, part] of Object.entries(wrong)) {
+    const starts = { message: new RegExp(`'${rule}: `) };
+    await page
+      .locator('p')
+      .evaluate((text, html) => text.insertAdjacentHTML('afterend', html), part);
+    await assert.rejects(window.checkAccessibility(), starts, `${rule}, in a page checked before`);
+    await page.setContent(right.replace('</p>', `</p>${part}`));
+    await assert.rejects(window.checkAccessibility(), starts, `${rule}, in a new page`);
+    await page.setContent(right);
+  }
+  await window.close();
+});
+
 test('a dialog opens and closes by keyboard, and restores the focus', async () => {
   const window = await browser.open();
   const { page } = window;
