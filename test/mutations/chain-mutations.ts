@@ -181,6 +181,20 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: 'if (false) {',
   },
   {
+    name: 'a broadcast deployment is sent again, or refused, while its bytes may still be mined',
+    file: 'src/settlement/relayer/send/sign-and-broadcast.ts',
+    by: 'src/settlement/relayer/relayer-signer.test.ts',
+    from: 'transaction.attempts.length === 0 ? jobsOf(transaction) : []',
+    to: 'jobsOf(transaction)',
+  },
+  {
+    name: 'a sender with an open deployment is never taken over from a worker that died',
+    file: 'src/settlement/relayer/senders/keep-senders.ts',
+    by: 'src/settlement/relayer/relayer-deployments.test.ts',
+    from: 'requests.some(({ kind }) => !KINDS[kind].triedOnce)',
+    to: 'requests.length > 0',
+  },
+  {
     name: 'what a foreign transaction pushed out is forgotten',
     file: 'src/settlement/relayer/senders/foreign-key.ts',
     from: '    await requeue(tx, jobsOf(transaction));\n',

@@ -278,6 +278,9 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     ...SIGNERS,
     'src/settlement/relayer/relayer-declined.test.ts',
   ],
+  'src/settlement/relayer/senders/keep-senders.ts': [
+    'src/settlement/relayer/relayer-deployments.test.ts',
+  ],
   'src/settlement/relayer/send/earlier-events.ts': [
     'src/settlement/relayer/send/earlier-events.test.ts',
     'src/settlement/relayer/relayer-singles.test.ts',

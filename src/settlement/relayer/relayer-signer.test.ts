@@ -34,6 +34,7 @@ const OTHER = {
 };
 /** Any address: a call of one without code succeeds. */
 const FACTORY = '0x00000000000000000000000000000000fac70001';
+const DEPLOYMENT = { wallet: zeroAddress, factory: FACTORY, data: '0x00' } as const;
 /** Within the time limit of a request to a signer. */
 const HUNG_MS = 4_000;
 /** Long enough for several polls of the relayer. */
@@ -88,6 +89,9 @@ describe('a relayer whose keys a signer keeps', () => {
   const payAll = () => world.payMany(payers.map((payer) => ({ payer })));
   const unsigned = () => world.count('select count(*) from chain_unsigned');
   const open = () => world.count(`select count(*) from chain_transactions where status = 'signed'`);
+  const deployments = () =>
+    world.count(`select count(*) from chain_transactions where kind = 'wallet_deployment'`);
+  const cancellations = () => world.count('select count(*) from chain_attempts where cancels');
   const alarms = () =>
     database.db.query<{ kind: string }>('select kind from chain_alarms order by id');
 
@@ -168,9 +172,8 @@ describe('a relayer whose keys a signer keeps', () => {
 
   it('sends no deployment of a wallet, which the signer would refuse, and goes on', async () => {
     start();
-    const wallet = { wallet: zeroAddress, factory: FACTORY, data: '0x00' } as const;
     const [deployed] = await world.outcomes([
-      await world.ask({ kind: 'wallet_deployment', payload: wallet }),
+      await world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT }),
     ]);
     assert.equal(deployed?.succeeded, false);
     assert.equal(await world.count('select count(*) from chain_transactions'), 0);
@@ -178,13 +181,12 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  it('gives up a deployment whose key moved behind the signer, and frees its nonce', async () => {
+  /** Broadcasts a deployment with a key that then moves behind the signer, which cancels it. */
+  async function moveDeployment(): Promise<string> {
     await stopMining();
-    const before = world.startRelayer({
-      relayerKeys: world.network.config.relayerKeys.slice(0, 1),
-    });
-    const wallet = { wallet: zeroAddress, factory: FACTORY, data: '0x00' } as const;
-    const subject = await world.ask({ kind: 'wallet_deployment', payload: wallet });
+    const { relayerKeys: own } = world.network.config;
+    const before = world.startRelayer({ relayerKeys: own.slice(0, 1) });
+    const subject = await world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT });
     while ((await open()) === 0) await sleep(20);
     await before.stop();
     // What a relayer stores when its bytes offer too little: a request for a higher offer.
@@ -196,14 +198,29 @@ describe('a relayer whose keys a signer keeps', () => {
     );
     const { relayerKeys, registrarKey } = keysAt(signer);
     world.startRelayer({ relayerKeys: relayerKeys.slice(0, 1), registrarKey });
-    const cancels = 'select count(*) from chain_unsigned where cancels';
-    while ((await world.count(cancels)) === 0) await sleep(20);
+    // The signer is asked for the cancellation at the next block.
+    const asked = 'select count(*) from chain_unsigned where cancels';
+    while ((await world.count(asked)) === 0) await sleep(20);
+    return subject;
+  }
+
+  it('gives up a deployment whose key moved behind the signer, and frees its nonce', async () => {
+    const subject = await moveDeployment();
     await world.network.rpc.call('anvil_dropAllTransactions', []);
     stopMining = world.network.mineEvery(100);
     assert.equal((await world.outcomes([subject]))[0]?.succeeded, false);
     await settledOnce(await payAll());
-    const cancellations = await database.db.query('select from chain_attempts where cancels');
-    assert.equal(cancellations.length, 1);
+    assert.equal(await cancellations(), 1);
+    assert.deepEqual(await alarms(), []);
+  });
+
+  it('books a deployment that is mined although it was to be canceled', async () => {
+    const subject = await moveDeployment();
+    stopMining = world.network.mineEvery(100);
+    assert.equal((await world.outcomes([subject]))[0]?.succeeded, true);
+    const paid = await world.outcomes(await payAll());
+    assert(paid.every(({ succeeded }) => succeeded));
+    assert.equal(await deployments(), 1);
     assert.deepEqual(await alarms(), []);
   });
 
@@ -304,8 +321,7 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.equal(outcome?.succeeded, false);
     await signer.up();
     while ((await open()) > 0) await sleep(20);
-    const cancellations = await database.db.query('select from chain_attempts where cancels');
-    assert.equal(cancellations.length, 1);
+    assert.equal(await cancellations(), 1);
     assert.deepEqual(await settledNumbers(world.network), []);
   });
 });
