@@ -16,7 +16,7 @@ import { ensureBuilt } from '#web/built.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 
-/** Tests the released file opened from disk, with a chain and a wallet but without the service. */
+/** Tests the released file, opened from disk, with a chain and a wallet but without the service. */
 
 const AMOUNT = 2_500_000n;
 const DEADLINE = 4_000_000_000n;
@@ -48,7 +48,7 @@ beforeEach(async () => {
   }
 });
 
-/** Acts as a browser wallet: it queries its own node and signs what the user accepts. */
+/** Simulates a browser wallet: it queries its own node, and signs what the user accepts. */
 async function walletOf(account: PrivateKeyAccount) {
   await network.rpc.call('anvil_setBalance', [account.address, numberToHex(parseEther('1'))]);
   return async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
@@ -102,7 +102,7 @@ for (const [name, options] of [
   ['phone', PHONE],
 ] as const) {
   test(`a guardian pauses the contract in three clicks, on a ${name}`, async () => {
-    // The page was opened with the first wallet, so the second one is not accepted.
+    // The page was opened with the first wallet, so it does not accept the second one.
     const window = await open({ account: network.guardian, options });
     const { page } = window;
     const stop = page.getByRole('region', { name: 'Stop it' });
@@ -118,7 +118,7 @@ for (const [name, options] of [
   });
 }
 
-/** Has the registrar propose a payout wallet that the merchant never asked for. */
+/** Makes the registrar propose a payout wallet that the merchant never requested. */
 async function propose(): Promise<{ readonly thief: Hex; readonly merchantNumber: bigint }> {
   const { merchantNumber } = await network.addMerchant();
   const thief = privateKeyToAccount(generatePrivateKey());

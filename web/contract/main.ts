@@ -12,7 +12,7 @@ import { connectTo, OtherChain } from './wallet.ts';
 
 /**
  * Lets users act on the contract through their own wallet: withdraw, revoke, pause and cancel. The
- * page only contacts the wallet's node, so it also works as a single file after the service has
+ * page contacts only the wallet's node, so it also works as a single file after the service has
  * shut down.
  */
 

@@ -31,7 +31,10 @@ interface Step {
   readonly data: Hex;
 }
 
-/** Sends the transactions in order; the wallet asks for each. @returns the text to show. */
+/**
+ * Sends the transactions in order; the wallet asks the user about each.
+ * @returns the text to show.
+ */
 async function carryOut({ provider, account }: Deps, steps: readonly Step[]): Promise<string> {
   for (const { to, data } of steps) {
     const sending = { provider, from: account, to, data };

@@ -43,7 +43,7 @@ export interface ContractState {
   readonly holders: readonly { readonly role: string; readonly account: Hex }[] | null;
 }
 
-/** Limits one call so that it stays within a node's gas limit for `eth_call`. */
+/** Limits one call, so that it stays within a node's gas limit for `eth_call`. */
 const MERCHANTS_PER_CALL = 500;
 const USDC = 1_000_000n;
 
@@ -61,7 +61,7 @@ async function view({ provider }: Place, to: Hex, data: Hex): Promise<bigint[]> 
 
 /**
  * Calls a view of the contract.
- * @throws NoContract if the address does not answer as the settlement contract does.
+ * @throws NoContract if the address does not respond like the settlement contract.
  */
 async function read(place: Place, signature: string, ...args: (Hex | bigint | number)[]) {
   const words = await view(place, place.settlement, call(signature, ...args));

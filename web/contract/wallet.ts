@@ -3,7 +3,7 @@ import type { Provider } from '../data/injected-wallets.ts';
 
 /** Connects to the user's own wallet (EIP-1193), which signs, sends and queries its own node. */
 
-/** Time to wait for a block. After it, the page says that the transaction is still on its way. */
+/** Time-out for a block. After it, the page shows that the transaction is still pending. */
 const TIMEOUT_MS = 120_000;
 const POLL_MS = 1_000;
 

@@ -4,7 +4,7 @@ import { fromRoot } from './root-path.ts';
 import { within } from './run-within.ts';
 
 /**
- * An API error, in the shape that all APIs share (docs/behavior.md). Branch on `code`, show
+ * An API error, in the format that all APIs share (docs/behavior.md). Branch on `code`, show
  * `message`.
  */
 export interface ApiError {
@@ -18,8 +18,8 @@ export interface ApiError {
 }
 
 /**
- * The result of a request. `not_sent`: it never left this device. `unknown`: it may have been
- * carried out.
+ * The result of a request. `not_sent`: the request never left this device. `unknown`: the service
+ * may have carried it out.
  */
 export type Answer<T> =
   | {
@@ -31,7 +31,7 @@ export type Answer<T> =
     }
   | { readonly is: 'refused'; readonly error: ApiError; readonly status: number }
   | { readonly is: 'not_sent' }
-  /** `status` is set if a proxy or another server answered instead of the service. */
+  /** `status` is set if a proxy or another server responded instead of the service. */
   | { readonly is: 'unknown'; readonly status?: number };
 
 export interface ApiRequest {
@@ -58,12 +58,12 @@ export interface ApiOptions {
   readonly headers?: () => Readonly<Record<string, string>>;
 }
 
-/** A reachable service answers well within this time. */
+/** Time within which a reachable service responds. */
 const PROBE_MS = 2_000;
 
 /**
- * True if the service answers. `navigator.onLine` alone is not trusted: virtual adapters and
- * networks without a route make browsers report that they are offline.
+ * True if the service responds. `navigator.onLine` is not enough: virtual adapters, and networks
+ * without a route, make browsers report that they are offline.
  */
 export async function isReachable(): Promise<boolean> {
   if (navigator.onLine) return true;
@@ -116,13 +116,13 @@ function isApiError(body: unknown): body is { readonly error: ApiError } {
   return typeof body === 'object' && body !== null && 'error' in body;
 }
 
-/** Loads the words of refusals; without them a screen names the code. */
+/** Loads the texts of refusals. Without them, a screen shows the code. */
 async function loadRefusals(): Promise<void> {
   if (textLanguage() !== 'en') await loadMoreTexts().catch(() => {});
 }
 
 /**
- * Creates a client for one API of the service. It never throws, because code that handles money
+ * Creates a client for one API of the service. Calls never throw, because code that handles money
  * must handle each of the four results. Pages that only read can use {@link valueIn}.
  */
 export function createApi(options: ApiOptions): Api {
@@ -144,13 +144,13 @@ export function createApi(options: ApiOptions): Api {
         return { is: 'refused', error: body.error, status };
       }
     } catch {
-      // A body that cannot be parsed is an unknown result, too.
+      // A body that cannot be parsed makes the result unknown, too.
     }
     return status === undefined ? { is: 'unknown' } : { is: 'unknown', status };
   };
 }
 
-/** Thrown by {@link valueIn} for an answer without a value. */
+/** Thrown by {@link valueIn} for a result without a value. */
 export class ApiFailure extends Error {
   readonly answer: Exclude<Answer<unknown>, { is: 'done' }>;
 
@@ -161,7 +161,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Returns the answer's value. @throws ApiFailure if it has none. */
+/** Returns the result's value. @throws ApiFailure if there is none. */
 export function valueIn<T>(answer: Answer<T>): T {
   if (answer.is === 'done') return answer.value;
   throw new ApiFailure(answer);

@@ -1,6 +1,9 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Encodes bytes in base32 (RFC 4648), unpadded: letters and digits that any reader can type. */
+/**
+ * Encodes bytes in base32 (RFC 4648) without padding: letters and digits, which any reader can
+ * type.
+ */
 export function toBase32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const letters = bits.match(/.{1,5}/g) ?? [];

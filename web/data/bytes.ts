@@ -1,4 +1,4 @@
-/** Converts bytes to base64 for storage and to hex for display. */
+/** Converts bytes to and from base64 for storage, and hex for display. */
 
 export type Hex = `0x${string}`;
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,5 +1,6 @@
 /**
- * Calls a JSON-RPC method; `undefined` if the node returned an error. @throws if it did not answer.
+ * Calls a JSON-RPC method. Returns `undefined` if the node returned an error.
+ * @throws if the node did not respond.
  */
 export type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 

@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { fromHex, type Hex, toHex } from './bytes.ts';
 
 /**
- * Encodes calls of the settlement contract and splits answers into 32-byte words, without an ABI
+ * Encodes calls of the settlement contract, and splits responses into 32-byte words, without an ABI
  * library.
  */
 
@@ -17,7 +17,10 @@ function word(value: Hex | bigint | number): string {
   return digits.toLowerCase().padStart(WORD, '0');
 }
 
-/** @param signature For example `lowerCeiling(uint24)`. Every parameter must be one word. */
+/**
+ * Encodes a call.
+ * @param signature For example `lowerCeiling(uint24)`. Every parameter must be one word.
+ */
 export function call(signature: string, ...args: readonly (Hex | bigint | number)[]): Hex {
   return `${hash(signature).slice(0, 10)}${args.map(word).join('')}` as Hex;
 }

@@ -18,7 +18,7 @@ import type {
 
 export type { CatalogueItem, Device, Refund, Totals } from './types/device.ts';
 
-/** A sale that was found by its receipt or order has no `payer`. */
+/** A payment. It has no `payer` if it was found by its receipt or order. */
 export type Payment = DevicePayment;
 
 /** An intent as the device API shows it. */
@@ -52,7 +52,7 @@ export interface TapIntent {
   readonly tip: bigint | null;
 }
 
-/** The answer of a fiscal signer. */
+/** The response of a fiscal signer. */
 export interface Signed {
   readonly signature: string;
   readonly text: string | null;
@@ -124,7 +124,7 @@ export interface DeviceApi {
     id: string,
     chip: { readonly from: string; readonly tip: bigint | null },
   ): Promise<Answer<ChipAuthorization>>;
-  /** Proves the collector to a phone, for this till's reader when Smart Tap is on. */
+  /** Signs a phone's tap for this till's reader, when Smart Tap is on. */
   proveCollector(tap: TapToProve): Promise<Answer<CollectorProof>>;
   /** Sends the chip's signature. Sending the same one again returns the first response. */
   authorize(
@@ -136,7 +136,7 @@ export interface DeviceApi {
   unsigned(): Promise<Answer<FiscalReceiptList>>;
   /** Hands in the signer's answer. */
   signed(receiptNumber: string, signed: Signed): Promise<Answer<unknown>>;
-  /** Returns the items that this till sells at a tap. */
+  /** Returns the items that this till offers as buttons. */
   catalogue(): Promise<Answer<CatalogueItemList>>;
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
   /** Finds a sale made at any of the merchant's tills. */
@@ -152,9 +152,11 @@ export interface DeviceApi {
 
 /** Extra time on top of a long poll's own wait. */
 const POLL_GRACE_MS = 5_000;
-/** The service waits up to 20 s for the chain before it answers `processing`. */
+/**
+ * Longer than the 20 s for which the service waits for the chain before it responds `processing`.
+ */
 const TAP_TIMEOUT_MS = 27_000;
-/** The service waits up to 60 s for the chain. */
+/** Longer than the 60 s for which the service waits for the chain. */
 const REFUND_TIMEOUT_MS = 75_000;
 const QUICK_TIMEOUT_MS = 10_000;
 
@@ -169,7 +171,7 @@ export function pairDevice(code: string): Promise<Answer<Paired>> {
   return api({ method: 'POST', path: '/pair', body: { code }, timeoutMs: QUICK_TIMEOUT_MS });
 }
 
-/** Shows which terminal a pairing code belongs to, without using it up. */
+/** Returns the terminal of a pairing code, without consuming the code. */
 export function previewPairing(code: string): Promise<Answer<PairingTarget>> {
   const api = createApi({ root: 'api/device/v1' });
   return api({
@@ -186,7 +188,7 @@ type Changes = Pick<DeviceApi, 'create' | 'tap' | 'authorize' | 'cancel' | 'refu
 /** Calls that read past sales. */
 type Sales = Pick<DeviceApi, 'payments' | 'find' | 'totals'>;
 
-/** Fills in the cashier: entries stored by an earlier version have none. */
+/** Fills in the cashier, which entries stored by an earlier version lack. */
 function namedCashier(cashier: string | null | undefined) {
   return cashier == null ? {} : { cashier };
 }
@@ -195,7 +197,7 @@ function allowed(managerCode: string | null | undefined) {
   return managerCode == null ? {} : { manager_code: managerCode };
 }
 
-/** Returns the amount of a sale as the API takes it: in the shop's currency, or in atoms. */
+/** Returns the amount of a sale in the API's format: in the shop's currency, or in atoms. */
 function pricedAt(amount: bigint, currency: string | null) {
   if (currency === null) return { amount: Number(amount) };
   return { presentment: { currency, amount: Number(amount) } };

@@ -1,11 +1,11 @@
 import { fromRoot } from './root-path.ts';
 
 /**
- * Caches the app on the device. Reports when a newer version is cached, which is used from the next
- * load, at a time the user chooses.
+ * Caches the app on the device. Reports when a newer version is cached; it applies from the next
+ * load, at a time that the user chooses.
  */
 export async function keepApp(app: string, onNewVersion: () => void): Promise<void> {
-  // This is missing without https and in private windows of some browsers.
+  // Service workers are missing without https, and in private windows of some browsers.
   if (!('serviceWorker' in navigator)) return;
   const hadOne = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener('controllerchange', () => {
@@ -17,6 +17,6 @@ export async function keepApp(app: string, onNewVersion: () => void): Promise<vo
       type: 'module',
     });
   } catch {
-    // The app works without caching, except that it cannot open offline.
+    // Without caching the app still works, but cannot open offline.
   }
 }

@@ -10,7 +10,7 @@ test('the encoded bytes match the standard, and decode to the same URL', () => {
   const url = 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe';
   const bytes = addressMessage(url);
   const head = Buffer.from(bytes.subarray(0, 5)).toString('hex');
-  // Header of one short record of well-known type `U`; 4 stands for `https://`.
+  // Header of one short record of the well-known type `U`; 4 stands for `https://`.
   assert.equal(head, `d101${(bytes.length - 4).toString(16)}5504`);
   assert.equal(Buffer.from(bytes.subarray(5)).toString(), url.slice('https://'.length));
   assert.deepEqual(readBack(bytes), [url]);

@@ -14,10 +14,16 @@ const CHUNKED = 0x20;
 const SHORT = 0x10;
 const HAS_ID = 0x08;
 const TNF = 0x07;
-/** Our tags have one or two records. A tag with more than this is broken. */
+/**
+ * Maximum number of records. The service's tags have one or two, so a tag with more than this is
+ * broken.
+ */
 const MOST_RECORDS = 64;
 
-/** URI prefixes by their NDEF code. Later codes, such as `tel:`, are not needed and left out. */
+/**
+ * URI prefixes by their NDEF code. Later codes, such as `tel:`, are left out, because no tag needs
+ * them.
+ */
 const PREFIXES = ['', 'http://www.', 'https://www.', 'http://', 'https://'];
 /** Longest prefix first, so that the tag needs the fewest bytes. */
 const BY_LENGTH = PREFIXES.toSorted((a, b) => b.length - a.length);
@@ -36,14 +42,14 @@ function record(type: string, payload: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Encodes one URL, which a phone opens when it touches the tag. */
+/** Encodes a URL, which a phone opens when held to the tag. */
 export function addressMessage(url: string): Uint8Array<ArrayBuffer> {
   const prefix = BY_LENGTH.find((one) => url.startsWith(one)) ?? '';
   const rest = new TextEncoder().encode(url.slice(prefix.length));
   return record('U', Uint8Array.from([PREFIXES.indexOf(prefix), ...rest]));
 }
 
-/** Encodes one English text, as on the stickers and cards of passes. */
+/** Encodes an English text, as on the stickers and cards of passes. */
 export function textMessage(text: string): Uint8Array<ArrayBuffer> {
   const language = [2, ...new TextEncoder().encode('en')];
   return record('T', Uint8Array.from([...language, ...new TextEncoder().encode(text)]));

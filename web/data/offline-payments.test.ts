@@ -20,7 +20,7 @@ test('100 sales of 5 lines are divided into bodies that the service accepts', ()
   const batches = batchesOf(sales, (one) => one);
   assert.deepEqual(batches.flat(), sales);
   for (const batch of batches) assert.ok(sizeOf(batch) < LIMIT_BYTES);
-  // No smaller than they must be.
+  // No more batches than necessary.
   assert.equal(batches.length, 2);
 });
 

@@ -3,7 +3,7 @@ import type { ForwardedList, ForwardOfflinePaymentsBody } from './types/device.t
 
 /** The call that forwards offline sales, in its own file because most tills never make it. */
 
-/** The service's response for one forwarded record. */
+/** The service's response to one forwarded record. */
 export type Forwarded = ForwardedList['data'][number];
 export type OfflineRecord = ForwardOfflinePaymentsBody['payments'][number];
 
@@ -11,19 +11,22 @@ export type OfflineRecord = ForwardOfflinePaymentsBody['payments'][number];
 const MOST_RECORDS = 100;
 /** Maximum size of one call's JSON. The service refuses bodies larger than 64 KiB. */
 const MOST_BYTES = 60_000;
-/** Long, because the service verifies 100 signatures and asks the chain about each sale. */
+/**
+ * A long time-out, because the service verifies up to 100 signatures and queries the chain about
+ * each sale.
+ */
 const FORWARD_TIMEOUT_MS = 30_000;
 
 /**
- * Divides what becomes records into batches that the service accepts in one call. A record that is
- * too large by itself gets its own batch.
+ * Divides records into batches that the service accepts in one call. A record that is too large
+ * gets its own batch.
  */
 export function batchesOf<T>(all: readonly T[], recordOf: (one: T) => unknown): readonly T[][] {
   const batches: T[][] = [];
   let batch: T[] = [];
   let room = 0;
   for (const one of all) {
-    // With the comma between two records.
+    // Includes the comma between two records.
     const size = new TextEncoder().encode(JSON.stringify(recordOf(one))).length + 1;
     if (batch.length === 0 || batch.length === MOST_RECORDS || size > room) {
       batch = [];

@@ -4,9 +4,10 @@ import { fromHex, type Hex, toHex } from './bytes.ts';
 import { AUTHORIZATION_FIELDS, authorizationNonce } from './receive-authorization.ts';
 
 /**
- * What a till and a wallet exchange offline, as QR codes or by hand: the request, which the
- * wallet shows and signs, and its answer. Each is a prefix with the version, then bytes in base32:
- * capital letters and digits make the smallest codes, and any reader can type them on any keyboard.
+ * The messages that a till and a wallet exchange offline, as QR codes or typed: the request, which
+ * the wallet shows and signs, and the answer. Each is a prefix with the version, followed by bytes
+ * in base32. Capital letters and digits give the smallest codes, and any reader can type them on
+ * any keyboard.
  */
 
 /** A sale as the till requests it. All amounts are USDC atoms. */
@@ -17,11 +18,11 @@ export interface OfflineRequest {
   readonly usdcVersion: string;
   readonly settlement: Hex;
   readonly merchantNumber: number;
-  /** As the till states it; the wallet cannot verify it. */
+  /** The merchant's name according to the till; the wallet cannot verify it. */
   readonly merchantName: string;
   /** The sale without fees. */
   readonly amount: bigint;
-  /** What leaves the wallet: the sale plus its fees, less cashback. */
+  /** The amount that leaves the wallet: the sale plus fees, minus cashback. */
   readonly value: bigint;
   /** Unix seconds. */
   readonly validBefore: number;
@@ -40,14 +41,17 @@ export interface OfflineAnswer {
   readonly nonceCheck: Hex;
 }
 
-/** A code of a different version, text that is not such a code, or a damaged code. */
+/**
+ * The reason why a text could not be read: a code of another version, a text that is no such code,
+ * or a damaged code.
+ */
 export type NotRead = 'other_version' | 'other_text' | 'damaged';
 
 const REQUEST = { word: 'TLREQ', version: '1' } as const;
 const ANSWER = { word: 'TLANS', version: '1' } as const;
 /** Maximum length of a name in bytes, so that the QR code stays readable. */
 const LONGEST_NAME = 60;
-/** A checksum at the end of a code, against typing mistakes. */
+/** Bytes of the checksum at the end of a code, which detects typing mistakes. */
 const CHECK_BYTES = 4;
 const WORD_BYTES = 8;
 
@@ -62,7 +66,7 @@ function write({ word, version }: typeof REQUEST | typeof ANSWER, parts: readonl
   return `${word}${version}${toBase32(Uint8Array.from([...bytes, ...checkOf(bytes)]))}`;
 }
 
-/** Reads fields one after the other. @throws RangeError past the end. */
+/** Reads fields one after the other. @throws RangeError after the end of the data. */
 class Fields {
   readonly #bytes: Bytes;
   #at = 0;
@@ -87,14 +91,14 @@ class Fields {
     return new DataView(this.take(WORD_BYTES).buffer).getBigUint64(0);
   }
 
-  /** @throws RangeError if a JSON number cannot hold it exactly. */
+  /** Reads an integer. @throws RangeError if a JSON number cannot hold it exactly. */
   integer(): number {
     const value = this.number();
     if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError('too large');
     return Number(value);
   }
 
-  /** @throws TypeError if the bytes are not UTF-8. */
+  /** Reads a text. @throws TypeError if the bytes are not UTF-8. */
   text(): string {
     const [length = 0] = this.take(1);
     return new TextDecoder('utf-8', { fatal: true }).decode(this.take(length));
@@ -110,7 +114,7 @@ function read<T>(
   { word, version }: typeof REQUEST | typeof ANSWER,
   fields: (from: Fields) => T,
 ): T | NotRead {
-  // People type it in small letters or in groups, and a field may break it into lines.
+  // People type it in lowercase or in groups, and a field may break it into lines.
   const code = text.replace(/\s/g, '').toUpperCase();
   if (!code.startsWith(word)) return 'other_text';
   if (code.charAt(word.length) !== version) return 'other_version';
@@ -119,7 +123,7 @@ function read<T>(
     const all = fromBase32(letters);
     const bytes = all.slice(0, -CHECK_BYTES);
     if (toHex(all.slice(-CHECK_BYTES)) !== toHex(checkOf(bytes))) return 'damaged';
-    // Each content has exactly one text: unused bits of the last letter must be 0.
+    // Every content has exactly one valid text, so the unused bits of the last letter must be 0.
     if (toBase32(all) !== letters) return 'damaged';
     const from = new Fields(bytes);
     const found = fields(from);
@@ -136,7 +140,7 @@ function number(value: bigint | number): Bytes {
   return new Uint8Array(view.buffer);
 }
 
-/** Writes as many whole characters as fit. */
+/** Encodes as many whole characters as fit. */
 function textOf(text: string): Bytes {
   const bytes: number[] = [];
   for (const letter of text) {
@@ -200,7 +204,7 @@ export function readAnswer(text: string): OfflineAnswer | NotRead {
   }));
 }
 
-/** Returns the nonce, which binds the signature to merchant, sale and salt, but to no order. */
+/** Returns the nonce, which binds the signature to merchant, sale and salt, but not to an order. */
 export function offlineNonce(
   request: Pick<OfflineRequest, 'merchantNumber' | 'amount' | 'salt'>,
 ): Hex {

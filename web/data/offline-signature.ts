@@ -15,7 +15,9 @@ import {
 /** Half of secp256k1's order: the token refuses signatures with a higher s (EIP-2). */
 const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** Why an answer does not pay for the request. `other_terms`: its validity period differs. */
+/**
+ * The reason why an answer does not pay the request. `other_terms`: its validity period differs.
+ */
 export type WrongAnswer = NotRead | 'other_sale' | 'other_terms' | 'not_signed';
 
 /** Returns the digest that a wallet or a chip with this address signs for the request. */
@@ -40,8 +42,8 @@ async function isSigned(request: OfflineRequest, { from, signature }: OfflineAns
 }
 
 /**
- * Verifies what a wallet answered: the key of `from` has signed exactly this request.
- * @returns the answer in the form that the service accepts, or why it does not pay.
+ * Verifies a wallet's answer: the key of `from` must have signed exactly this request.
+ * @returns the answer in the format that the service accepts, or the reason why it does not pay.
  */
 export async function verifyAnswer(
   request: OfflineRequest,

@@ -3,7 +3,10 @@ function isCalledOff(error: unknown): boolean {
   return error instanceof DOMException && ['NotAllowedError', 'AbortError'].includes(error.name);
 }
 
-/** False if the page was opened at a numeric IP address: browsers tie passkeys to a host name. */
+/**
+ * False if the page was opened at a numeric IP address, because browsers tie passkeys to a host
+ * name.
+ */
 export function hasName(): boolean {
   return !/^[\d.]+$|^\[/.test(location.hostname);
 }
@@ -36,7 +39,7 @@ async function ask(credential: Promise<Credential | null>): Promise<Json | null>
   }
 }
 
-/** Signs with a passkey of this device. `options` is passed on as the service sent it. */
+/** Signs with a passkey of this device. Passes `options` to the browser unchanged. */
 export function signWithPasskey(options: Json): Promise<Json | null> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,

@@ -53,8 +53,8 @@ export type {
 /** Calls of the payer API that a wallet makes. */
 export interface PayerApi {
   /**
-   * Returns the service's time in milliseconds, by its last response. The device's clock may be
-   * wrong.
+   * Returns the service's current time in milliseconds, estimated from its last response. The
+   * device's clock may be wrong.
    */
   now(): number;
   me(): Promise<Answer<Payer>>;
@@ -62,8 +62,8 @@ export interface PayerApi {
   approve(body: CreateApprovalBody): Promise<Answer<PayerRequest>>;
   request(id: string): Promise<Answer<PayerRequest>>;
   /**
-   * Sends a transfer whose gas the operator pays. Sending the same body again does not transfer
-   * twice.
+   * Sends a transfer for which the operator pays the gas. Sending the same body again does not
+   * transfer twice.
    */
   transfer(body: CreateTransferBody): Promise<Answer<PayerRequest>>;
   faucet(): Promise<Answer<PayerRequest>>;
@@ -71,7 +71,9 @@ export interface PayerApi {
   createPass(label: string): Promise<Answer<NewPass>>;
   revokePass(id: string): Promise<Answer<Pass>>;
   createPassCode(id: string): Promise<Answer<PassCode>>;
-  /** Creates the key for codes that the phone computes. Codes of the previous key stop working. */
+  /**
+   * Creates the key for codes that the phone computes. Codes of the previous key become invalid.
+   */
   createRotatingKey(id: string): Promise<Answer<RotatingKey>>;
   /** Returns a .pkpass file. */
   applePass(id: string): Promise<Answer<Blob>>;
@@ -80,7 +82,7 @@ export interface PayerApi {
   createCard(body: CreateCardBody): Promise<Answer<NewCard>>;
   changeCard(id: string, body: CreateCardBody): Promise<Answer<Card>>;
   revokeCard(id: string): Promise<Answer<Card>>;
-  /** Sends any other request, for parts that load later. */
+  /** Sends any other request. Used by parts that load later. */
   readonly ask: Api;
   changeLimits(body: UpdatePayerLimitsBody): Promise<Answer<Payer>>;
   payments(cursor: string | null): Promise<Answer<PayerPaymentList>>;
@@ -104,7 +106,10 @@ export interface PayerApi {
 
 const ROOT = 'api/payer/v1';
 const QUICK_TIMEOUT_MS = 10_000;
-/** The service waits up to 20 s for the chain before it answers `pending` or `processing`. */
+/**
+ * Longer than the 20 s for which the service waits for the chain before it responds `pending` or
+ * `processing`.
+ */
 const CHAIN_TIMEOUT_MS = 27_000;
 /** Extra time on top of a long poll's own wait. */
 const POLL_GRACE_MS = 5_000;
@@ -136,7 +141,7 @@ export function signPayerAgain(
   return send({ method: 'POST', path: '/sign_in/again', body, timeoutMs: QUICK_TIMEOUT_MS });
 }
 
-/** Fetches a file. The request only reads, so it is safe to retry after any failure. */
+/** Fetches a file. Safe to retry after any failure, because the request only reads. */
 async function fetchFile(path: string, token: string): Promise<Answer<Blob>> {
   try {
     return await within({ ms: QUICK_TIMEOUT_MS }, async (signal) => {
@@ -156,7 +161,8 @@ export interface SessionEvents {
   /** Called when the session has ended and the user must sign in again. */
   onEnded(): void;
   /**
-   * Asks the wallet to sign for the request. @returns true if it did, so that a retry can succeed.
+   * Asks the wallet to sign for the request.
+   * @returns true if it signed, so that a retry can succeed.
    */
   signAgain(): Promise<boolean>;
 }

@@ -3,18 +3,17 @@ import { ApiFailure } from './api.ts';
 
 const RETRIES = 2;
 /**
- * The time for which a list's scroll position is kept: an hour, so that it survives an
- * interruption.
+ * Time for which a list's scroll position is kept: an hour, so that it survives an interruption.
  */
 const PAGINATION_KEPT_MS = 3_600_000;
 
-/** Retries after any failure but a refusal, because the service would refuse again. */
+/** True after any failure except a refusal, which the service would repeat. */
 function mayRetry(failures: number, error: Error): boolean {
   const isRefused = error instanceof ApiFailure && error.answer.is === 'refused';
   return !isRefused && failures < RETRIES;
 }
 
-/** Creates the cache of responses for apps with many lists, with its rules for refetching. */
+/** Creates the response cache of apps with many lists, with its rules for refetching. */
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
     defaultOptions: {

@@ -1,5 +1,5 @@
 /**
- * Returns the path of a receipt on this origin, whatever public URL the service uses. `null` if
+ * Returns the path of a receipt on this origin, whatever the service's public URL is. `null` if
  * there is no receipt.
  */
 export function receiptPath(url: string | null): string | null {

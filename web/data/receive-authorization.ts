@@ -2,9 +2,9 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { fromHex, type Hex, toHex } from './bytes.ts';
 
 /**
- * The nonce and fields of a signed payment, as browsers compute them. The server's module
- * (`src/settlement/contract/signed-messages.ts`) would bring the contract's ABIs into each page;
- * tests compare both.
+ * The nonce and fields of a signed payment, as computed in browsers. The server's module
+ * (`src/settlement/contract/signed-messages.ts`) would pull the contract's ABIs into each page; a
+ * test compares both.
  */
 
 /** The contract's type string (contracts/README.md). */
@@ -24,7 +24,7 @@ export const AUTHORIZATION_FIELDS = [
 export interface NonceOf {
   readonly merchantNumber: number;
   readonly amount: bigint;
-  /** Absent, like the order, in a nonce that commits to neither. */
+  /** Absent in a nonce that commits to neither number nor order. */
   readonly number?: number | undefined;
   readonly orderId?: string | null | undefined;
   readonly salt: string;

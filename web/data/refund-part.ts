@@ -4,14 +4,15 @@ export interface RefundPart {
   /** The currency whose minor units `units` counts; `null` if it counts atoms of USDC. */
   readonly currency: string | null;
   /**
-   * True to refund all that is left of a sale priced in a currency. Then no amount is sent, because
-   * the service may round the rest differently by a minor unit if earlier refunds were in atoms.
+   * True to refund the whole rest of a sale priced in a currency. The request then has no amount,
+   * because the service may round the rest differently by a minor unit if earlier refunds were in
+   * atoms.
    */
   readonly isRest: boolean;
 }
 
 /**
- * Returns the refund's amount as the APIs take it; without one they refund everything that is left.
+ * Returns the refund's amount in the API's format. Without an amount, the whole rest is refunded.
  */
 export function refundFields({ units, currency, isRest }: RefundPart): {
   amount?: number;

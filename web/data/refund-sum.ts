@@ -5,12 +5,12 @@ import { t } from '../ui/text/t.ts';
 import { readSum, type TypedSum } from '../ui/typed-sum.ts';
 import type { RefundPart } from './refund-part.ts';
 
-/** The smallest remainder, in atoms: a smaller one is shown as `< 0.01`, which cannot be typed. */
+/** Minimum remainder in atoms. A smaller one is shown as `< 0.01`, which cannot be typed. */
 const LEAST_REST = 10_000n;
 
 /** The refundable rest of a payment, in the unit in which it is typed. */
 export interface RefundLeft {
-  /** In minor units of the currency, or in atoms of USDC if that is `null`. */
+  /** The amount in minor units of the currency, or in atoms of USDC if that is `null`. */
   readonly left: bigint;
   readonly currency: string | null;
   /** True if nothing was refunded before. */
@@ -23,7 +23,7 @@ interface Refundable {
   readonly presentment: PaidQuoted | null;
 }
 
-/** Returns what can be refunded: in the currency of the sale, if it was priced in one. */
+/** Returns the refundable amount, in the sale's currency if it was priced in one. */
 export function refundLeft(payment: Refundable): RefundLeft {
   const { amount, amount_refunded: refunded, presentment } = payment;
   const isWhole = refunded === 0;
@@ -50,14 +50,14 @@ export interface RefundSum {
   readonly part: RefundPart | null;
   /** The problem with an amount that could be parsed. */
   readonly problem: string | null;
-  /** The remainder of the payment if it is too small to refund later, else `null`. */
+  /** The remainder of the payment, if it would be too small to refund later; otherwise `null`. */
   readonly crumb: bigint | null;
 }
 
 /**
  * Parses the amount of a refund. Users see the refundable amount rounded to cents, so typing that
- * means all of it. Every other amount is exact. A sale that was priced in a currency is refunded in
- * it.
+ * amount refunds all of it. Every other amount is exact. A sale priced in a currency is refunded in
+ * that currency.
  * @param wrote The amount that the form wrote into the field.
  */
 export function readRefund(

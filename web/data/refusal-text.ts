@@ -36,7 +36,7 @@ export function refusalText({
   return translated === null ? t('refusal.other', { code }) : t(translated);
 }
 
-/** Returns the key of a text with its own words, or `null` if there is none yet. */
+/** Returns the key of a specific text, or `null` if there is none or it is not loaded yet. */
 function loaded(key: TextKey): TextKey | null {
   return key.endsWith('.other') || !hasText(key) ? null : key;
 }

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { within } from './run-within.ts';
 
-/** Stands in for a request that is never answered. */
+/** Simulates a request that never gets a response. */
 function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);

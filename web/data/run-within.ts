@@ -5,9 +5,9 @@ export interface Limit {
 }
 
 /**
- * Runs a task with a signal that aborts at its limit. It uses a controller with a timer instead of
- * `AbortSignal.any`: WebKit, and Node before 22, forget a combined signal at a garbage collection,
- * so that it never aborts. `Charge` waited for 9 seconds because the long poll before it was never
+ * Runs a task with a signal that aborts at its limit. Uses a controller with a timer instead of
+ * `AbortSignal.any`: WebKit, and Node before 22, lose a combined signal in a garbage collection, so
+ * that it never aborts. `Charge` waited for 9 seconds because the previous long poll was never
  * aborted.
  */
 export async function within<T>(

@@ -1,13 +1,16 @@
 import { type Answer, createApi } from './api.ts';
 import type { Shift } from './types/device.ts';
 
-/** Calls about the people at a till, in their own file, because a till without PINs makes none. */
+/**
+ * Calls about the cashiers of a till. They are in a separate file, because a till without PINs
+ * never makes them.
+ */
 
-/** Long, because the service hashes PINs slowly, and calls queue up when it is busy. */
+/** A long time-out, because the service hashes PINs slowly, and calls queue up when it is busy. */
 const PIN_TIMEOUT_MS = 20_000;
 const QUICK_TIMEOUT_MS = 10_000;
 
-/** A person who can start a shift. */
+/** A cashier who can start a shift. */
 export interface Person {
   readonly id: string;
   readonly name: string;
@@ -15,7 +18,7 @@ export interface Person {
 
 export interface ShiftApi {
   people(): Promise<Answer<{ readonly data: readonly Person[] }>>;
-  /** Starts the shift, or hands it over. */
+  /** Starts the shift, or hands it over to this cashier. */
   start(person: string, pin: string): Promise<Answer<Shift>>;
   end(): Promise<Answer<Shift>>;
 }

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 import { isReachable } from './api.ts';
 
-/** Polling interval that detects a returning connection that the browser did not report. */
+/** Polling interval, for a connection that returns without the browser reporting it. */
 const ASK_EVERY_MS = 3_000;
 
-/** True if the service is reachable, as far as is known without a failed request. */
+/** Tracks whether the service is reachable. Assumes that it is until a check fails. */
 export function useOnline(): boolean {
   const [online, setOnline] = useState(true);
   useEffect(() => {

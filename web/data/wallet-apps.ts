@@ -6,9 +6,10 @@ export interface WalletApp {
 }
 
 /**
- * Five apps, with the deep links that their makers document (read on 2026-11-23):
+ * Five apps, with the deep links from their makers' documentation (read on 2026-11-23):
  * link.metamask.io/dapp, Coinbase's "Dapp browser" (kept by the Base app), Trust Wallet's "Deep
- * Linking", Phantom's "Browse", OKX's "App Universal Link". They have not been tested on a phone.
+ * Linking", Phantom's "Browse", OKX's "App Universal Link". The links have not been tested on a
+ * phone.
  */
 export const WALLET_APPS: readonly WalletApp[] = [
   {

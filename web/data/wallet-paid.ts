@@ -4,7 +4,8 @@ interface Priced {
 }
 
 /**
- * Returns the amount that every screen shows for a payment: what the wallet paid, minus cashback.
+ * Returns the amount that every screen shows for a payment: the amount that the wallet paid, minus
+ * cashback.
  */
 export function leftWallet({ total_charged: total, fees }: Priced): bigint {
   return BigInt(total) - BigInt(fees.cashback);

@@ -7,7 +7,9 @@ export interface ActionButtonProps<Value> {
   readonly request: (key: string) => Promise<Answer<Value>>;
   readonly onDone?: (value: Value) => void;
   readonly kind?: 'plain' | 'primary' | 'danger';
-  /** An accessible name that includes the object, for pages where several buttons read the same. */
+  /**
+   * An accessible name that includes the object, for pages with several buttons of the same text.
+   */
   readonly label?: string;
   /** The English name that scripts use to find the button. */
   readonly 'data-name'?: string;
@@ -15,7 +17,8 @@ export interface ActionButtonProps<Value> {
 }
 
 /**
- * A button that sends without a confirmation. For actions that can be undone or safely repeated.
+ * A button that sends its request without a confirmation, for actions that can be undone or safely
+ * repeated.
  */
 export function ActionButton<Value>(props: ActionButtonProps<Value>): ReactNode {
   const { request, onDone, kind = 'plain', label, children } = props;

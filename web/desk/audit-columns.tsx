@@ -29,9 +29,7 @@ function Details({ entry }: { readonly entry: Entry }): ReactNode {
   );
 }
 
-/**
- * Shows the action and, if it has one, the reason. Names of operations appear as codes here, too.
- */
+/** Shows the action and its reason, if there is one. Names of operations appear as codes. */
 function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNode {
   const reason = after?.reason;
   return (
@@ -46,7 +44,7 @@ function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNod
 
 /**
  * Returns the columns of the audit log.
- * @param of.withoutMode Label for changes that belong to neither mode.
+ * @param of.withoutMode Label for changes that belong to no mode.
  * @param of.objectLink Links an id to its page, if it has one.
  */
 export function auditColumns({

@@ -3,15 +3,15 @@ import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
 
 /**
- * Remembers the stored values that a form was opened or last saved with. Compares values, because
- * the version of an object also rises when another form saves other fields of it.
+ * Remembers the stored values from when a form was opened or last saved. Compares values, because
+ * the object's version also rises when another form saves other fields.
  */
 export function useOpened<Values>(stored: Values) {
   const [opened, setOpened] = useState(stored);
   return { isStale: JSON.stringify(opened) !== JSON.stringify(stored), setOpened };
 }
 
-/** Returns the text below a field that another user has stored a different value for meanwhile. */
+/** Returns the text below a field in which another user has stored a different value meanwhile. */
 export function storedNow({
   isStale,
   stored,
@@ -25,7 +25,7 @@ export function storedNow({
   return stored === '' ? t('desk.stored_now.nothing') : t('desk.stored_now.value', { stored });
 }
 
-/** Says above a form that another user changed its object while it was open. */
+/** Shows above a form that another user changed its object while the form was open. */
 export function ChangedMeanwhile({ isStale }: { readonly isStale: boolean }): ReactNode {
   if (!isStale) return null;
   return (

@@ -6,7 +6,7 @@ import { useSend } from './send.ts';
 
 export interface ConfirmDialogProps<Value> {
   readonly title: string;
-  /** Label of the send button: the same verb as on the button that opened the dialog. */
+  /** Label of the send button, with the same verb as the button that opened the dialog. */
   readonly send: string;
   readonly kind?: 'primary' | 'danger';
   readonly 'data-name'?: string;
@@ -15,7 +15,7 @@ export interface ConfirmDialogProps<Value> {
   readonly request: () => Promise<Answer<Value>>;
   readonly onDone: (value: Value) => void;
   readonly onClose: () => void;
-  /** The consequences, and what cannot be undone. */
+  /** Describes the consequences, and what cannot be undone. */
   readonly children: ReactNode;
 }
 

@@ -1,6 +1,6 @@
 import { textLocale } from '../ui/text/t.ts';
 
-/** Every country with an ISO 3166-1 code, as the service accepts it. */
+/** Every country with an ISO 3166-1 code that the service accepts. */
 const CODES =
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR ' +
   'BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ ' +

@@ -22,14 +22,17 @@ function onLinkChanged(changed: () => void): () => void {
 }
 
 /**
- * Returns the token in the link's fragment, which no server sees. Pasting another link into the
- * same tab does not reload the page, so changes of the fragment count, too.
+ * Returns the token in the link's fragment, which no server sees. Follows changes of the fragment,
+ * because pasting another link into the same tab does not reload the page.
  */
 export function useTokenInLink(): string | null {
   return useSyncExternalStore(onLinkChanged, tokenInLink);
 }
 
-/** Says that an email was sent. @param link The emailed link, which a sandbox shows on screen. */
+/**
+ * Shows that an email was sent.
+ * @param link The emailed link, which a sandbox shows on screen.
+ */
 export function Sent({
   children,
   link = null,
@@ -105,7 +108,7 @@ export interface ResetPasswordProps {
   readonly back: string;
 }
 
-/** Emails a link and, when opened through it, sets the new password. */
+/** Emails a link. When the user opens the link, asks for the new password and sets it. */
 export function ResetPassword({ people, back }: ResetPasswordProps): ReactNode {
   const token = useTokenInLink();
   return (

@@ -3,10 +3,10 @@ import type { Answer } from '../data/api.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
 
-/** The result of a request that brought no value. */
+/** The result of a request without a value. */
 export type Trouble = Exclude<Answer<unknown>, { is: 'done' }>;
 
-/** Error codes whose API message addresses developers; users see these texts. */
+/** Error codes whose API message addresses developers. Users see these texts instead. */
 const WORDS = [
   'second_factor_required',
   'session_missing',
@@ -15,7 +15,7 @@ const WORDS = [
   'idempotency_request_in_progress',
 ] as const;
 
-/** Explains what happened, and what to do next. */
+/** Explains the problem, and what the user can do. */
 export function wordsOf(trouble: Trouble): string {
   if (trouble.is === 'not_sent') {
     return t('desk.answers.not_sent');

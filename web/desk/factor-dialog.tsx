@@ -14,7 +14,8 @@ export function FactorDialog({
   readonly onClose: (proven: boolean) => void;
 }): ReactNode {
   const { people, session, refresh } = useDesk();
-  // A factor set up in this dialog must not change what the dialog asks for.
+  // Keeps the factors from when the dialog opened: a factor that is set up here must not change
+  // what the dialog asks for.
   const [factors] = useState(session.user.factors);
   const cancel = () => onClose(false);
   const done = () => {

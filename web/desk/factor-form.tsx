@@ -57,7 +57,7 @@ export function FactorForm(props: FactorFormProps): ReactNode {
 
 export interface PasskeyButtonProps {
   readonly people: PeopleApi;
-  /** To sign in, or to prove the factor of a signed-in user. */
+  /** `sign_in`, or `factor` to prove the factor of a signed-in user. */
   readonly route: 'sign_in' | 'factor';
   readonly onDone: (session: Session) => void;
 }

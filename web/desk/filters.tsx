@@ -5,8 +5,8 @@ import { Select, TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
 
 /**
- * The filters and the position of a list. They are part of the URL, so that they can be linked and
- * Back undoes them.
+ * The filters and the position of a list. The URL contains them, so that links include them and
+ * Back undoes changes.
  */
 export interface Filters {
   readonly cursor: string | undefined;
@@ -14,7 +14,7 @@ export interface Filters {
   get(name: string): string | undefined;
   /** Sets the filter and returns to the first page. An empty value removes it. */
   set(name: string, value: string): void;
-  /** Sets several at once, so that one step of Back undoes them. */
+  /** Sets several filters together, so that one step of Back undoes them. */
   setAll(changes: Readonly<Record<string, string>>): void;
   goTo(cursor: string | null): void;
   clear(): void;
@@ -47,7 +47,7 @@ export function useFilters(): Filters {
 export interface FilterBarProps {
   readonly filters: Filters;
   readonly children: ReactNode;
-  /** The row below the fields: named periods and saved filters. */
+  /** The row below the fields, with named periods and saved filters. */
   readonly below?: ReactNode;
 }
 
@@ -106,7 +106,7 @@ export interface FilterTextProps extends FilterProps {
   readonly placeholder?: string;
   /** Set if the placeholder is a code, so that browsers do not translate it. */
   readonly translate?: 'no';
-  /** Checks a text. @returns the problem if it cannot be searched for, or `null`. */
+  /** Checks a text. @returns the problem if the text cannot be searched for, or `null`. */
   readonly check?: (text: string) => string | null;
 }
 
@@ -138,8 +138,8 @@ export function FilterText(props: FilterTextProps): ReactNode {
       }}
       onBlur={(event) => apply(event.target.value)}
       onKeyDown={(event) => {
-        // An Enter that ends an input method's composition only picks a word (Safari reports code
-        // 229).
+        // An Enter that ends an input method's composition only confirms a word (Safari reports
+        // code 229).
         const isComposing = event.nativeEvent.isComposing || event.keyCode === 229;
         if (event.key === 'Enter' && !isComposing) apply(event.currentTarget.value);
       }}

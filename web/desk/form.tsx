@@ -12,7 +12,10 @@ export interface FormProps {
   readonly kind?: 'primary' | 'danger';
   /** The English name that scripts use to find that button. */
   readonly 'data-name'?: string | undefined;
-  /** Set if the action itself cancels something: a "Cancel" button beside it would be ambiguous. */
+  /**
+   * Set if the action itself cancels something, so that a "Cancel" button beside it would be
+   * ambiguous.
+   */
   readonly cancelsSomething?: boolean | undefined;
   /** Called by the Cancel button. If absent, the form has no such button. */
   readonly onCancel?: (() => void) | undefined;
@@ -28,8 +31,8 @@ export function Form(props: FormProps): ReactNode {
     event.preventDefault();
     if (!sending.busy) onSend();
   };
-  // Typing clears an error. But a notice that the change may have been made stays until the result
-  // is known.
+  // Typing clears an error. But a notice that the change may have been made remains until the
+  // result is known.
   const onChange = ({ target }: FormEvent) => {
     const isOfThis = target instanceof Element && target.matches('[aria-invalid=true]');
     if (isOfThis || (sending.problem !== null && !sending.isUnknown)) sending.clear();

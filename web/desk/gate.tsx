@@ -12,7 +12,7 @@ import { type Trouble, wordsOf } from './error-texts.ts';
 import { FactorProvider } from './factor-provider.tsx';
 import { Sheet } from './sheet.tsx';
 
-/** Signed-in users do not need these forms, so they load on demand. */
+/** Loads on demand, because signed-in users do not need these forms. */
 const SignInForm = firstPartOf(async () => (await import('./sign-in.tsx')).SignInForm);
 const SecondStep = firstPartOf(async () => (await import('./sign-in.tsx')).SecondStep);
 const SignInDialog = partOf(async () => (await import('./sign-in-dialog.tsx')).SignInDialog);
@@ -35,8 +35,8 @@ type Place =
   | { readonly is: 'signed_in'; readonly session: Session; readonly ended: boolean };
 
 /**
- * Returns the storage key that marks a session. Without an entry, no request is sent, because it
- * would only be refused.
+ * Returns the storage key that marks a session. Without an entry, the app sends no request, because
+ * the service would refuse it.
  */
 function sessionEntryOf(people: PeopleApi): string {
   return `tapline ${people.realm} signed in`;
@@ -65,8 +65,8 @@ function useSession(people: PeopleApi) {
   );
   const ask = useCallback(async () => {
     if (localStorage.getItem(sessionEntryOf(people)) === null) {
-      // Loads the form's code first, so that the form appears with its page. If that fails,
-      // rendering shows the error.
+      // Loads the form's code first, so that the form appears together with its page. If loading
+      // fails, rendering shows the error.
       await Promise.all([fontLooked, SignInForm.load().catch(() => undefined)]);
       return setPlace({ is: 'signed_out' });
     }
@@ -99,8 +99,8 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
   const desk = useMemo<Desk | null>(() => {
     if (signedInAs === null) return null;
     const signOut = async () => {
-      // Cancel reads first: one that arrives after sign-out would be refused and ask the user to
-      // sign in again.
+      // Cancels reads first: a read that arrives after the sign-out would be refused, and would ask
+      // the user to sign in again.
       await cache.cancelQueries();
       if (await leave()) cache.clear();
       else void cache.invalidateQueries();
@@ -136,7 +136,7 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
     );
   }
   const comeBack = (session: Session) => {
-    // The page's contents belong to the previous user, so reload them.
+    // Reloads, because the page's contents belong to the previous user.
     if (session.user.id !== desk.session.user.id) return location.reload();
     enter(session);
     void cache.invalidateQueries();

@@ -5,7 +5,7 @@ export interface KeptFilter {
   readonly search: string;
 }
 
-/** The most saved filters per list. More would be hard to find. */
+/** Maximum number of saved filters per list. More would be hard to find. */
 const MOST = 8;
 
 function isKept(entry: unknown): entry is KeptFilter {
@@ -30,7 +30,7 @@ export function searchOf(params: URLSearchParams): string {
   return new URLSearchParams(chosen.sort(([one], [other]) => (one < other ? -1 : 1))).toString();
 }
 
-/** Adds a filter, newest first. Each name exists once. */
+/** Adds a filter as the first one. Each name exists once. */
 export function keep(kept: readonly KeptFilter[], one: KeptFilter): readonly KeptFilter[] {
   return [one, ...kept.filter(({ name }) => name !== one.name)].slice(0, MOST);
 }

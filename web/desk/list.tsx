@@ -22,7 +22,7 @@ export interface ListProps<Row> {
   readonly empty: ReactNode;
 }
 
-/** Shows a list that is always short. Use LongList for others. */
+/** Shows a list that is always short. Use LongList for any other list. */
 export function List<Row>(props: ListProps<Row>): ReactNode {
   const { label, query, columns, keyOf, inPairs = false, filters, empty } = props;
   return (

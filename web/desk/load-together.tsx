@@ -2,7 +2,7 @@ import { type Query, useIsFetching, useQueryClient } from '@tanstack/react-query
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';
 
-/** A response may trigger another request, which starts right after the render. */
+/** Pause after a render, because a response may start another request right after it. */
 const NEXT_QUESTION_MS = 20;
 
 function isFirst({ state }: Query): boolean {
@@ -10,15 +10,15 @@ function isFirst({ state }: Query): boolean {
 }
 
 /**
- * Shows several parts of a page at once, when all have their first response. Otherwise each part
- * that loads would push down those below it.
+ * Shows several parts of a page together, once all have their first response. Otherwise each part
+ * that loads would push down the parts below it.
  */
 export function LoadTogether({ children }: { readonly children: ReactNode }): ReactNode {
   const waiting = useIsFetching({ predicate: isFirst });
   const [isThere, setThere] = useState(false);
   const cache = useQueryClient().getQueryCache();
-  // After Back, all responses are cached. Render them at once, so that the scroll position can be
-  // restored.
+  // After Back, all responses are cached. Shows them immediately, so that the scroll position can
+  // be restored.
   useLayoutEffect(() => {
     if (!cache.getAll().some(isFirst)) setThere(true);
   }, [cache]);

@@ -11,7 +11,7 @@ import { wordsOf } from './error-texts.ts';
 
 export interface LoadedProps<Value> {
   readonly query: UseQueryResult<Value>;
-  /** Shown if the object does not exist: says where it may be instead. */
+  /** Shown if the object does not exist; explains where it may be instead. */
   readonly missing?: ReactNode;
   /** The placeholder while loading. */
   readonly shape?: SkeletonShape;

@@ -22,20 +22,21 @@ export interface LongListProps<Row> extends Omit<ListProps<Row>, 'query' | 'filt
   readonly pages: Pages<ListPage<Row>>;
   readonly filters: Filters;
   /**
-   * Returns the cursor after a page, `null` for the last one. Needed if the page does not contain
-   * it.
+   * Returns the cursor after a page, `null` for the last page. Needed if the response does not
+   * contain the cursor.
    */
   readonly nextOf?: (page: ListPage<Row>) => string | null;
 }
 
-/** Returns the next cursor, in the form that most lists use. */
+/** Returns the next cursor in the format that most lists use. */
 function nextIn({ has_more: hasMore = false, next_cursor: next = null }: ListPage<unknown>) {
   return hasMore ? next : null;
 }
 
 /**
- * Shows a list of any length. It loads pages by cursor while scrolling and renders only those near
- * the screen; Back restores the position. New rows at the top are announced and shown on request.
+ * Shows a list of any length. Loads pages by cursor while the user scrolls, and renders only those
+ * near the screen; Back restores the position. New rows at the top are announced, and shown when
+ * the user asks.
  */
 export function LongList<Row>(props: LongListProps<Row>): ReactNode {
   const { label, columns, keyOf, inPairs = false, pages, filters, empty } = props;
@@ -142,8 +143,8 @@ function Newer({ count, isMore, onShow }: NewerProps): ReactNode {
 }
 
 /**
- * The time for which a new row is highlighted. The row stays mounted, so a later render does not
- * repeat it.
+ * Time for which a new row is highlighted. The row stays mounted, so that later renders do not
+ * repeat the highlight.
  */
 const NEW_MS = 1_000;
 
@@ -154,7 +155,7 @@ function useNewRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
   return (row: Row) => now - (seenAt.get(keyOf(row)) ?? 0) < NEW_MS;
 }
 
-/** Fills the height of the pages that are not rendered. */
+/** Takes the height of pages that are not rendered. */
 function Gap({ px }: { readonly px: number }): ReactNode {
   if (px === 0) return null;
   return (

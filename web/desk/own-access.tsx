@@ -54,7 +54,7 @@ function AuthenticatorApp(): ReactNode {
     void refresh();
   };
   const setUp = async () => {
-    // A user with a second factor verifies it; for all others the dialog asks for the password.
+    // A user with a second factor verifies it. Users without one enter the password in the dialog.
     if (factors.first_choice === null || (await prove())) setOpen('set_up');
   };
   return (

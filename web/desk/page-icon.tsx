@@ -8,12 +8,12 @@ const PATHS = import.meta.env.VITE_PAGE_ICONS as Readonly<Record<PageIconName, s
 
 type PageIconName = keyof typeof PAGE_ICONS;
 
-/** The icon of a page in the navigation. */
+/** Shows the icon of a page in the navigation. */
 function PageIcon({ name }: { readonly name: PageIconName }): ReactNode {
   return <Drawing path={PATHS[name]} />;
 }
 
-/** A page in the navigation. It names its icon, so that lists of pages need no SVG. */
+/** A page in the navigation. It names its icon, so that lists of pages contain no SVG. */
 export interface DeskShellPage extends Omit<ShellPage, 'icon'> {
   readonly icon: PageIconName;
 }

@@ -1,4 +1,4 @@
-/** One page of any list of the API. */
+/** One page of a list, as any of the APIs returns it. */
 export interface ListPage<Row> {
   readonly data: readonly Row[];
   readonly has_more?: boolean;
@@ -23,7 +23,7 @@ export function startPagination(cursor: string | undefined): Pagination {
 
 /**
  * Updates the state when a page loads or reloads. Each page begins where the previous one ends. If
- * that boundary has moved, the pages after it are loaded again, so that no row is missing or
+ * that boundary has moved, the later pages are loaded again, so that no row is missing or
  * duplicated.
  */
 export function withPage(
@@ -86,7 +86,7 @@ export function pagesWithin(
   return within;
 }
 
-/** Returns the rows on screen with their latest values. */
+/** Returns the rows on screen, with their latest values. */
 export function refreshed<Row>(
   shown: readonly Row[],
   now: readonly Row[],
@@ -98,8 +98,8 @@ export function refreshed<Row>(
 
 /**
  * Returns the first page without rows that have left the list. A missing row has left if a row
- * after it is still listed, or if the list has one page. A missing row at the end may only have
- * moved to the next page.
+ * after it is still listed, or if the list has one page. Otherwise a missing row at the end may
+ * have moved to the next page.
  */
 export function withoutGone<Row>(
   head: ListPage<Row>,

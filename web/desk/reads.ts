@@ -47,10 +47,10 @@ export function readingOf<Ops, Root extends string, Name extends RouteName<Ops, 
   };
 }
 
-/** The reads of a list's pages, for one account and mode. */
+/** Reads the pages of a list, for one account and mode. */
 export interface Pages<Page> {
   readonly scope: readonly string[];
-  /** Returns the read of one page; `undefined` stands for the first one. */
+  /** Returns the read of one page; `undefined` stands for the first page. */
   at(cursor: string | undefined): Reading<Page>;
 }
 

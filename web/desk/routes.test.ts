@@ -11,11 +11,13 @@ const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
 interface Desk {
   readonly realm: 'dashboard' | 'operator';
-  /** The least number of routes in the document. A lower count means that it was not parsed. */
+  /**
+   * Minimum number of routes in the document. A lower count means that the document was not parsed.
+   */
   readonly atLeast: number;
-  /** Routes that no screen uses, each with the reason. */
+  /** Routes that no screen uses, with the reason for each. */
   readonly withoutScreen: Readonly<Record<string, string>>;
-  /** Routes that are opened as links and therefore appear in no call. */
+  /** Routes that are opened as links, and therefore appear in no call. */
   readonly asLinks: Readonly<Record<string, string>>;
 }
 

@@ -68,7 +68,7 @@ function Naming({ onKeep }: NamingProps): ReactNode {
 function NameForm({ onKeep }: NamingProps): ReactNode {
   const [name, setName] = useState('');
   const id = useId();
-  // The new field replaces the button that was clicked, so it takes the focus, too.
+  // The new field replaces the button that was clicked, so it takes over the focus.
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const send = (event: FormEvent) => {
     event.preventDefault();

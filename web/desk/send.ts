@@ -14,10 +14,9 @@ export interface Sending {
   /** Returns the problem with this field. */
   problemAt(field: string): string | null;
   /**
-   * Sends a change. If it needs a fresh second factor, asks for one and sends it again.
-   *
+   * Sends a change. If it needs a fresh second factor, asks for one and sends the change again.
    * @param request Gets an Idempotency-Key, which stays the same until the result is known.
-   * @returns `null` if it failed; the form then keeps its contents.
+   * @returns `null` if the change failed; the form then keeps its contents.
    */
   send<T>(request: (key: string) => Promise<Answer<T>>): Promise<T | null>;
   /** Reports a problem that the form itself found. */
@@ -70,8 +69,8 @@ export function useSend(fields: readonly string[] = []): Sending {
         setProblem(problemOf(answer));
         return null;
       }
-      // Any data on screen may have changed. Deferred, because the caller may now leave a page,
-      // which would otherwise reload an object that was just deleted.
+      // The change may affect any data on screen. Deferred, because the caller may now leave a
+      // page, which would otherwise reload a deleted object.
       setTimeout(() => void cache.invalidateQueries());
       return answer.value;
     },

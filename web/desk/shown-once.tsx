@@ -16,7 +16,7 @@ export interface ShownOnceProps {
   readonly children?: ReactNode;
 }
 
-/** Shows a secret once; the service stores only its hash. */
+/** Shows a secret once, because the service stores only its hash. */
 export function ShownOnce(props: ShownOnceProps): ReactNode {
   const { title, label, secret, whole = false, onClose, children } = props;
   return (

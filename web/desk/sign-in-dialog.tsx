@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { t } from '../ui/text/t.ts';
 import { SecondStep, SignInForm, type SignInProps } from './sign-in.tsx';
 
-/** A sign-in dialog over the current page, so that nothing typed is lost. */
+/** Asks the user to sign in, over the current page, so that typed input is not lost. */
 export function SignInDialog({ people, onSession }: SignInProps): ReactNode {
   const [half, setHalf] = useState<Session | null>(null);
   const take = (session: Session) =>

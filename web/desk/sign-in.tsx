@@ -68,8 +68,8 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
 }
 
 /**
- * Starts the recovery from a lost second factor: an email, then a waiting period of days in which
- * the owner can object.
+ * Starts the recovery from a lost second factor: an email, followed by a waiting period of days in
+ * which the owner can object.
  */
 function LostFactor({ people }: { readonly people: PeopleApi }): ReactNode {
   const [isSent, setIsSent] = useState(false);
@@ -100,7 +100,7 @@ export interface SecondStepProps extends SignInProps {
   readonly onCancel: () => void;
 }
 
-/** Asks for the second factor, after the correct password. */
+/** Asks for the second factor after the correct password. */
 export function SecondStep({ people, session, onSession, onCancel }: SecondStepProps): ReactNode {
   return (
     <div className="stack">

@@ -84,7 +84,7 @@ test('a timeline lists causes before effects, and names each failure', () => {
   );
   assert.match(steps.at(-1)?.detail ?? '', /Not enough USDC/);
   assert.match(steps.at(-1)?.codes ?? '', /^insufficient_funds /);
-  // Skip event names: they are for developers and have their own list.
+  // Skips event names, which are for developers and have their own list.
   for (const { title, event } of steps) {
     assert.equal(event, undefined);
     assert.doesNotMatch(title, /[a-z][._][a-z]/);
@@ -98,7 +98,7 @@ test('events and deliveries are listed apart from people’s actions', () => {
     ['evt_1: plain', 'wdl_1: bad'],
   );
   assert.equal(told.at(-1)?.link, 'we_1/wdl_1');
-  // Event names sit in their own elements, so that a translating browser leaves them alone.
+  // Event names are in separate elements, so that a translating browser leaves them alone.
   const types = told.map(({ event }) => event);
   assert.deepEqual(types, ['payment_intent.created', 'payment_intent.created']);
 });

@@ -156,8 +156,8 @@ function timeIn(at: string | null): number {
 }
 
 /**
- * Returns the steps of an intent and its payment, by people and by the chain, in the order they
- * happened.
+ * Returns the steps of an intent and its payment, by people and by the chain, in the order in which
+ * they happened.
  */
 export function courseOf({
   intent,
@@ -174,7 +174,7 @@ export function courseOf({
     ...(payment === undefined ? [] : paymentSteps(payment)),
   ];
   const signedAt = timeline?.settlements.at(-1)?.signed_at ?? intent?.tapped_at ?? null;
-  // Block times are whole seconds, so a block could sort before its cause.
+  // Block times are whole seconds, so a block could be sorted before its cause.
   const timeOf = ({ key, at }: Step) =>
     key === MINED ? Math.max(timeIn(at), timeIn(signedAt)) : timeIn(at);
   // The sort is stable: at equal times, the cause comes first.

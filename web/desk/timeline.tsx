@@ -5,7 +5,7 @@ import './timeline.css';
 
 export interface Moment {
   readonly key: string;
-  /** `null` if it has not happened yet, or if the time is unknown. */
+  /** `null` if the step has not happened yet, or if its time is unknown. */
   readonly at: string | null;
   readonly title: ReactNode;
   readonly tone: Tone;

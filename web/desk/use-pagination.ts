@@ -40,7 +40,7 @@ function focusedPage(): number | null {
 }
 
 export interface PaginationView<Row> {
-  /** The first page as it was when its beginning was last on screen. */
+  /** The first page as it was when the start of the list was last on screen. */
   readonly head: ListPage<Row>;
   setHead(head: ListPage<Row>): void;
   readonly pagination: Pagination;
@@ -140,7 +140,7 @@ export function usePagination<Row>({
   }, [place, pagination]);
   useLayoutEffect(() => {
     if (before !== undefined) window.scrollTo(0, before.scrolledPx);
-    // A filter was changed far down the list: scroll to the top of the new one.
+    // A filter was changed far down the list, so scroll to the top of the new list.
     return () => window.scrollTo(0, 0);
   }, [before]);
   useLayoutEffect(() => look());
@@ -164,8 +164,8 @@ export function usePagination<Row>({
   );
   const goOn = () => setPagination(withNextPage);
   const isTooLong = roomOf(0, pagination.length) >= LONGEST_PX;
-  // After Back, the position is restored after the first effects; until then the list counts as not
-  // at its top.
+  // After Back, the position is restored after the first effects. Until then the list does not
+  // count as at its top.
   const isOnTheWayBack = () => scrolledPx.current === null && (before?.scrolledPx ?? 0) > 0;
   const isAtTop = () => !isOnTheWayBack() && (place.current?.getBoundingClientRect().top ?? 0) >= 0;
   return { head, setHead, pagination, drawn, roomOf, note, goOn, isTooLong, isAtTop };

@@ -8,7 +8,7 @@ import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
 import { tillOf } from '../testing/till.ts';
 
-/** The page has no framework, only a few kilobytes of text. */
+/** Maximum size of the page, which has no framework, only a few kilobytes of text. */
 const BUDGET_BYTES = 10_000;
 const LINKS = ['Terminal', 'Wallet', 'Dashboard', 'Operator', 'Docs'];
 
@@ -16,7 +16,7 @@ let shared: SharedSandbox;
 let browser: TestBrowser;
 
 before(async () => {
-  // Uses a private sandbox, because other tests pay on the shared one's demo terminal and pair it
+  // Uses a private sandbox, because other tests pay at the shared one's demo terminal and pair it
   // again.
   [shared, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
 });
@@ -137,8 +137,7 @@ test('in a sandbox, the first test payment takes six clicks from the front page'
   await till.ask('2.50');
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();
-  // Choosing a pass would be a click, too, but this browser's select does not report one; so add
-  // it.
+  // Choosing a pass is a click, too, but this browser's select does not report it, so it is added.
   assert.ok(clicks > 0 && clicks + 1 <= 6, `${clicks} clicks and a choice`);
   await window.close();
 });

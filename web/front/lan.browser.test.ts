@@ -7,7 +7,7 @@ import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { openBrowser, PHONE } from '../testing/browser.ts';
 import { paymentsOf, tillOf } from '../testing/till.ts';
 
-/** Returns a free port; the next one is very likely free as well. */
+/** Returns a free port. The following port is very likely free as well. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -21,14 +21,14 @@ test('npm start -- --lan: a phone takes a payment over https, and gets no secret
   const env = { PORT: String(await freePort()), RATE_LIMIT: '1000/1' };
   const network = await spawnNetwork({ dataDir: folder.path, args: ['--lan'], env });
   const browser = await openBrowser();
-  // The sandbox prints its text after it has written the file that marks it as ready, so wait for
-  // it.
+  // Waits for the text, because the sandbox prints it after it has written the file that marks it
+  // as ready.
   while (!/browser will warn/.test(network.logs())) await sleep(20);
   const [, url = ''] = /Wallet {10}(https:\S+)\/wallet/.exec(network.logs()) ?? [];
   assert.match(url, /^https:\/\/\d+\.\d+\.\d+\.\d+:\d+$/, network.logs());
   assert.match(network.logs(), /[▀▄█]{3}/, 'a QR code');
 
-  // Ignores the certificate error, as a user does after reading the browser's warning.
+  // Ignores the certificate error, like a user who has read the browser's warning.
   const window = await browser.open({ ...PHONE, ignoreHTTPSErrors: true });
   const { page } = window;
   await page.goto(url);

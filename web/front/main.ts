@@ -5,7 +5,7 @@ import { textNodes } from '../ui/text/nodes.ts';
 import { offeredLanguages, switchLanguage } from '../ui/text/switch.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
 
-/** The time for which the button shows "Copied". */
+/** Time for which the button shows "Copied". */
 const COPIED_MS = 2_000;
 
 type LoginApp = 'dashboard' | 'operator';
@@ -15,7 +15,7 @@ interface Login {
   readonly password: string;
 }
 
-/** Links that a sandbox returns, and only to browsers on the same machine. */
+/** Links that only a sandbox returns, and only to browsers on the same machine. */
 interface SandboxLinks {
   readonly terminal: string;
   readonly dashboard: Login;
@@ -28,7 +28,10 @@ interface Readiness {
   >;
 }
 
-/** Loads JSON. @returns `null` if the request fails; the page is complete without the response. */
+/**
+ * Loads JSON.
+ * @returns `null` if the request fails; the page does not depend on the response.
+ */
 async function load<T>(path: string): Promise<T | null> {
   try {
     const response = await fetch(new URL(path, document.baseURI), { cache: 'no-store' });
@@ -54,7 +57,7 @@ function copyButton(words: string, app: LoginApp, text: string): HTMLButtonEleme
   return button;
 }
 
-/** Offers the login for copying, so that no password is visible on screen. */
+/** Offers to copy the login, so that no password is visible on screen. */
 function offerLogin(app: LoginApp, { email, password }: Login): void {
   const address = document.createElement('code');
   address.translate = false;

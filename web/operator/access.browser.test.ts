@@ -10,11 +10,13 @@ import { freePort } from '../testing/free-port.ts';
 import { mailedLink } from '../testing/mail.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 
-/** Tests how staff regain access and what read-only staff see, in a private sandbox. */
+/** Tests how staff regain access, and what read-only staff see, in a private sandbox. */
 
 const NEW_PASSWORD = 'another long passphrase';
 
-/** Buttons that support staff may use: their own access, and actions that change nothing. */
+/**
+ * Buttons that support staff may use: for their own access, and for actions that change nothing.
+ */
 const MAY_CLICK = [
   ...['Verify this log', 'Menu'],
   ...['Sign out', 'Change my name', 'Change my password', 'Delete my account', 'Remove the app'],

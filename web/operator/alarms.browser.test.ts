@@ -6,7 +6,7 @@ import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { drawnRows, scrollThrough } from '../testing/long-list.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 
-/** Tests a list of thousands of alarms, as after a day of failures. */
+/** Tests a list of thousands of alarms, like after a day of failures. */
 
 const ROWS = 3_000;
 
@@ -45,8 +45,8 @@ test('every alarm is listed once, few are rendered, and a resolved one disappear
   assert.deepEqual(places, expected);
   await window.checkAccessibility();
 
-  // Tests an alarm on a page far down the list, and one on the first page while its start is out of
-  // sight.
+  // Closes an alarm on a page far down the list, and one on the first page while the list's start
+  // is out of sight.
   for (const gone of ['tap 3', `tap ${ROWS - 30}`]) {
     const row = page.getByRole('row').filter({ has: page.getByText(gone, { exact: true }) });
     if ((await row.count()) === 0) await page.evaluate(() => scrollTo(0, 0));

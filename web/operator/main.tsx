@@ -17,7 +17,7 @@ import { ROUTES } from './pages.ts';
 
 const people = createPeopleApi('operator');
 
-/** URLs that users try instead of the console's own. */
+/** URLs that users may try instead of the console's own. */
 const HOME = ['/operator/sign-in', '/operator/needs-you'];
 
 function Pages(): ReactNode {

@@ -11,8 +11,8 @@ export interface Sender {
   /** `null` if no node answers. */
   readonly balanceWei: string | null;
   /**
-   * The number of unbatched payments that the balance covers at current fees, tip included. `null`
-   * if unknown.
+   * The number of unbatched payments that the balance covers at current fees, including priority
+   * fees. `null` if unknown.
    */
   readonly paymentsLeft: string | null;
   readonly low: boolean;
@@ -33,7 +33,7 @@ export interface Alarm {
   readonly created: string;
 }
 
-/** A network as its relayers see it. Numbers from the chain are decimal strings. */
+/** A network and the state of its relayers. Numbers from the chain are decimal strings. */
 export interface Network {
   readonly network: string;
   /** `null` if no node answers. */
@@ -46,7 +46,7 @@ export interface Network {
   readonly openDifferences: number;
 }
 
-/** Each read queries a node, so poll no more often than people need. */
+/** Polling interval. Each read queries a node, so it is no shorter than necessary. */
 const WATCH_MS = 10_000;
 
 export function useNetworks(): UseQueryResult<{ readonly data: readonly Network[] }> {

@@ -3,7 +3,7 @@ import { DESKTOP, PHONE } from '../testing/browser.ts';
 import { signInAsStaff } from '../testing/staff.ts';
 import { ownStage } from '../testing/stage.ts';
 
-/** An operator caps and forbids offline sales of a network, in a private sandbox. */
+/** Tests that an operator caps and forbids offline sales of a network, in a private sandbox. */
 
 const stage = ownStage();
 

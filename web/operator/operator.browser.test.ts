@@ -33,7 +33,7 @@ const LOOKS = [
   { name: 'desktop, dark', viewport: DESKTOP.viewport, colorScheme: 'dark' },
 ] as const;
 
-/** Here only the width is checked: colors and structure are those of a phone. */
+/** Only the width is checked here: colors and structure are the same as on a phone. */
 const WIDTHS = [{ width: 720, height: 900 }, NARROW.viewport] as const;
 
 const DETAILS = {
@@ -45,7 +45,7 @@ const DETAILS = {
   representative: 'Nina New',
 };
 
-/** A picture that has one pixel. */
+/** A picture of one pixel. */
 const PICTURE = Buffer.from(
   [
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ',
@@ -113,7 +113,7 @@ test('staff without a second factor see no more than names, and set one up in pl
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'I’ve saved them' }).click();
   await page.getByText('No open alarms').waitFor();
-  // The other session began before the factor was set up, so it has not proven it.
+  // The other session began before the factor was set up, so it has not proven the factor.
   await other.page.reload();
   await other.page.getByRole('textbox', { name: 'Authentication code' }).waitFor();
   await other.checkAccessibility();
@@ -195,7 +195,7 @@ test('an account is found and disabled, and the reason stands in its audit log',
 
 async function checkWidth(what: string): Promise<void> {
   const wide = await window.page.evaluate(async () => {
-    // Components that follow the window's size have rendered by then.
+    // By then, components that follow the window's size have rendered.
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     const { scrollWidth, clientWidth } = document.documentElement;
     return scrollWidth - clientWidth;

@@ -14,9 +14,9 @@ export interface Need {
   readonly key: string;
   readonly what: string;
   readonly about: string;
-  /** `bad` if money or customers are affected until it is handled. */
+  /** `bad` if the problem affects money or customers until someone handles it. */
   readonly tone: 'bad' | 'warn';
-  /** `null` if the start is unknown and only the current state is shown. */
+  /** `null` if the start is unknown, because only the current state is known. */
   readonly since: string | null;
   /** Path of the page that shows the details. */
   readonly path: string;
@@ -84,7 +84,7 @@ function needsOfColleagues(proposals: Known['proposals']): Need[] {
   }));
 }
 
-/** Returns an item that says that the list is truncated. */
+/** Returns an item which states that the list is truncated. */
 function needsOfMore({ moreAlarms, moreDifferences }: Known): Need[] {
   const more = (what: string, path: string): Need => {
     return { key: what, what, about: 'Older ones', tone: 'bad', since: null, path };

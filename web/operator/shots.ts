@@ -80,7 +80,7 @@ const RECOVERING = {
   },
 };
 
-/** A scanned page of a company register, drawn as plain lines. */
+/** A scanned page of a company register, drawn with plain lines. */
 const SCAN = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 800">
   <rect width="600" height="800" fill="#fff"/>
   <path d="M60 90h300M60 150h480M60 190h440M60 230h470M60 310h200" stroke="#555" stroke-width="12"/>

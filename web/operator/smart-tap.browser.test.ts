@@ -23,7 +23,7 @@ const EXPECTED = /WebSocket connection to 'ws:\/\/127\.0\.0\.1:4244|status of 40
 
 const stage = ownStage();
 
-/** Returns the content that the pass `ok` has in Google Wallet. */
+/** Returns the value of the pass `ok` in Google Wallet. */
 async function valueOfPass({ sandbox, db }: OwnStage): Promise<string> {
   const [pass] = await db.query<{ id: string }>('select id from passes where hash = $1', [
     hashSecret(present(sandbox.test.passes.ok, 'the pass ok')),

@@ -9,8 +9,8 @@ import { ownStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
 /**
- * Creates payments with typical problems in a real sandbox. From the console alone, support must
- * find what happened to each and what to tell the caller.
+ * Creates payments with typical problems in a real sandbox. Using only the console, support must
+ * find out what happened to each and what to tell the caller.
  */
 
 let desk: TestWindow;
@@ -53,7 +53,7 @@ async function tap(intent: Body, pass: keyof SandboxFile['test']['passes']): Pro
   });
 }
 
-/** Polls once, as a till does all the time. */
+/** Polls once, like a till does all the time. */
 async function pollOnce(deviceKey: string): Promise<void> {
   const response = await fetch(
     `${stage().sandbox.base_url}/device/v1/payment_intents/next?wait=1`,
@@ -64,7 +64,7 @@ async function pollOnce(deviceKey: string): Promise<void> {
   await response.arrayBuffer();
 }
 
-/** Searches for the reference that the caller gives, gives a reason, and opens the payment. */
+/** Searches for the reference that the caller gives, enters a reason, and opens the payment. */
 async function open({ page }: TestWindow, named: string): Promise<void> {
   await page.goto(`${stage().sandbox.web_url}/operator/support`);
   await page.getByLabel('Search').fill(named);

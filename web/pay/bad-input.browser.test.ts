@@ -8,7 +8,7 @@ import { loseAnswers } from '../testing/network-faults.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 
-/** Enough for two payments, so that a double charge would succeed and the test would notice it. */
+/** Enough for two payments, so that a double charge would succeed and be noticed. */
 const USDC = 10_000_000n;
 
 let shared: SharedSandbox;

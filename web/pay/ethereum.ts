@@ -2,7 +2,7 @@ import type { Hex } from '../data/bytes.ts';
 import type { Provider } from '../data/injected-wallets.ts';
 import type { Message } from './message.ts';
 
-/** Thrown when the user declined in the wallet's own window. */
+/** Thrown if the user declined in the wallet's own window. */
 export class Refused extends Error {
   constructor(options?: ErrorOptions) {
     super('The wallet refused', options);
@@ -33,12 +33,12 @@ function firstOf(accounts: unknown): Hex | null {
   return typeof first === 'string' ? (first as Hex) : null;
 }
 
-/** A problem with the wallet that the page finds before the wallet signs. */
+/** A problem with the wallet that the page detects before the wallet signs. */
 export type Trouble =
   | { readonly is: 'wrong_network'; readonly chainId: number; readonly known: boolean }
   | { readonly is: 'too_little'; readonly balance: bigint };
 
-/** The requirements of the payment on the wallet. */
+/** The wallet must meet these requirements of the payment. */
 export interface Needs {
   readonly chainId: number;
   readonly usdc: string;
@@ -55,7 +55,10 @@ async function chainOf(provider: Provider): Promise<number> {
   return Number(await ask(provider, 'eth_chainId'));
 }
 
-/** Asks the wallet to switch its chain. @returns false if it does not know that chain. */
+/**
+ * Asks the wallet to switch its chain.
+ * @returns false if the wallet does not know the chain.
+ */
 async function switchTo(provider: Provider, chainId: number): Promise<boolean> {
   try {
     const params = [{ chainId: `0x${chainId.toString(16)}` }];
@@ -89,8 +92,8 @@ async function inspect(
 }
 
 /**
- * Checks a wallet that already gave this page access.
- * @returns `null` if it must be asked for access first.
+ * Checks a wallet that has already given this page access.
+ * @returns `null` if the page must ask for access first.
  */
 export async function lookAt(provider: Provider, needs: Needs): Promise<Connected | null> {
   const address = firstOf(await ask(provider, 'eth_accounts'));

@@ -15,12 +15,12 @@ export interface WayProps {
   readonly payment: Payment;
 }
 
-/** Returns the label of the pay button, which states the whole payment. */
+/** Returns the label of the pay button, which states the total amount. */
 export function payWords(link: PayLink): string {
   return t('pay.button', { sum: formatUsdc(totalOf(link)), merchant: link.merchant.name });
 }
 
-/** Tracks the state of a wallet that already gave this page access. */
+/** Tracks the state of a wallet that has already given this page access. */
 function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
   const [seen, setSeen] = useState<Connected | null>(null);
   useEffect(() => {
@@ -45,8 +45,7 @@ function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
 }
 
 /**
- * Pays with the injected wallet. The page shows a wrong network or a low balance before anything is
- * signed.
+ * Pays with the injected wallet. Shows a wrong network or a low balance before anything is signed.
  */
 export function InjectedWallet(props: WayProps & { readonly provider: Provider }): ReactNode {
   const { provider, step, payment } = props;

@@ -58,7 +58,10 @@ test('a payment, from its tip to its receipt', async () => {
   await checkForms(String(payment?.receipt_url));
 });
 
-/** Checks that each format of a receipt uses the language in its URL, otherwise the browser's. */
+/**
+ * Checks that each format of a receipt uses the language in its URL, or else the browser's
+ * language.
+ */
 async function checkForms(receipt: string): Promise<void> {
   for (const form of ['', '.txt']) {
     const asked = await fetch(`${receipt}${form}?lang=${TESTED_LANGUAGE}`);

@@ -8,13 +8,13 @@ import type {
 } from '../data/types/pay.ts';
 
 /**
- * The payment to make, from a pay link or from a till's tag, which does not reveal the settlement
+ * The payment to make, from a pay link or from a till's tag. A tag does not reveal the settlement
  * number.
  */
 export type PayLink = Omit<TagPayment, 'object' | 'reference' | 'description'> &
   Partial<Pick<LinkOfService, 'number'> & Pick<TagPayment, 'reference' | 'description'>>;
 
-/** The state of the payment. Only the browser that signed learns the receipt. */
+/** The state of the payment. Only the browser that signed gets the receipt. */
 export type Intent = Pick<
   PayOutcome,
   'status' | 'cancellation_reason' | 'last_payment_error' | 'receipt_url'
@@ -26,7 +26,7 @@ export interface PayApi {
   read(wallet?: { readonly from?: Hex; readonly tip?: bigint | null }): Promise<Answer<PayLink>>;
   /** Sends a signature. Safe to repeat: the same signature returns the first response. */
   pay(signed: Signed): Promise<Answer<Intent>>;
-  /** Returns a signature that this browser sent and that has no response yet, or `null`. */
+  /** Returns a signature that this browser sent without receiving a response, or `null`. */
   sent?(): Signed | null;
 }
 
@@ -59,7 +59,7 @@ export function tokenOf(pathname: string): string {
   return decodeURIComponent(pathname.split('/').filter(Boolean).at(-1) ?? '');
 }
 
-/** Returns the amount that leaves the wallet: fees are added, and cashback is paid from them. */
+/** Returns the amount that leaves the wallet, including fees. Cashback is paid from the fees. */
 export function totalOf({ total_charged: total, fees }: PayLink): bigint {
   return BigInt(total) - BigInt(fees.cashback);
 }

@@ -10,16 +10,16 @@ import type { Intent, PayLink } from './link.ts';
 export type Step =
   | { readonly at: 'loading' }
   | { readonly at: 'missing' }
-  /** The service has not answered yet. */
+  /** The service has not responded yet. */
   | { readonly at: 'unreachable' }
   | {
       readonly at: 'open';
       readonly link: PayLink;
       /** True while the wallet's own window is open. */
       readonly busy: boolean;
-      /** The reason why nothing was sent, as a text to show. */
+      /** The reason why nothing was sent, as text for the user. */
       readonly problem: string | null;
-      /** The reason why the last try was declined, as a text to show. */
+      /** The reason why the last try was declined, as text for the user. */
       readonly declined: string | null;
     }
   /** `mine` if this page sent, or may have sent, a signature and waits for the response. */
@@ -42,7 +42,7 @@ export type PayEvent =
   | { readonly type: 'stopped'; readonly problem: string | null }
   | { readonly type: 'sent' }
   /**
-   * A signature was sent before the page was reloaded. It is sent again until there is a response.
+   * A signature was sent before the page was reloaded. It is sent again until the service responds.
    */
   | { readonly type: 'resumed'; readonly link: PayLink }
   /** The response to a signature. After `unknown` the same signature is sent again. */
@@ -62,7 +62,7 @@ function ended(link: PayLink, reason: PayLink['cancellation_reason'], mine: bool
   return { at: 'ended', link, outcome, mine, receipt: null };
 }
 
-/** Returns the step that follows from the service's view of the payment. */
+/** Returns the step that follows from the service's state of the payment. */
 function ofLink(step: Step, link: PayLink): Step {
   switch (link.status) {
     case 'requires_payment_method':
@@ -99,7 +99,8 @@ function onAnswered(link: PayLink, answer: Answer<Intent>): Step {
   if (answer.is === 'unknown') return { at: 'checking', link, mine: true };
   if (answer.is === 'not_sent') return open(link, { problem: t('pay.problem.offline') });
   if (answer.is === 'refused') {
-    // Another payer was first, or the payment has ended. The next poll of the link shows which.
+    // Another payer was first, or the payment has ended. The next poll of the link shows which of
+    // these happened.
     if (answer.error.code === 'payment_intent_unexpected_state') {
       return { at: 'checking', link, mine: false };
     }

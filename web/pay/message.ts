@@ -4,9 +4,10 @@ import type { Pin } from '../wallet/contracts.ts';
 import { type PayLink, type TypedData, totalOf } from './link.ts';
 
 /**
- * Computes the message to sign from the contents of the page. This module loads when the user pays.
- * A compromised service cannot get anything else signed: a different amount or order changes the
- * message, and a different receiver or token fails the pinned contracts (pins.ts).
+ * Builds the message to sign from the contents of the page. This module loads when the user pays. A
+ * compromised service cannot obtain any other signature: a different amount or order changes the
+ * message, and a different receiver or token fails the check against the pinned contracts
+ * (pins.ts).
  */
 
 const DOMAIN_FIELDS = [
@@ -51,10 +52,9 @@ function sameAddress(a: string, b: string): boolean {
 
 /**
  * Builds the message for `eth_signTypedData_v4` from the contents of the page. Only the token's
- * name and version and the validity times come from the service; wrong ones merely make the
+ * name and version and the validity times come from the service; wrong values there only make the
  * signature invalid.
- *
- * @throws OtherMessage if the service asks for anything else to be signed.
+ * @throws OtherMessage if the service asks for any other signature.
  */
 export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
   const value = totalOf(shown);
@@ -92,10 +92,12 @@ export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
 
 export type Message = ReturnType<typeof messageFor>;
 
-/** Below one USDC the rounding of fees is too coarse to derive their rate. */
+/** Amount from which the fees show their rate. Below one USDC, their rounding is too coarse. */
 const RATE_SHOWS_FROM = 1_000_000n;
 
-/** Returns the fee rate implied by the amounts shown, or `undefined` if the amount is too small. */
+/**
+ * Returns the fee rate implied by the displayed amounts, or `undefined` if the amount is too small.
+ */
 function feeRateOf({ total_charged: total, fees }: PayLink): number | undefined {
   const charged = BigInt(fees.acquirer) + BigInt(fees.protocol);
   const sale = BigInt(total) - charged;

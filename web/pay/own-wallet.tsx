@@ -9,8 +9,8 @@ import { payWords, type WayProps } from './injected-wallet.tsx';
 import type { Message } from './message.ts';
 
 /**
- * Pays with the encrypted wallet that this site keeps in the browser. It is unlocked and signs on
- * this page.
+ * Pays with the encrypted wallet that this site stores in the browser. The wallet is unlocked and
+ * signs on this page.
  */
 export function OwnWallet(props: WayProps & { readonly vault: Vault }): ReactNode {
   const { vault, step, payment } = props;

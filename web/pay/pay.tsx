@@ -86,7 +86,7 @@ function Parts({ link }: { readonly link: PayLink }): ReactNode {
   );
 }
 
-/** Counts down by the service's clock, because the device's may be wrong. */
+/** Counts down by the service's clock, because the device's clock may be wrong. */
 function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number }): ReactNode {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -102,7 +102,7 @@ function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number })
   );
 }
 
-/** Returns `pay/<token>`, wherever the service is mounted. */
+/** Returns `pay/<token>`, regardless of the path prefix of the service. */
 function paymentPath(): string {
   return location.pathname.split('/').slice(-2).join('/');
 }
@@ -116,7 +116,7 @@ function isTouched(): boolean {
 }
 
 /**
- * Offers this site's own wallet first, because it needs no installation. The QR code is drawn on
+ * Offers this site's own wallet first, because it needs no installation. Draws the QR code on
  * request.
  */
 function NoWallet(): ReactNode {
@@ -142,7 +142,8 @@ function NoWallet(): ReactNode {
 }
 
 /**
- * Offers the ways to pay: with this site's wallet if there is one, otherwise with the browser's.
+ * Offers the ways to pay: with this site's wallet if the browser has one, otherwise with the
+ * browser's wallet.
  */
 function Ways({ step, payment }: { step: OpenStep; payment: Payment }): ReactNode {
   const vault = useKept('vault');

@@ -52,7 +52,7 @@ function linkShot(
             const json = { ...link, merchant: { ...link.merchant, name: merchant } };
             await route.fulfill({ response, json });
           } catch {
-            // The window closed while the page was still polling.
+            // The window was closed while the page was still polling.
           }
         });
       }

@@ -10,7 +10,7 @@ import type { Message } from './message.ts';
 
 /** The interval at which the page polls the payment's state. */
 const POLL_MS = 1_500;
-/** Delay before the same request is sent again after no response. */
+/** Delay before a request without a response is sent again. */
 const RETRY_MS = 2_000;
 
 /** A wallet that can sign: this site's own or an injected one. */
@@ -34,15 +34,17 @@ export interface Payment {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** True if the refusal is temporary. It says nothing about the same request sent earlier. */
+/**
+ * True if the refusal is temporary. It shows nothing about the same request that was sent earlier.
+ */
 function isForNow(answer: Answer<unknown>): boolean {
   return answer.is === 'refused' && (answer.status === 429 || answer.status >= 500);
 }
 
 /**
- * Sends until the result is known. The same signature always returns the first response.
- * @param wasSent True if an earlier send may have arrived. Then not even a missing network proves
- * that it did not.
+ * Sends the signature until the result is known. The same signature always gets the first response.
+ * @param wasSent True if an earlier send may have arrived. In that case, even a missing network
+ * does not prove that it did not arrive.
  */
 async function sendUntilKnown(api: PayApi, signed: Signed, wasSent = false) {
   let mayHaveArrived = wasSent;
@@ -98,7 +100,7 @@ async function messageNow(
   return { message };
 }
 
-/** After a reload, sends the stored signature again until there is a response. */
+/** After a reload, sends the stored signature again until the service responds. */
 async function resume(
   api: PayApi,
   { signed, left }: { readonly signed: Signed; readonly left: AbortSignal },
@@ -135,8 +137,8 @@ function useFollowing(api: PayApi, { isOver, reload, dispatch }: Following): voi
     const signed = api.sent?.() ?? null;
     if (signed === null) follow();
     else {
-      // Follow the stored signature instead: the payment's public view would end the wait for this
-      // tab's own response.
+      // Follows the stored signature instead: the payment's public state would end the wait for
+      // this tab's own response.
       void resume(api, { signed, left: leaving.signal }, dispatch).then(() => {
         if (!leaving.signal.aborted) follow();
       });
@@ -148,7 +150,7 @@ function useFollowing(api: PayApi, { isOver, reload, dispatch }: Following): voi
   }, [api, isOver, reload, dispatch]);
 }
 
-/** Runs the payment. @param tip `null` until one is chosen, or if no tip is offered. */
+/** Runs the payment. @param tip `null` until the payer has chosen, or if no tip is offered. */
 export function usePayment(api: PayApi, tip: bigint | null): Payment {
   const [step, dispatch] = useReducer(next, START);
   const offset = useRef(0);

@@ -21,7 +21,7 @@ interface Session {
   readonly namespaces: Readonly<Record<string, { readonly accounts: readonly string[] }>>;
 }
 
-/** The part of the library's client that we use (src/web/walletconnect). */
+/** The part of the library's client that the page uses (src/web/walletconnect). */
 export interface RelayClient {
   connect(asked: {
     readonly optionalNamespaces: Readonly<Record<string, object>>;
@@ -39,7 +39,7 @@ interface Library {
   readonly SignClient: { init(options: object): Promise<RelayClient> };
 }
 
-/** Keeps the library's data in memory, so that no session stays in this browser. */
+/** Keeps the library's data in memory, so that no session remains in this browser. */
 function memory() {
   const kept = new Map<string, unknown>();
   return {
@@ -52,7 +52,7 @@ function memory() {
 }
 
 /**
- * Loads the library. A page creates only one client, because a second one would receive the same
+ * Loads the library. A page creates only one client, because a second client would receive the same
  * messages.
  */
 export async function openClient(): Promise<RelayClient> {
@@ -73,7 +73,8 @@ export async function openClient(): Promise<RelayClient> {
       icons: [fromRoot('icons/tapline.svg').href],
     },
   });
-  // The library's verification loads a third-party frame, which the page's CSP forbids.
+  // Disabled, because the library's verification loads a third-party frame, which the page's CSP
+  // forbids.
   client.core.verify.register = async () => '';
   return client;
 }
@@ -126,7 +127,7 @@ export async function inviteWallet(client: RelayClient, chain: number): Promise<
         try {
           return (await orRefused(client.request({ topic, chainId, request }))) as Hex;
         } finally {
-          // Failure is harmless: the session then simply expires on the wallet's side.
+          // Ignores a failure: the session then expires on the wallet's side.
           client.disconnect({ topic, reason: ENDED }).catch(() => {});
         }
       },

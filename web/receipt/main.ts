@@ -5,8 +5,8 @@ import { t } from '../ui/text/t.ts';
 import { type Verdict, verify } from './verify.ts';
 
 /**
- * Returns the verdict in words. The page works without this script, which only verifies the payment
- * on chain and prints.
+ * Describes the verdict. The page works without this script, which only verifies the payment on
+ * chain and prints.
  */
 
 function words(verdict: Verdict): readonly [string, string] {
@@ -35,7 +35,7 @@ const print = document.getElementById('print');
 if (print !== null) {
   print.hidden = false;
   print.addEventListener('click', () => window.print());
-  // A till that wants to print the receipt opens it with this fragment.
+  // A till that prints the receipt opens it with this fragment.
   if (location.hash === '#print') window.addEventListener('load', () => window.print());
 }
 void check();

@@ -22,7 +22,7 @@ type Show = (window: TestWindow) => Promise<void>;
 
 const opened: Show = ({ page }) => page.getByText('Where it is on the chain').click();
 
-/** Emulates a print on an 80 mm roll. */
+/** Emulates printing on an 80 mm roll. */
 const printed: Show = ({ page }) => page.emulateMedia({ media: 'print' });
 
 function shot(

@@ -8,7 +8,7 @@ export type Verdict =
   | { readonly kind: 'proven' }
   /** The field that differs on chain. */
   | { readonly kind: 'differs'; readonly what: string }
-  /** The node did not answer, or does not know the transaction. */
+  /** The node did not respond, or does not know the transaction. */
   | { readonly kind: 'unknown' };
 
 interface Log {
@@ -69,7 +69,7 @@ function compare(receipt: Receipt, log: Log): Verdict {
   return isPayer ? { kind: 'proven' } : { kind: 'differs', what: 'payer' };
 }
 
-/** Queries the chain directly, not the server that this page came from. */
+/** Queries the chain directly, not the server from which this page came. */
 export async function verify(receipt: Receipt, url: string): Promise<Verdict> {
   const { proof } = receipt;
   const ask = nodeAt(url);

@@ -1,9 +1,9 @@
 import type { TestWindow } from '../testing/browser.ts';
 
-/** Changes to the test network's data, with which a test falsifies it in the browser. */
+/** Ways in which a test falsifies the test network's data in the browser. */
 export type Change = 'short' | 'other chain' | 'no contract' | 'silent';
 
-/** Held assets, amount owed to merchants, and fees. */
+/** Assets held, amount owed to merchants, and fees. */
 const SHORT = [1_999_999n, 2_000_000n, 10_000n];
 
 function answerTo(change: Change, method: string, data: string): string | null {

@@ -13,7 +13,7 @@ export type Verdict =
   /** True if the contract's balance covers its debts. */
   | { readonly kind: 'covered'; readonly holdings: Holdings }
   | { readonly kind: 'short'; readonly holdings: Holdings }
-  /** The node serves another chain, or there is no such contract on it. */
+  /** The node serves another chain, or the chain has no such contract. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'unknown' };
 
@@ -25,7 +25,7 @@ export interface Contract {
 /** Merchants per call. Nodes allow enough gas for several thousand. */
 const PAGE = 1_000;
 
-/** Calls a view. @returns the words of the answer, empty if there is no such contract. */
+/** Calls a view. @returns the words of the response; empty if there is no such contract. */
 async function read(
   ask: AskNode,
   { to, data, block }: { readonly to: string; readonly data: string; readonly block: string },
@@ -58,7 +58,7 @@ async function sum(
 }
 
 /**
- * Queries the chain directly, not the server that the page came from, and sums up all merchants.
+ * Queries the chain directly, not the server from which the page came, and adds up all merchants.
  */
 export async function addUp({ chain_id, settlement }: Contract, node: string): Promise<Verdict> {
   const ask = nodeAt(node);

@@ -3,7 +3,7 @@ import '../receipt/receipt.css';
 import { usdcWords } from '../ui/elements.ts';
 import { addUp, type Contract, type Holdings, type Verdict } from './holdings.ts';
 
-/** The page works without this script, which only queries the chains and sums up. */
+/** Queries the chains and adds up the amounts. The page works without this script. */
 
 type Network = Contract & { readonly network: string };
 
@@ -49,7 +49,7 @@ async function check(network: Network, id: string): Promise<void> {
 const told = document.getElementById('solvency')?.textContent;
 const { networks } = JSON.parse(told || '{"networks":[]}') as { networks: readonly Network[] };
 for (const network of networks) {
-  // The current contract carries the network's name; earlier ones add a number.
+  // The current contract has the network's name; earlier ones have a number after it.
   const place = networks.filter((one) => one.network === network.network).indexOf(network);
   void check(network, place === 0 ? network.network : `${network.network}-${place}`);
 }

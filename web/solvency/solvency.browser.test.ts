@@ -6,7 +6,7 @@ import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { postAsMerchant } from '../testing/till.ts';
 import { alterHoldings } from './altered-holdings.ts';
 
-/** The script only needs a hash function and a few calls. */
+/** Maximum size: the script needs only a hash function and a few calls. */
 const BUDGET_BYTES = 13_000;
 
 let shared: SharedSandbox;

@@ -22,8 +22,8 @@ function visitAt(token: string): string | undefined {
 
 /**
  * Shows the page of a tag. A tag with a chip appends a one-time message to its URL, which is
- * verified and then removed from the address bar. If the check fails, the page continues as for a
- * plain tag.
+ * verified and then removed from the address bar. If the check fails, the page continues like that
+ * of a plain tag.
  */
 export async function showTag(token: string): Promise<void> {
   const { search, pathname } = location;
@@ -37,7 +37,7 @@ export async function showTag(token: string): Promise<void> {
   try {
     sessionStorage.setItem(STAY + token, answer.value.visit);
   } catch {
-    // Without storage the page shows the shop and the amount only.
+    // Without storage the page shows only the shop and the amount.
   }
 }
 
@@ -73,7 +73,8 @@ function readKept(): Kept | null {
 }
 
 /**
- * Returns the payment at this tag that this tab has signed and that has no response yet, or `null`.
+ * Returns the payment at this tag for which this tab has sent a signature without receiving a
+ * response, or `null`.
  */
 export function sentAt(token: string): string | null {
   const kept = readKept();
@@ -105,7 +106,7 @@ export function tagApi(token: string, reference: string): PayApi {
       const body = { payment: reference, from, signature, tip_amount: numberOf(tip) };
       const path = `${pathOf(token)}/authorization`;
       const answer = await api<TagOutcome>({ method: 'POST', path, body });
-      // Only the signer learns the receipt, so poll with the signature until it is known.
+      // Only the signer gets the receipt, so poll with the signature until the receipt is known.
       if (answer.is === 'done' && answer.value.status === 'processing') return { is: 'unknown' };
       if (answer.is === 'done' || answer.is === 'refused') keep(null);
       return answer;

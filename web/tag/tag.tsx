@@ -24,7 +24,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 async function watch(token: string, signal: AbortSignal, show: (seen: Seen) => void) {
   await showTag(token);
   let tag: Tag | null = null;
-  // The first poll returns at once, so that the page has something to show.
+  // The first poll returns immediately, so that the page has something to show.
   let wait = 0;
   while (!signal.aborted) {
     const asked = performance.now();
@@ -91,7 +91,7 @@ function OnePayment(props: {
   return <Paying api={api} onOthers={onOthers} />;
 }
 
-/** The page behind the sticker on the counter: shows the till's current payment. */
+/** The page behind the sticker on the counter, which shows the till's current payment. */
 export function TagPage({ token }: { readonly token: string }): ReactNode {
   const { seen, wait } = useTag(token);
   return (

@@ -23,7 +23,7 @@ export interface TestWindow {
   idle(): Promise<void>;
   /**
    * Fails on serious or critical axe findings, on visible text that only programs understand
-   * (except on pages for developers), and on positioned table rows.
+   * (except on pages for developers), and on table rows with a `position`.
    */
   checkAccessibility(): Promise<void>;
   /** Fails on console problems, except those that a broken network causes. */
@@ -43,8 +43,8 @@ export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 export const NARROW = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
 
 /**
- * Returns the looks in which a journey runs: the first in `npm test`, each of them in the long run
- * (test/long/looks.test.ts).
+ * Returns the looks in which a journey runs: only the first in `npm test`, and all of them in the
+ * long run (test/long/looks.test.ts).
  */
 export function looksToRun<Look>(looks: readonly Look[]): readonly Look[] {
   return process.env.ALL_LOOKS === '1' ? looks : looks.slice(0, 1);
@@ -68,8 +68,8 @@ interface AxeFinding {
 }
 
 /**
- * Waits until transitions have finished, because colors are checked. Endless animations are not
- * awaited.
+ * Waits until transitions have finished, because the check reads colors. Does not wait for endless
+ * animations.
  */
 const SETTLED = `Promise.all(document.getAnimations()
   .filter(({ effect }) => effect?.getComputedTiming().iterations !== Infinity)
@@ -111,7 +111,7 @@ const IDLE_WITHIN_MS = 30_000;
 
 /**
  * Returns a function that waits until traffic has ended. Playwright's `networkidle` never fires on
- * a page with an event stream, which has no end.
+ * a page with an event stream.
  */
 function followTraffic(page: Page): () => Promise<void> {
   const pending = new Set<Request>();
@@ -165,13 +165,18 @@ async function watchedWindow(context: BrowserContext): Promise<TestWindow> {
   };
 }
 
-/** A device of its own: its storage is on the disk, and stays when the browser ends. */
+/**
+ * A window with a separate profile: its storage is on the disk and remains when the browser ends.
+ */
 export interface TestDevice extends TestWindow {
-  /** Ends the browser with SIGKILL: none of its processes can finish what it was doing. */
+  /** Kills the browser with SIGKILL: none of its processes can finish its work. */
   kill(): Promise<void>;
 }
 
-/** Starts a browser whose storage is in this folder. Another one can continue after its end. */
+/**
+ * Starts a browser with its storage in this folder. A later browser can continue with the same
+ * folder.
+ */
 export async function openDevice(
   folder: string,
   options: BrowserContextOptions = DESKTOP,
@@ -181,8 +186,8 @@ export async function openDevice(
 }
 
 /**
- * Opens the run's shared Chromium, or a private one if a file runs by itself. Each window has its
- * own storage, like a separate device. If translation is on, problems appear in the console.
+ * Opens the run's shared Chromium, or a private one if the file runs alone. Each window has its own
+ * storage, like a separate device. If translation is on, its problems appear in the console.
  */
 export async function openBrowser({
   translates = process.env[TRANSLATION_SETTING] === '1',

@@ -10,7 +10,7 @@ export interface Stage extends Scene {
   change(route: string, changes: object): Promise<void>;
 }
 
-/** Changes responses. Requests that the page sends while its window closes get none. */
+/** Changes responses. Requests that the page sends while its window closes get no response. */
 async function changeAnswers({ page }: TestWindow, route: string, changes: object): Promise<void> {
   await page.route(route, async (asked) => {
     try {

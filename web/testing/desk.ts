@@ -5,7 +5,7 @@ import type { Download } from 'playwright-core';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { TestWindow } from './browser.ts';
 
-/** Signs in with the sandbox's user on the requested page. */
+/** Signs in as the sandbox's user, starting from the requested page. */
 export async function signInAt(
   { page }: TestWindow,
   { sandbox, path }: { readonly sandbox: SandboxFile; readonly path: string },
@@ -31,7 +31,7 @@ export async function textOf(download: Download): Promise<string> {
 export interface Sale {
   readonly intent: string;
   readonly orderId: string;
-  /** Empty if the payment was declined. */
+  /** The payment's id; empty if the payment was declined. */
   readonly payment: string;
 }
 

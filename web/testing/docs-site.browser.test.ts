@@ -102,7 +102,7 @@ test('one language is shown, and the choice applies to other pages', async () =>
   await window.checkAccessibility();
   await page.reload();
   assert.equal(await python.isVisible(), true);
-  // A page without the chosen language shows its first one until the user picks another.
+  // A page that lacks the chosen language shows its first language until the user picks another.
   await tabs.getByRole('button', { name: 'Go', exact: true }).click();
   await page.goto(`${shared.sandbox.web_url}/docs/api/refunds`);
   assert.deepEqual(new Set(await chosen()), new Set(['curl']));

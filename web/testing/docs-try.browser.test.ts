@@ -53,7 +53,7 @@ async function formBelow({ page }: TestWindow, address: string, heading: string)
   return { form, address: field, send };
 }
 
-/** Waits until the sale is on chain; before that it cannot be refunded. */
+/** Waits until the sale is on the chain, because it cannot be refunded earlier. */
 async function untilPaid(): Promise<void> {
   const { base_url: base, test: mode } = shared.sandbox;
   for (;;) {
@@ -158,7 +158,7 @@ test('a live key is never sent, whatever the network says; strangers see no butt
   assert.equal(status, 'Not sent');
   assert.equal(text, 'Only a sandbox on this computer takes requests from this page.');
   assert.deepEqual(sent, []);
-  // Uses another host name for this machine, which counts as a different machine.
+  // Uses another host name of this machine, which counts as a different machine.
   await page.goto(`${at.replace('127.0.0.1', 'localhost.')}/docs/api/balance`);
   await page.getByRole('button', { name: /^Copy/ }).first().waitFor();
   assert.equal(await page.getByRole('button', { name: 'Try it' }).count(), 0);

@@ -3,7 +3,7 @@ import type { TextLanguage } from '#core/languages.ts';
 import { messageOf, TEXT_KEYS } from '#texts/catalog.ts';
 import { TESTED_LANGUAGE } from './tested-language.ts';
 
-/** Returns the texts of the catalog, and the parts of those that have values. */
+/** Returns the catalog's texts; for texts with values, returns their parts. */
 function textsOf(language: TextLanguage): Set<string> {
   const messages = [...TEXT_KEYS].map((key) => messageOf(language, key));
   const parts = messages.flatMap((message) =>
@@ -12,7 +12,7 @@ function textsOf(language: TextLanguage): Set<string> {
   return new Set(parts.map((part) => withoutIsolates(part).trim()));
 }
 
-/** Returns the texts that are English ones of the catalog, and none of the tested language. */
+/** Returns the shown texts that are in the English catalog and not in the tested language's. */
 export function englishLeftIn(shown: readonly string[]): string[] {
   const [english, own] = [textsOf('en'), textsOf(TESTED_LANGUAGE)];
   return shown.filter((text) => english.has(text) && !own.has(text));

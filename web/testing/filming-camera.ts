@@ -6,7 +6,8 @@ function rowsOf(text: string | null): boolean[][] {
 }
 
 /**
- * Adds a camera that films real codes, to a browser without a decoder, such as Safari and Firefox.
+ * Adds a camera that films real codes, to a browser without a built-in decoder, such as Safari and
+ * Firefox.
  */
 export async function addFilmingCamera(page: Page, text: string | null = null): Promise<void> {
   await page.addInitScript((first) => {
@@ -41,7 +42,7 @@ export async function addFilmingCamera(page: Page, text: string | null = null): 
   }, rowsOf(text));
 }
 
-/** Holds a QR code of this text in front of the camera. */
+/** Shows a QR code of this text to the camera. */
 export async function film(page: Page, text: string): Promise<void> {
   await page.evaluate((rows) => {
     const { filmed } = window as unknown as { filmed: { rows: boolean[][] } };

@@ -3,7 +3,9 @@ import { present } from '#core/assert.ts';
 import { contentOf, recordsOf } from '../data/ndef.ts';
 import type { Thing } from '../terminal/counter/field.ts';
 
-/** Returns the URL that the chip shows a reader. It contains the answer to the last command. */
+/**
+ * Returns the URL that a reader gets from the chip. It contains the response to the last command.
+ */
 function addressOf(chip: Thing): string {
   const [record] = recordsOf(present(chip.message(), 'a message')) ?? [];
   return contentOf(present(record, 'a record')) ?? '';
@@ -34,7 +36,7 @@ export async function addChipDialog(page: Page, chip: Thing): Promise<void> {
   });
 }
 
-/** Simulates Chrome on Android with the chip held to it all the time. */
+/** Simulates Chrome on Android with the chip held to the phone all the time. */
 export async function addHeldChip(page: Page, chip: Thing): Promise<void> {
   await page.exposeFunction('chipShows', () => addressOf(chip));
   await page.exposeFunction('chipHears', (command: number[]) =>

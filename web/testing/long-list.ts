@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
-/** Four pages of fifty: as many as three screens can overlap, plus the one with the focus. */
+/**
+ * Maximum number of rendered rows: four pages of fifty. Three screens of rows overlap at most three
+ * pages, and the focused page stays rendered.
+ */
 export const MOST_DRAWN = 200;
 
 export interface ListOnPage {
@@ -13,7 +16,7 @@ export interface ListOnPage {
 
 export interface Drawn {
   readonly rows: readonly (readonly [index: number, name: string])[];
-  /** The number of rows; -1 while the end is unknown. */
+  /** The number of rows; -1 while the list's end is unknown. */
   readonly count: number;
   readonly bottomPx: number;
 }

@@ -1,14 +1,17 @@
 import type { Page } from 'playwright-core';
 import { DAY_MS } from '#core/durations.ts';
 
-/** Returns fake statistics of a shop's month, for screenshots that would otherwise need weeks. */
+/**
+ * Returns made-up statistics of a shop's month, for screenshots that would otherwise need weeks of
+ * sales.
+ */
 
 const ATOMS = 1_000_000;
-/** Relative sales by weekday, from Sunday: Sundays are quiet and Fridays busy. */
+/** Relative sales by weekday, starting with Sunday: Sundays are quiet and Fridays busy. */
 const BUSY = [0.35, 0.8, 0.85, 0.9, 1, 1.5, 1.3] as const;
 
 /**
- * Returns a pseudo-random number between 0 and 1 that depends on the input only, because
+ * Returns a pseudo-random number between 0 and 1 that depends only on the input, because
  * screenshots are compared.
  */
 export function drawn(from: number): number {
@@ -21,7 +24,7 @@ interface DayOfShop {
   readonly [figure: string]: unknown;
 }
 
-/** Returns statistics for the last days up to today, which is half over. */
+/** Returns statistics for the last `count` days. The last one is today, which is half over. */
 export function daysOfShop(count: number, now: number = Date.now()): readonly DayOfShop[] {
   return Array.from({ length: count }, (_, ago) => {
     const at = new Date(now - ago * DAY_MS);

@@ -4,7 +4,7 @@ import type { Page, Route } from 'playwright-core';
 export interface Fault {
   /** The number of requests affected so far. */
   readonly met: number;
-  /** Ends the fault: later requests pass, and held ones continue. */
+  /** Ends the fault: later requests pass, and held requests continue. */
   end(): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ async function meetRequests(page: Page, what: RegExp, meet: Meet): Promise<Fault
   let met = 0;
   const handler = async (route: Route) => {
     met++;
-    // The page may have closed and no longer need the response.
+    // The page may have closed and may no longer need the response.
     await meet(route).catch(() => {});
   };
   await page.route(what, handler);

@@ -27,7 +27,7 @@ export async function grantStorage({
   const session = await context.newCDPSession(page);
   const { targetInfo } = await session.send('Target.getTargetInfo');
   const { browserContextId } = targetInfo;
-  // The one context of a device is the browser's own, which cannot be named.
+  // A device has only the browser's default context, which has no id.
   const isNamed = browserContextId !== undefined && !('kill' in window);
   await session.send('Browser.grantPermissions', {
     permissions: ['durableStorage'],
@@ -44,7 +44,7 @@ export interface OfflineWindow extends TillWindow {
   cut(): Promise<void>;
 }
 
-/** Opens a till that may sell offline, with the app stored and its shift begun. */
+/** Opens a till that may sell offline, after the app is stored and its shift has started. */
 export async function openOfflineTill(
   { sandbox, browser, db }: OwnStage,
   {
@@ -67,7 +67,10 @@ export async function openOfflineTill(
   return startOfflineTill(window, { sandbox, terminal });
 }
 
-/** Pairs a till and begins its shift. Afterwards it has stored the app and the service's terms. */
+/**
+ * Pairs a till and starts its shift. Afterwards the till has stored the app and the service's
+ * terms.
+ */
 export async function startOfflineTill(
   window: TestWindow,
   { sandbox, terminal }: { readonly sandbox: SandboxFile; readonly terminal: TestTerminal },
@@ -122,7 +125,7 @@ export function offlineControls(window: TestWindow, terminal: TestTerminal): Off
   };
 }
 
-/** Brings the till back to its keypad, whatever it shows. */
+/** Returns the till to its keypad, from any screen. */
 export async function toKeypad(till: OfflineWindow): Promise<void> {
   const accepted = till.result('Accepted offline');
   const next = async () => {
@@ -132,7 +135,7 @@ export async function toKeypad(till: OfflineWindow): Promise<void> {
   while (true) {
     await till.amount.or(till.cancel).or(accepted).first().waitFor();
     if (await till.amount.isVisible()) return;
-    // It may show something else by now.
+    // By now the till may show another screen.
     await next().catch((error: Error) => {
       if (!/Timeout/.test(error.message)) throw error;
     });
@@ -148,7 +151,7 @@ export async function signRequest(account: PrivateKeyAccount, text: string): Pro
   return writeAnswer(answerTo(request, { from, signature }));
 }
 
-/** Stores sales as if the till had accepted them, with its own key. */
+/** Stores sales as if the till had accepted them, encrypted with the till's own key. */
 export function putSales(page: Page, sales: readonly HeldSale[]): Promise<void> {
   return page.evaluate(async (all) => {
     const done = <T>(request: IDBRequest<T>) =>
@@ -172,7 +175,7 @@ export function putSales(page: Page, sales: readonly HeldSale[]): Promise<void> 
   }, sales);
 }
 
-/** Reads the sales that the till stores, with its own key. */
+/** Reads the sales that the till has stored, with the till's own key. */
 export function heldSales(page: Page): Promise<readonly HeldSale[]> {
   return page.evaluate(async () => {
     const done = <T>(request: IDBRequest<T>) =>

@@ -60,7 +60,7 @@ export async function fund(
   await createPublicClient({ transport, pollingInterval: 100 }).waitForTransactionReceipt({ hash });
 }
 
-/** An injected wallet (EIP-1193): a stub in the page, with a real key and the real chain. */
+/** An injected wallet (EIP-1193): simulated in the page, with a real key and the real chain. */
 export interface InjectedWallet {
   readonly account: PrivateKeyAccount;
   /** The requests it received, in order. */
@@ -68,7 +68,7 @@ export interface InjectedWallet {
   /** True if the user declines the next signature. */
   refuse: boolean;
   chainId: number;
-  /** Overrides the balance that the wallet's own node reports. */
+  /** Replaces the balance that the wallet's own node reports. */
   told: bigint | null;
   /** True if it can switch to the payment's chain. */
   canSwitch: boolean;

@@ -14,7 +14,7 @@ const SHIFTS = `new Promise((resolve) => {
     type: 'layout-shift',
     buffered: true,
   });
-  // Without any there is no call.
+  // Resolves even if nothing shifts, when the observer is never called.
   setTimeout(() => resolve([]), 200);
 }).then((entries) =>
   entries
@@ -25,7 +25,7 @@ const SHIFTS = `new Promise((resolve) => {
     })),
 )`;
 
-/** Fails if anything on this page has shifted since it was opened without user input. */
+/** Fails if anything on this page has shifted without user input since the page was opened. */
 export async function checkStill({ page }: TestWindow): Promise<void> {
   assert.deepEqual(await page.evaluate(SHIFTS), [], new URL(page.url()).pathname);
 }

@@ -4,20 +4,20 @@ import type { Page } from 'playwright-core';
 /** Screens for customers and cashiers. */
 const PLAIN = /^\/(terminal|wallet|pay|receipts)(\/|$)/;
 /**
- * Dashboard and console. They show ids and addresses where users work with them, but no other
- * codes.
+ * Paths of dashboard and console. They show ids and addresses where users work with them, but no
+ * other codes.
  */
 const DESK = /^\/(dashboard|operator)(\/|$)/;
 /**
- * Pages that may contain API terms: those for developers, alarms as the runbook names them, and a
- * payment in the operator console with its requests and events.
+ * Pages that may contain API terms: those for developers, alarms with their names from the runbook,
+ * and a payment in the operator console with its requests and events.
  */
 const OF_PROGRAMS =
   /^\/(dashboard\/(api-keys|webhooks|events|request-log)|operator\/(alarms|support))(\/|$)/;
 /** Pages whose purpose is to compare addresses letter by letter. */
 const COMPARING = ['/wallet/contracts', '/wallet/take-back'];
 /**
- * Elements that are not checked: test passes have the names in `sandbox.json`, and `code` is copied
+ * Elements that are not checked. Test passes have the names of `sandbox.json`, and `code` is copied
  * or compared verbatim.
  */
 const LEFT_OUT = 'script, style, option, textarea, code, pre, .unseen, .amount-exact';
@@ -51,14 +51,14 @@ function problemsOf({ text, isHeadline }: SeenText, isReceipt: boolean): string[
   const read = isReceipt ? text.replace(PAYER, '') : text;
   const problems: string[] = [];
   if (/_/.test(read)) problems.push(`an underscore: ${text}`);
-  // An order ID may end like the start of an address, hence the word boundary.
+  // An order id may contain the start of an address, hence the word boundary.
   if (/\b0x[0-9a-f]/i.test(read)) problems.push(`an address: ${text}`);
   if (/\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}\b/.test(read)) problems.push(`an id: ${text}`);
   if (isHeadline && /\.\d{3}/.test(read)) problems.push(`more than two decimals: ${text}`);
   return problems;
 }
 
-/** Ids, whole or shortened, email addresses and URLs. */
+/** Matches ids (whole or shortened), email addresses and URLs. */
 const NAMED = /\b[a-z]{2,5}_\w{6,}…?\w*|\S+@\S+|\bhttps?:\S+/g;
 /**
  * Matches codes such as `no_worker`. Capitals are excluded, because a random order ID may contain
@@ -66,7 +66,7 @@ const NAMED = /\b[a-z]{2,5}_\w{6,}…?\w*|\S+@\S+|\bhttps?:\S+/g;
  */
 const CODE = /\b[a-z]+(?:_[a-z]+)+\b/;
 /**
- * Matches names such as `createAccount`. Our generated order IDs have only eight characters, so
+ * Matches names such as `createAccount`. The service's own order ids have only eight characters, so
  * they do not match.
  */
 const CAMEL = /\b(?=[a-zA-Z]{10,}\b)[a-z]{3,}(?:[A-Z][a-z]+)+\b/;

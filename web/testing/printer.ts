@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** What the fake printer has received. */
+/** The data that the fake printer has received. */
 export interface Printed {
   /** In hex. */
   readonly jobs: string[];
@@ -8,8 +8,8 @@ export interface Printed {
 }
 
 /**
- * Fakes a printer at a Web Serial port; runs in the page. The user chooses it once, and it rejects
- * a second open while it is open.
+ * Simulates a printer at a Web Serial port; runs in the page. The user chooses it once. While it is
+ * open, it rejects another open.
  */
 export function addPrinter(): void {
   const printed = { jobs: [] as string[], paper: true };

@@ -22,6 +22,6 @@ export async function openPseudoDashboard(
   await control(window, 'Email').fill(sandbox.dashboard.email);
   await control(window, 'Password').fill(sandbox.dashboard.password);
   await control(window, 'Sign in').click();
-  // Checks only that it exists, because on a small screen it is at the end of the page.
+  // Checks only that the button exists, because on a small screen it is at the end of the page.
   await control(window, 'Sign out').waitFor({ state: 'attached' });
 }

@@ -14,7 +14,7 @@ const ENGLISH = '/[A-Za-z]{2}/';
  */
 const UNTRANSLATED = `((names) => {
   const found = [];
-  // A title is translated as a whole or not at all, whatever names are in it.
+  // A title is translated as a whole or not at all, whatever names it contains.
   const isFixed = (element) =>
     element.closest('[translate="no"], title, script, style, textarea') !== null;
   const note = (words) => {
@@ -36,8 +36,8 @@ const UNTRANSLATED = `((names) => {
 })`;
 
 /**
- * Finds amounts and hashes that a translator could change, or that lack their own text direction on
- * a right-to-left page.
+ * Finds amounts and hashes that a translator could change, or that have no text direction of their
+ * own on a right-to-left page.
  */
 const UNKEPT = `(() => {
   const found = [];
@@ -53,7 +53,9 @@ const UNKEPT = `(() => {
   return found;
 })()`;
 
-/** Finds elements whose text leaves the window, and the page's horizontal overflow in px. */
+/**
+ * Finds elements whose text extends beyond the window, and the page's horizontal overflow in px.
+ */
 const OVERFLOWING = `(() => {
   const { clientWidth, scrollWidth } = document.documentElement;
   const found = scrollWidth > clientWidth ? ['the page: ' + (scrollWidth - clientWidth)] : [];
@@ -61,18 +63,19 @@ const OVERFLOWING = `(() => {
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
     const holder = text.parentElement;
     if (text.data.trim() === '' || !holder.checkVisibility()) continue;
-    // For screen readers, and what scrolls by itself.
+    // Skips text for screen readers, and elements that scroll.
     if (holder.closest('.unseen, pre, script, style, [popover]') !== null) continue;
-    // Heads of tables whose rows stand in pairs.
+    // Skips the visually hidden headers of tables that show each row as label–value pairs on small
+    // screens.
     if (holder.closest('thead')?.clientWidth <= 1) continue;
     const range = document.createRange();
     range.selectNodeContents(text);
-    // Of a long id its beginning is shown, as far as there is room.
+    // A long id may be cut off on purpose, to fit the available space.
     const isCut = getComputedStyle(holder).textOverflow === 'ellipsis';
     const { left, right, width } = (isCut ? holder : range).getBoundingClientRect();
     if (width > 0 && (left < -1 || right > clientWidth + 1)) found.push(text.data);
   }
-  // What makes a page scroll need not be a text.
+  // Elements without text can overflow too, so they are listed as well.
   for (const element of found.length === 0 ? [] : document.body.querySelectorAll('*')) {
     const { left, right } = element.getBoundingClientRect();
     if (left < -1 || right > clientWidth + 1) found.push(element.outerHTML.slice(0, 120));
@@ -85,10 +88,10 @@ const LARGE = `document.documentElement.style.fontSize = '200%'`;
 const USUAL = `document.documentElement.style.fontSize = ''`;
 
 /**
- * Checks that the open page is fully in the tested language (the pseudo-language unless set), that
+ * Checks that the open page is fully in the tested language (by default the pseudo-language), that
  * nothing overflows even at twice the font size, and that axe finds nothing serious.
- * @param names Names of the shop that attributes may contain, since no part of an attribute can be
- * kept from translators.
+ * @param names Names of the shop that attributes may contain, because translators may change any
+ * part of an attribute.
  */
 export async function checkPseudoLanguage(
   window: TestWindow,

@@ -7,16 +7,16 @@ import { addTestTerminal, intentsOf, openTill, postAsMerchant } from './till.ts'
 import { readyWallet } from './wallet.ts';
 
 /**
- * `npm run shots -- readme`: takes the pictures of README.md and the guides, in a shop with days of
- * sales (`shop-days.ts`), and writes them to docs/images.
+ * `npm run shots -- readme`: takes the pictures for README.md and the guides, in a shop with days
+ * of sales (`shop-days.ts`), and writes them to docs/images.
  */
 const OUT = path.join(import.meta.dirname, '../../docs/images');
-/** Limit for all README pictures together, so that the page loads on a slow connection. */
+/** Maximum size of all README pictures together, so that the page loads on a slow connection. */
 const MOST_BYTES = 300_000;
 const TABLET = { width: 1024, height: 700 };
 const PHONE = { width: 390, height: 780 };
 const DESK = { width: 1280, height: 800 };
-/** Lets late layout and animations finish. */
+/** Pause for late layout and animations. */
 const SETTLE_MS = 400;
 
 interface Size {
@@ -43,7 +43,7 @@ async function compose(browser: TestBrowser, name: string, screens: readonly str
   await window.close();
 }
 
-/** Shows one sale from both sides: the terminal beside the wallet that paid. */
+/** Takes a picture of one sale from both sides: the terminal beside the wallet that paid. */
 async function takeSale({ browser, sandbox }: Scene): Promise<void> {
   const { wallet, pass } = await readyWallet(browser, sandbox);
   const terminal = await addTestTerminal(sandbox, 'Window');

@@ -9,7 +9,7 @@ export interface ReceiptChanges {
 
 const SHOWN = /<main>.*<script type="application\/json" id="receipt">(.*?)<\/script>/s;
 
-/** Shows receipts in this window with these fields changed. */
+/** Changes these fields in the receipts that this window shows. */
 export async function alterReceipts(
   { page }: TestWindow,
   changes: ReceiptChanges,

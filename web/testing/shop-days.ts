@@ -6,20 +6,20 @@ import { payAt } from './desk.ts';
 import { drawn } from './month.ts';
 import { addTestTerminal, postAsMerchant } from './till.ts';
 
-/** Number of sales: more than one page of a list, so that part of the next is filled. */
+/** Number of sales: more than one page of a list, so that the next page is partly filled. */
 const SALES = 90;
 const DAYS = 9;
 const CENT = 10_000;
 /** The terminals. Each handles one sale at a time, so three of them sell in parallel. */
 const COUNTERS = ['Bar', 'Terrace', 'Garden counter'] as const;
 
-/** Every n-th sale has a tip; the constants below work the same way. */
+/** Every n-th sale has a tip. The constants below work in the same way. */
 const TIPPED = 4;
 const DECLINED = 11;
 const REFUNDED = 15;
 const CALLED_OFF = 29;
 
-/** Returns an amount from 2.40 to 31.90, as in a café. */
+/** Returns an amount from 2.40 to 31.90, typical of a café. */
 function amountOf(sale: number): number {
   return (240 + Math.round(drawn(sale) * drawn(sale + 500) * 2_950)) * CENT;
 }
@@ -83,7 +83,7 @@ export async function sellForDays(sandbox: SandboxFile, db: Database): Promise<v
       'sale',
     );
     const daysAgo = DAYS - 1 - Math.floor(sale / (SALES / DAYS));
-    // Spreads them over some hours before now, so that even at midnight the last sales are of today
+    // Spreads the sales over some hours before now. Even at midnight, the last ones are from today
     // or late yesterday.
     const minutesAgo = ((SALES - sale) % (SALES / DAYS)) * 23;
     await moveBack(db, intent, daysAgo * DAY_MS + minutesAgo * 60_000);

@@ -22,7 +22,7 @@ import { SURFACE_LOOKS, SURFACES } from './surfaces.ts';
  */
 const WEB = path.join(import.meta.dirname, '..');
 const OUT = path.join(WEB, '../.shots');
-/** Lets late layout and animations finish. */
+/** Pause for late layout and animations. */
 const SETTLE_MS = 250;
 
 interface AppShots {
@@ -61,13 +61,13 @@ function squeezedText(): string | null {
     const column = text.parentElement?.closest('p, li, td, th, dd, dt, div, h1, h2, h3') ?? null;
     if (column === null || words.length < 12 || !column.checkVisibility()) continue;
     const { width } = column.getBoundingClientRect();
-    // Narrower than a pixel means text for screen readers only.
+    // Text narrower than a pixel is for screen readers only.
     if (width > 1 && width < Number.parseFloat(getComputedStyle(column).fontSize) * 2) return words;
   }
   return null;
 }
 
-/** Checks the screen. @returns its problems in this look. */
+/** Checks the screen in this look. @returns its problems. */
 async function problemsOf(
   { page, checkAccessibility }: TestWindow,
   { forcedColors }: Look,
@@ -79,7 +79,8 @@ async function problemsOf(
   if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`);
   const squeezed = await page.evaluate(squeezedText);
   if (squeezed !== null) problems.push(`hardly a letter fits into a line: “${squeezed}”`);
-  // The user's colors are applied at paint time, so axe would compute colors that no user sees.
+  // In forced-colors mode the user's colors apply at paint time, so axe would check colors that no
+  // user sees.
   if (forcedColors === true) return problems;
   await checkAccessibility().catch((error: Error) => problems.push(error.message));
   return problems;

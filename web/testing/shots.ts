@@ -8,13 +8,13 @@ export interface Scene {
 }
 
 /**
- * One screen that `npm run shots` photographs in every look. Each app exports its own as `SHOTS`
- * from `web/<app>/shots.ts`.
+ * A screen of which `npm run shots` takes pictures in every look. Each app exports its screens as
+ * `SHOTS` from `web/<app>/shots.ts`.
  */
 export interface Shot {
   /** Lower case with hyphens; also the picture's file name. */
   readonly name: string;
-  /** Opens the screen in a window and returns it when the content is visible. */
+  /** Opens the screen in a window, and returns the window once the content is visible. */
   show(scene: Scene): Promise<TestWindow>;
 }
 

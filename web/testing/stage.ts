@@ -52,8 +52,8 @@ export interface OwnStage extends Stage {
 
 /**
  * Opens a private sandbox with its database for one file.
- * @param prepare Sets it up. Another `before` hook would not wait for this one, since hooks start
- * together.
+ * @param prepare Sets the sandbox up. A separate `before` hook could not wait for the sandbox,
+ * because hooks start together.
  */
 export function ownStage(prepare: (stage: OwnStage) => Promise<void> = async () => {}) {
   return kept(async () => {

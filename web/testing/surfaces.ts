@@ -24,7 +24,10 @@ export const SURFACE_LOOKS: readonly Look[] = [
   { name: '1440-dark', width: 1440, height: 900, colorScheme: 'dark' },
 ];
 
-/** Takes a screenshot of a page that only needs its URL. It is ready when this text is visible. */
+/**
+ * Takes a screenshot of a page that needs only its URL. The page is ready when this text is
+ * visible.
+ */
 function addressShot(name: string, path: string, text: string): Shot {
   return {
     name,
@@ -150,7 +153,7 @@ const CUSTOMER: readonly Shot[] = [
       }
       await wallet.goTo(name === 'wallet' ? 'Home' : 'History');
       await wallet.sees('8.1');
-      // Waits until the toasts about these payments are gone.
+      // Waits until the toasts about these payments have disappeared.
       await wallet.page.locator('.toasts:not(:has(*))').waitFor({ state: 'attached' });
       return wallet;
     },

@@ -14,7 +14,7 @@ export interface TestTerminal {
   readonly deviceKey: string;
   /** URL of its tag's page. */
   readonly tagUrl: string;
-  /** Sets its tag up as a chip and creates one. */
+  /** Sets up the terminal's tag as a chip, and creates such a chip. */
   tagChip(): Promise<CardChip>;
   /** Creates a new pairing code. Using it revokes the current key. */
   pairingCode(): Promise<string>;
@@ -111,7 +111,7 @@ function regionOf(page: Page, word: string): Locator {
     .filter({ has: page.getByText(word, { exact: true }) });
 }
 
-/** Opens a till whose shift has begun. */
+/** Opens a till whose shift has started. */
 export async function openTill(
   browser: TestBrowser,
   sandbox: SandboxFile,
@@ -122,7 +122,7 @@ export async function openTill(
   }: {
     readonly terminal: TestTerminal;
     readonly options?: BrowserContextOptions;
-    /** Starts the shift, where people have a PIN. */
+    /** Starts the shift, if the account has cashiers with PINs. */
     readonly start?: (page: Page) => Promise<void>;
   },
 ): Promise<TillWindow> {
@@ -197,7 +197,7 @@ export async function openDisplay({ page, context }: TillWindow): Promise<Page> 
   return opened;
 }
 
-/** Changes how the demo account prices its sales. Use it only in the test's own network. */
+/** Changes how the demo account prices its sales. Use it only in a private sandbox. */
 export async function setShop(
   sandbox: SandboxFile,
   settings: Readonly<Record<string, unknown>>,

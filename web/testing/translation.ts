@@ -4,8 +4,8 @@ import type { BrowserContext } from 'playwright-core';
 export const TRANSLATION_SETTING = 'TAPLINE_TEST_TRANSLATED';
 
 /**
- * Guides contain amounts and ids as examples in sentences. Their code is left alone, as on all
- * pages.
+ * True on guides, which contain amounts and ids as examples in sentences. Their code is left alone,
+ * like on all pages.
  */
 const GUIDES = `/^\\/docs\\b/.test(location.pathname)`;
 
@@ -22,10 +22,10 @@ const SAME_EVERYWHERE = `/${[
 
 /**
  * Simulates a browser's translator without changing words: it replaces each text node with its own
- * elements, at once and on every change of the page. It also replaces text in `translate="no"`,
- * which real translators do not. It logs an error for text that would be wrong for the reader: a
- * text that the page updates where the user no longer sees it, and a language-independent text that
- * the translator was allowed to touch.
+ * elements, immediately and on every change of the page. It also replaces text in `translate="no"`,
+ * which real translators do not. It logs an error for text that would be wrong for the reader: text
+ * that the page updates where the user no longer sees it, and language-independent text that a
+ * translator could change.
  */
 export const TRANSLATE = `(() => {
   const seen = new WeakSet();
@@ -36,7 +36,7 @@ export const TRANSLATE = `(() => {
     }
   });
   const replace = (text) => {
-    // Blanks between elements have no words.
+    // Spaces between elements contain no words.
     if (seen.has(text) || text.parentElement === null || text.data.trim() === '') return;
     const { parentElement } = text;
     if (parentElement.closest('head, script, style, textarea') !== null) return;

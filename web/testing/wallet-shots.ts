@@ -33,7 +33,7 @@ export function visitorShot(name: string, lead: (wallet: WalletWindow) => Promis
 
 export type Json = Record<string, unknown>;
 
-/** Overrides responses of the service with realistic worst cases. */
+/** Replaces responses of the service with realistic worst cases. */
 export async function answerWith(
   { page }: WalletWindow,
   path: string,
@@ -44,7 +44,7 @@ export async function answerWith(
       const response = await route.fetch();
       await route.fulfill({ response, json: change((await response.json()) as Json) });
     } catch {
-      // A long poll was still in flight when the window was closed.
+      // The window was closed while a long poll was in flight.
     }
   });
 }

@@ -27,7 +27,7 @@ export function walletOf(window: TestWindow): WalletWindow {
   };
 }
 
-/** Opens the wallet in a browser that has none yet. */
+/** Opens the wallet app in a browser that has no wallet yet. */
 export async function openWallet(
   browser: TestBrowser,
   sandbox: SandboxFile,

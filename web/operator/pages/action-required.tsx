@@ -17,7 +17,7 @@ import { OtherCells } from '../parts/other-cells.tsx';
 import { type Need, needsOf } from '../required-actions.ts';
 
 const WATCH_MS = 10_000;
-/** Polling interval. It is long because each refresh queries every other cell. */
+/** Polling interval. Long, because each refresh queries every other cell. */
 const CELLS_MS = 30_000;
 
 const COLUMNS: readonly Column<Need>[] = [

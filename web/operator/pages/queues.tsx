@@ -51,8 +51,8 @@ function byAge(a: Queue, b: Queue): number {
 }
 
 /**
- * Lists the queues of pending work, each with the age of its oldest item, which says more than an
- * average.
+ * Lists the queues of pending work, each with the age of its oldest item, which is more informative
+ * than an average.
  */
 export function Queues(): ReactNode {
   const work = useRead('GET /queues', undefined, { everyMs: WATCH_MS });

@@ -38,7 +38,9 @@ const DIFFERENCES: readonly Column<Difference>[] = [
   { name: 'Change', cell: (difference) => <Accept difference={difference} /> },
 ];
 
-/** Lists differences between ledger and chain. An empty table says when they were last compared. */
+/**
+ * Lists differences between ledger and chain. An empty table shows the time of the last comparison.
+ */
 export function Reconciliation(): ReactNode {
   const filters = useFilters();
   const query = useReconciled();

@@ -20,7 +20,7 @@ function coin(wei: string): string {
   return `${BigInt(whole).toLocaleString('en-US')}.${decimals}`;
 }
 
-/** Counts above this number, as on a test network, are shown as "Over" it. */
+/** Counts above this number, for example on a test network, are shown as "Over" it. */
 const MANY = 1_000_000_000n;
 
 function count(digits: string): ReactNode {

@@ -64,7 +64,7 @@ export function Settings(): ReactNode {
   );
 }
 
-/** Shows the settings with their values, then the names of those that are not set. */
+/** Lists the settings with their values, followed by the names of those that are not set. */
 function Configuration({ settings }: { readonly settings: unknown }): ReactNode {
   const all = settingsOf(settings);
   const unset = all.filter(([, value]) => value === null);
@@ -81,7 +81,7 @@ function Configuration({ settings }: { readonly settings: unknown }): ReactNode 
   );
 }
 
-/** Disables a colleague. Operators cannot disable themselves; a colleague must do it. */
+/** Disables a colleague. Operators cannot disable themselves; a colleague must do that. */
 function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();

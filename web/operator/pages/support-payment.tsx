@@ -23,7 +23,7 @@ import { Findings } from '../parts/findings.tsx';
 type View = ReadAnyPaymentResponse;
 type Request = View['requests'][number];
 
-/** Polling interval. It is short because the caller on the phone waits for a change. */
+/** Polling interval. Short, because the caller on the phone waits for a change. */
 const WATCH_MS = 5_000;
 
 function asksWhy(error: Error | null): boolean {
@@ -31,7 +31,7 @@ function asksWhy(error: Error | null): boolean {
   return error.answer.error.code === 'unexpected_state';
 }
 
-/** Shows a merchant's payment, after the operator has stated why they open it. */
+/** Shows a merchant's payment, after the operator has given a reason for opening it. */
 export function SupportPayment(): ReactNode {
   const { id = '' } = useParams();
   const query = useRead('GET /payment_intents/{id}', { path: { id } }, { everyMs: WATCH_MS });

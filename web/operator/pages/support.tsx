@@ -21,7 +21,7 @@ function pathOf({ kind, id }: Found): string {
   return kind === 'payer' ? `/operator/payers?text=${id}` : `/operator/support/${id}`;
 }
 
-/** Links to an object that was found; one in another cell opens in that cell's console. */
+/** Links to an object that was found. An object in another cell opens in that cell's console. */
 function FoundLink({ found }: { readonly found: Found }): ReactNode {
   const id = <span className="id">{found.id}</span>;
   if (found.console_url === null) return <Link href={pathOf(found)}>{id}</Link>;
@@ -63,7 +63,7 @@ const COLUMNS: readonly Column<Found>[] = [
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
 ];
 
-/** Finds a payment by whatever detail a caller can name. */
+/** Finds a payment by any detail that a caller can name. */
 export function Support(): ReactNode {
   const filters = useFilters();
   const text = filters.get('text') ?? '';

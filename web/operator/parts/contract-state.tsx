@@ -64,7 +64,7 @@ export function ContractState({ contract }: { readonly contract: Contract }): Re
   );
 }
 
-/** Shows the state collapsed at first, because the proposals below are more important. */
+/** Shows the state collapsed, because the proposals below are more important. */
 function Short({ state }: Pick<Contract, 'state'>): ReactNode {
   if (state === null) return <Status tone="warn">No node answers</Status>;
   const isPaused = state.settling_paused || state.refunding_paused;

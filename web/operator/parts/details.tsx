@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Shows all remaining fields, as the API returns them. */
+/** Shows all remaining fields in the API's format. */
 export function Details({ of }: { readonly of: unknown }): ReactNode {
   return (
     <details>

@@ -6,7 +6,7 @@ export type FindingCode = ReadAnyPaymentResponse['findings'][number]['code'];
 interface Words {
   readonly tone: Tone;
   readonly title: string;
-  /** The meaning of the finding, and the answer to the caller. */
+  /** Explains the finding, and what to tell the caller. */
   readonly say: string;
   /** The operator's next step. */
   readonly todo?: string;

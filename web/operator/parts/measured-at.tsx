@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Time } from '../../ui/time.tsx';
 
-/** Shows the time of the data on screen: nothing may look healthy that was not measured. */
+/** Shows the time of the data on screen. Nothing may look healthy that was not measured. */
 export function MeasuredAt({ query }: { readonly query: UseQueryResult<unknown> }): ReactNode {
   if (query.data === undefined) return null;
   return (

@@ -24,7 +24,7 @@ interface FieldOf {
   readonly label: string;
   readonly hint: string;
   readonly show: (value: number) => string;
-  /** Parses the typed value. @returns `null` if it is not valid. */
+  /** Parses the typed value. @returns `null` if it is invalid. */
   readonly read: (typed: string) => number | null;
   /** The hint for an invalid value. */
   readonly wrong: string;
@@ -94,10 +94,7 @@ const FIELDS: readonly FieldOf[] = [
   },
 ];
 
-/**
- * Edits the limits that the wallet app proposes, per network. Policies that are already signed do
- * not change.
- */
+/** Edits the limits that the wallet app proposes, per network. Signed policies do not change. */
 export function PolicyForms(): ReactNode {
   return (
     <>

@@ -47,7 +47,7 @@ export function isOpen(proposal: Proposal): boolean {
 }
 
 /**
- * Returns the confirmation. A sole operator has decided at once; otherwise a colleague must agree.
+ * Returns the confirmation. A sole operator has already decided; otherwise a colleague must agree.
  */
 export function saidOf(done: string) {
   return ({ proposal }: { readonly proposal: string | null }): string =>

@@ -8,10 +8,10 @@ import { useToast } from '../../ui/toast.tsx';
 
 export interface ReasonDialogProps<Value> {
   readonly title: string;
-  /** Label of the send button: the same verb as on the button that opened the dialog. */
+  /** Label of the send button, with the same verb as the button that opened the dialog. */
   readonly send: string;
   readonly kind?: 'primary' | 'danger';
-  /** Says who will read the reason. */
+  /** Explains who will read the reason. */
   readonly hint: string;
   readonly needsReason?: boolean;
   readonly request: (reason: string) => Promise<Answer<Value>>;
@@ -22,7 +22,7 @@ export interface ReasonDialogProps<Value> {
   readonly children: ReactNode;
 }
 
-/** Asks staff for the reason of a change. The reason goes into the audit log. */
+/** Asks staff for the reason of a change, for the audit log. */
 export function ReasonDialog<Value>(props: ReasonDialogProps<Value>): ReactNode {
   const { title, send, kind = 'primary', hint, needsReason = true, request, said, onClose } = props;
   const [reason, setReason] = useState('');

@@ -17,7 +17,7 @@ function useRecoveries() {
   return useRead('GET /recoveries', undefined, { everyMs: WATCH_MS });
 }
 
-/** Says on every page that recovery blocks a network's payments. */
+/** Shows on every page that a recovery blocks a network's payments. */
 export function RecoveryStrip(): ReactNode {
   const running = useRecoveries().data?.data.filter(({ status }) => status === 'recovering') ?? [];
   return running.map((recovery) => (
@@ -106,7 +106,9 @@ const COLUMNS: readonly Column<Recovery>[] = [
   },
 ];
 
-/** Lists recoveries after the database was replaced, and what each read back from its chain. */
+/**
+ * Lists the recoveries after a replacement of the database, with what each one read from its chain.
+ */
 export function Recoveries(): ReactNode {
   const query = useRecoveries();
   return (

@@ -139,7 +139,7 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
   );
 }
 
-/** Offers the actions that this key's state allows. */
+/** Offers the actions that this key's status allows. */
 function KeyActions({ collectorKey }: { readonly collectorKey: CollectorKey }): ReactNode {
   const { call, mayChange } = useOperator();
   const [asked, setAsked] = useState<'use' | 'end' | 'show' | null>(null);

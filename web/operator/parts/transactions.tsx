@@ -10,7 +10,7 @@ import type { Proposal } from './proposal-words.ts';
 const OF_THE_CONTRACT: readonly string[] = ['pause', 'unpause', 'change_rates'];
 
 /**
- * Lists the transactions for the contract's key holder, to be sent after two operators have
+ * Lists the transactions that the holder of the contract's key sends after two operators have
  * approved.
  */
 export function Transactions({ proposal }: { readonly proposal: Proposal }): ReactNode {

@@ -10,7 +10,7 @@ import {
 import type { TestTerminal } from '../till.ts';
 import type { OutageTill } from './till.ts';
 
-/** Chromium writes local storage, which holds the pairing, up to 5 s later. */
+/** Chromium writes local storage, which contains the pairing, up to 5 s later. */
 const WRITTEN_MS = 10_000;
 /** Time limit of a step at a till, on a machine whose processors are busy. */
 const STEP_MS = 60_000;
@@ -23,7 +23,7 @@ async function open(folder: string): Promise<TestDevice> {
 }
 
 export interface BrowserTill extends OutageTill {
-  /** Resolves once the till has noticed that the service does not answer. */
+  /** Resolves once the till has noticed that the service does not respond. */
   seesOutage(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export interface BrowserTillPlace {
   readonly isCut: () => boolean;
 }
 
-/** Opens a till page in a browser of its own, with its profile in this folder. */
+/** Opens a till page in a separate browser, with its profile in this folder. */
 export async function openBrowserTill(
   terminal: TestTerminal,
   { folder, sandbox, isCut }: BrowserTillPlace,
@@ -45,7 +45,7 @@ export async function openBrowserTill(
   const seesOutage = () => till.page.locator('[data-result="Offline"]').first().waitFor();
   return {
     terminal,
-    // A person and a page need longer than a machine.
+    // A person with a page needs more time than a program.
     paceMs: 2_000,
     request: async (amount) => {
       await toKeypad(till);

@@ -7,13 +7,13 @@ import { caller } from '#testing/api-client.ts';
 import type { HeldSale } from '../../terminal/offline/held-sales.ts';
 import type { TestTerminal } from '../till.ts';
 
-/** Compares what tills, API and contract say about the sales of the run. */
+/** The sales of a run according to tills, API and contract, which are compared. */
 
 export interface Run {
   readonly sandbox: SandboxFile;
   readonly db: Database;
   readonly terminals: readonly TestTerminal[];
-  /** What each till stores, in the order of the terminals. */
+  /** The sales that each till has stored, in the order of the terminals. */
   readonly held: readonly (readonly HeldSale[])[];
 }
 
@@ -44,7 +44,10 @@ async function listSales({ sandbox, terminals }: Run): Promise<readonly Listed[]
   return all;
 }
 
-/** Every sale that a till holds, once. Tills that hold the same sale must agree about it. */
+/**
+ * Returns every sale that a till has stored, once. Tills with the same sale must agree on its
+ * state.
+ */
 function onceEach({ held }: Run): readonly HeldSale[] {
   const all = new Map<string, HeldSale>();
   for (const sale of held.flat()) {
@@ -55,7 +58,7 @@ function onceEach({ held }: Run): readonly HeldSale[] {
   return [...all.values()];
 }
 
-/** Only a till knows whether its cashier has seen a bounce. */
+/** Returns whether a cashier has seen the bounce, which only the till knows. */
 function seenBy({ state }: HeldSale) {
   return state.is === 'bounced' ? { isSeen: state.isSeen } : {};
 }
@@ -83,7 +86,9 @@ const USED = parseAbiItem(
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 );
 
-/** Reads what the chain has settled: authorizations from the token, orders from the contract. */
+/**
+ * Reads the settled sales from the chain: authorizations from the token, orders from the contract.
+ */
 async function readChain({ sandbox }: Run) {
   const { rpc_url, usdc, settlement } = sandbox.test;
   const chain = createPublicClient({ transport: http(rpc_url) });
@@ -134,7 +139,7 @@ async function checkChain(run: Run, sales: readonly HeldSale[]): Promise<void> {
   );
 }
 
-/** Compares the sums of the tills' own totals. */
+/** Compares the sums with the totals of the tills. */
 async function checkTotals({ sandbox, terminals }: Run, sales: readonly HeldSale[]) {
   const figures = await Promise.all(
     terminals.map(async ({ deviceKey }) => {
@@ -153,7 +158,7 @@ async function checkTotals({ sandbox, terminals }: Run, sales: readonly HeldSale
   return { paid, bounced };
 }
 
-/** Fails unless every sale that a till holds was settled once or is listed as bounced. */
+/** Fails unless every stored sale was settled once or is listed as bounced. */
 export async function judge(run: Run): Promise<{ paid: number; bounced: number; sum: bigint }> {
   const sales = onceEach(run);
   checkList(sales, await listSales(run));

@@ -6,11 +6,11 @@ import type { HeldSale } from '../../terminal/offline/held-sales.ts';
 import type { TestTerminal } from '../till.ts';
 import type { OutageTill } from './till.ts';
 
-/** What the till's process is told; it answers each with one line. */
+/** A command to the till's process, which answers each one with one line. */
 export type TillCommand =
   | { readonly do: 'request'; readonly amount: number }
   | { readonly do: 'answer'; readonly text: string }
-  /** Keeps a sale that another till has accepted, as if its wallet had signed here. */
+  /** Stores a sale that another till has accepted, as if its wallet had signed it at this till. */
   | { readonly do: 'hold'; readonly sale: HeldSale }
   | { readonly do: 'sales' };
 

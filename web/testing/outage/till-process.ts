@@ -1,5 +1,5 @@
-// A terminal of one's own without a browser: the rules are the till page's own modules, the storage
-// is a file. process-till.ts starts it, and kills it at any moment.
+// A terminal without a browser: it uses the till page's own modules, and a file as storage.
+// process-till.ts starts it, and kills it at any moment.
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import path from 'node:path';
@@ -27,10 +27,10 @@ import {
 import type { TillCommand } from './process-till.ts';
 
 const { TILL_FOLDER: folder = '', TILL_API: api = '', TILL_KEY: deviceKey = '' } = process.env;
-/** Records of one request, as many as the service takes. */
+/** Number of records per request, the most that the service accepts. */
 const MOST_RECORDS = 100;
 const AGAIN_MS = 1_000;
-/** Longer than a request with 100 records takes at a service that is starting. */
+/** Time-out, longer than a request with 100 records takes while the service is starting. */
 const GIVE_UP_MS = 30_000;
 
 const termsFile = path.join(folder, 'terms.json');
@@ -39,7 +39,7 @@ const sales = new Map<string, HeldSale>();
 let asked: OfflineRequest | null = null;
 let contact: { readonly device: Device; readonly at: number } | null = null;
 
-/** Reads what is on the disk. A line that was cut off was never accepted. */
+/** Reads the sales on the disk. A sale whose line was cut off was never accepted. */
 function load(): number {
   if (fs.existsSync(termsFile)) contact = JSON.parse(fs.readFileSync(termsFile, 'utf8'));
   const text = fs.existsSync(salesFile) ? fs.readFileSync(salesFile, 'utf8') : '';

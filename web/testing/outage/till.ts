@@ -1,16 +1,19 @@
 import type { HeldSale } from '../../terminal/offline/held-sales.ts';
 import type { TestTerminal } from '../till.ts';
 
-/** A till of the run. Calls fail while it is killed. */
+/** A till of the run. Its calls fail while it is killed. */
 export interface OutageTill {
   readonly terminal: TestTerminal;
   /** Time from one sale to the next. */
   readonly paceMs: number;
   /** Charges this many atoms. @returns the request for the customer. */
   request(amount: number): Promise<string>;
-  /** Gives it the customer's answer. Resolves once the till says that it has accepted the sale. */
+  /**
+   * Passes the customer's answer to the till. Resolves once the till reports that it has accepted
+   * the sale.
+   */
   answer(text: string): Promise<void>;
-  /** Ends it with SIGKILL and starts it again, with what it has stored. */
+  /** Kills the till with SIGKILL and starts it again, with its stored sales. */
   restart(): Promise<void>;
   /** Returns what it stores. */
   sales(): Promise<readonly HeldSale[]>;
