@@ -1,4 +1,4 @@
-/** One page of a list, as any of the APIs returns it. */
+/** One page of a list, in the format of every API. */
 export interface ListPage<Row> {
   readonly data: readonly Row[];
   readonly has_more?: boolean;
