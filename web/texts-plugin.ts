@@ -13,16 +13,14 @@ import {
 
 /**
  * Builds the text files of each app, one per language, from the catalog (`texts/`). An app's file
- * holds the texts that its modules name; parts that load later have files of their own. The server
- * writes the URL of the user's language into the page (`src/web/page-texts.ts`).
+ * contains the texts that its modules name; parts that load later have files of their own. The
+ * server writes the URL of the user's language into the page (`src/web/page-texts.ts`).
  */
 
 /** A literal key, or a template's prefix before a code: `decline.${code}`. */
 const NAMED = /'([a-z]\w*(?:\.\w+)+)'|`([a-z]\w*(?:\.\w+)*\.)\$\{/g;
 
-/**
- * Selects the modules that reach the plugin, because passing one over costs more than scanning it.
- */
+/** Selects the modules that the plugin scans, because skipping one is cheaper than scanning it. */
 const NAMES_TEXTS = /'[a-z]\w*\.\w|`[a-z]\w*\.|\b(?:partOf|withTexts)\(/;
 
 /** The keys of a module: literal ones, which get short names, and prefixes of computed ones. */
@@ -43,7 +41,8 @@ function namedIn(code: string): Named {
 }
 
 /**
- * Short names for keys in the built code, because a full key takes ten times the bytes of a number.
+ * Short names for keys in the built code, because a full key takes ten times as many bytes as a
+ * number.
  */
 const SHORT: ReadonlyMap<string, string> = new Map(
   [...TEXT_KEYS].map((key, place) => [key, place.toString(36)]),
@@ -68,8 +67,8 @@ const ANSWERED = /^(?:decline|refusal)\.(?!other$)/;
 const keyOf = (name: string) => KEYS.get(name) ?? name;
 
 /**
- * Returns the messages under the names in the built code. A key used literally and by prefix has
- * both names.
+ * Returns the messages under their names in the built code. A key that is used both literally and
+ * by prefix has both names.
  */
 function messagesFor(language: TextLanguage, names: readonly string[]): Messages {
   return Object.fromEntries(names.map((name) => [name, messageOf(language, keyOf(name))]));
@@ -81,8 +80,8 @@ interface ModuleInfo {
 }
 
 /**
- * A module's keys, and which of its dynamic imports wait for their texts: parts
- * (`ui/lazy-part.ts`), and those in `withTexts`.
+ * A module's keys, and those of its dynamic imports that wait for their texts: parts
+ * (`ui/lazy-part.ts`), and imports in `withTexts`.
  */
 interface ModuleTexts {
   readonly names: readonly string[];
@@ -136,7 +135,7 @@ interface AppTexts {
   readonly later: ReadonlySet<string>;
 }
 
-/** Divides the names between the file of the first load and the later one. */
+/** Divides the names between the file of the first load and the file that loads later. */
 function divided(language: TextLanguage, { first, later }: AppTexts) {
   const all = [...first, ...later].filter((name) => ANSWERED.test(keyOf(name)));
   const answers = language === FALLBACK_LANGUAGE ? [] : all;
@@ -160,7 +159,7 @@ function filesFor(
   return [hashed(name, firstSource(language, first, more.fileName)), more];
 }
 
-/** Manifest for the server: the text files per app and language. */
+/** Manifest for the server, which lists the text files per app and language. */
 export const TEXTS_MANIFEST = 'texts.json';
 
 export function textsPlugin(): Plugin {

@@ -8,7 +8,7 @@ import { iconPaths } from './ui/icon-paths.ts';
 /** The service that the development server proxies to. */
 const SERVICE = process.env.TAPLINE_WEB_SERVICE ?? 'http://127.0.0.1:4242';
 
-/** Keeps the page's `Host` header, because sessions accept changes from their own origin only. */
+/** Keeps the page's `Host` header, because sessions accept changes only from their own origin. */
 const PROXY = { target: SERVICE, changeOrigin: false };
 
 /** Modules that every app needs. One chunk compresses better than ten. */
@@ -80,13 +80,13 @@ const contracts = readContracts(
 
 /** Chunks that a page has already loaded before any dynamic import. */
 const LOADED = /\/(?:react|rolldown-runtime|text|base|preload-helper)-/;
-/** The same for the first load of the dashboard and the operator console. */
+/** Chunks of the first load of the dashboard and the operator console. */
 const LOADED_AT_DESK =
   /\/(?:query|desk|merchant|shell|empty-state|skip-link|sheet-grip|time|table)-/;
 const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
 
 /**
- * Leaves out preloads that are already loaded, because each name in the list costs bytes of the
+ * Leaves out preloads that are already loaded, because each name in the list adds bytes to the
  * first load.
  */
 function onlyNew(
@@ -99,7 +99,7 @@ function onlyNew(
   return needed.filter((one) => !LOADED.test(one) && !(isOfDesk && LOADED_AT_DESK.test(one)));
 }
 
-/** An invalid address would stop every wallet, so fail the build instead. */
+/** Fails the build for an invalid address, because it would stop every wallet. */
 function readContracts(text: string): unknown {
   const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
   const read = JSON.parse(text) as Record<string, Record<string, unknown>>;
@@ -125,7 +125,7 @@ export default defineConfig({
   base: './',
   logLevel: 'error',
   define: {
-    // The version that a till reports, and that of the reader package in this release.
+    // The versions that a till reports: its own, and that of the reader package in this release.
     'import.meta.env.VITE_RELEASE': JSON.stringify(versionIn('..')),
     'import.meta.env.VITE_READER_RELEASE': JSON.stringify(versionIn('../reader')),
     'import.meta.env.VITE_CONTRACTS': JSON.stringify(contracts),
@@ -147,13 +147,15 @@ export default defineConfig({
         path.join(import.meta.dirname, 'worker.ts'),
       ],
       output: {
-        // Library chunks change only with library releases, so browsers keep them across ours.
+        // Library chunks change only with library releases, so browsers keep them across releases
+        // of the app.
         codeSplitting: {
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
             { name: 'text', test: TEXT },
             { name: 'base', test: BASE },
-            // Otherwise these land in the till's chunk and are loaded by apps without a till.
+            // Separate, because they would otherwise land in the till's chunk, which apps without a
+            // till would then load.
             { name: 'bytes', test: /web\/data\/bytes\.ts$/ },
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
             { name: 'price', test: /(web\/ui\/price|src\/core\/currency-digits)\.ts$/ },
@@ -169,7 +171,7 @@ export default defineConfig({
       },
     },
   },
-  // Puts every text into its own element, in the development server as well.
+  // Puts every text into its own element. Also applies in the development server.
   oxc: { jsx: { runtime: 'automatic', importSource: '#text', development: false } },
   resolve: {
     alias: { '#text/jsx-runtime': path.join(import.meta.dirname, 'ui/text/jsx-runtime.ts') },

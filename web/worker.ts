@@ -1,7 +1,7 @@
 /**
- * Service worker of the installable apps. It caches the app itself, which then also opens offline
- * and shows that it is offline. It never touches `/api`. The server prepends a line that defines
- * `SHELL`.
+ * Service worker of the installable apps. It caches the app itself, which then opens offline and
+ * shows that it is offline. It never handles requests to `/api`. The server prepends a line that
+ * defines `SHELL`.
  */
 interface Shell {
   readonly app: string;
@@ -16,8 +16,8 @@ interface Shell {
 }
 
 /**
- * Notifications for a push, for a payment that an open window asks about, and for a tap that it
- * noticed.
+ * Notifications: for a push, for a payment that an open window asks about, and for a tap that a
+ * window noticed.
  */
 type NoticeName = 'push' | 'ring' | 'paid';
 
@@ -60,7 +60,7 @@ interface WorkerEvent {
 const scope = globalThis as unknown as WorkerScope;
 const { app, version, page, files, reading, notices } = scope.SHELL;
 const KEPT = `${app} ${version}`;
-/** The time to wait for the network before the cached app is shown. */
+/** Time to wait for the network before the cached app is shown. */
 const TIMEOUT_MS = 3_000;
 
 const root = new URL('.', scope.registration.scope);
@@ -79,7 +79,7 @@ async function dropOlder(): Promise<void> {
   await scope.clients.claim();
 }
 
-/** Prefers the page from the network: a cached one may name files that no longer exist. */
+/** Prefers the page from the network, because a cached one may name files that no longer exist. */
 async function showPage(request: Request): Promise<Response> {
   const control = new AbortController();
   const timer = setTimeout(() => control.abort(), TIMEOUT_MS);
@@ -96,10 +96,7 @@ async function showPage(request: Request): Promise<Response> {
 
 const PAGE_HEADERS = ['Content-Type', 'Content-Security-Policy', 'Referrer-Policy'];
 
-/**
- * Returns the cached page. Every URL of the app shows the same one, so its `<base>` is set for this
- * URL.
- */
+/** Returns the cached page. It serves every URL of the app, so its `<base>` is set for this URL. */
 async function keptPage(): Promise<Response | null> {
   const kept = await caches.match(pageUrl);
   if (kept === undefined) return null;
@@ -121,7 +118,10 @@ function show(name: NoticeName, options: NotificationOptions): Promise<void> {
   return scope.registration.showNotification(title, { body, icon, ...reading, ...options });
 }
 
-/** Options of the one notification that stays. Each makes a sound, and an answer removes it. */
+/**
+ * Options of the notification that stays until it is answered. Each one makes a sound, and an
+ * answer removes it.
+ */
 const UNTIL_ANSWERED = { tag: RING, requireInteraction: true };
 
 async function endRing(): Promise<void> {
