@@ -3,11 +3,14 @@ import { after, before, describe, it } from 'node:test';
 import { concat, encodeAbiParameters, keccak256, size, slice, stringToHex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { silentLog } from '#core/log.ts';
+import { verifyDeployable } from '#settlement/chain/check-signature.ts';
 import { connectRpc } from '#settlement/chain/rpc.ts';
 import { type DecidedBy, verifySignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { addContractWallet, delegate } from '#testing/pay-links.ts';
+import { type CasePresented, SIGNATURE_VERDICTS, verdictsOf } from '#testing/signature-cases.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { addFactories, listing } from '#testing/undeployed-wallets.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
 const DIGEST = keccak256(stringToHex('a payment'));
@@ -17,7 +20,8 @@ const MAGIC = '6492'.repeat(16);
 let network: TestNetwork;
 
 before(async () => {
-  network = await startTestNetwork();
+  network = await startTestNetwork(listing);
+  await addFactories(network);
 });
 
 after(() => network.stop());
@@ -111,6 +115,17 @@ describe('an account that has delegated (EIP-7702)', () => {
     const account = newWallet();
     await delegate(network, account.address, { to: network.config.usdc });
     assert.equal(await bothOf(account.address, await sign(account)), 'delegate_refuses, valid');
+  });
+});
+
+describe('a signature of a payment', () => {
+  it('is judged by the code that the account has, as by the package for x402', async () => {
+    const check = async ({ from: signer, signatureOf }: CasePresented) => {
+      const signature = await signatureOf(DIGEST);
+      const signed = { signer, digests: [DIGEST], signature, by: 'token' } as const;
+      return (await verifyDeployable(network.chain, signed)).verdict.status;
+    };
+    assert.deepEqual(await verdictsOf(network, check), SIGNATURE_VERDICTS);
   });
 });
 

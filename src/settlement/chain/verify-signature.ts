@@ -117,9 +117,11 @@ export async function verifySignature(
       return isForWallet(signed) ? { status: 'not_deployed', deployment } : ofKey;
     }
     const inner = deployment?.signature ?? (signed.signature.toLowerCase() as Hex);
-    const verdict = await askWallet(chain, { ...signed, signature: inner });
-    const isRefusedKey = verdict.status === 'invalid' && ofKey.status === 'valid';
-    return isRefusedKey ? { status: 'delegate_refuses' } : verdict;
+    const asked = { ...signed, signature: inner };
+    const verdict = await askWallet(chain, asked);
+    if (verdict.status !== 'invalid') return verdict;
+    const ofOwnKey = await verdictOfKey(asked);
+    return ofOwnKey.status === 'valid' ? { status: 'delegate_refuses' } : verdict;
   });
 }
 

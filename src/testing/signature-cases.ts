@@ -1,0 +1,193 @@
+import {
+  concat,
+  getCreate2Address,
+  hexToBigInt,
+  numberToHex,
+  serializeErc6492Signature,
+  slice,
+} from 'viem';
+import type { Hex } from '#settlement/requests.ts';
+import { addContractWallet, delegate, keyWalletCode } from '#testing/pay-links.ts';
+import type { TestNetwork } from '#testing/test-network.ts';
+import { FACTORIES } from '#testing/undeployed-wallets.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
+
+/**
+ * The verdict about a payment's signature for each code that an account can have and each form of a
+ * signature. The server (`verify-signature.ts`) and the package `tapline-x402` (`wallets.ts`),
+ * which cannot import from it, must agree with this table. The contract wallets of tests look at
+ * the first 65 bytes, and accept both values of s.
+ */
+
+/**
+ * `none`: an account with a key and no code. `wallet`: a contract wallet. `delegated`: an account
+ * that has delegated (EIP-7702) to a wallet of another device's key. `mute`: one that has delegated
+ * to a contract that confirms nothing. `undeployed`: a contract wallet of a listed factory that is
+ * not on the chain yet.
+ */
+const CODES = ['none', 'wallet', 'delegated', 'mute', 'undeployed'] as const;
+type Code = (typeof CODES)[number];
+
+/**
+ * Signatures are by the account's or the wallet's own key, unless named otherwise. `small_v`: 0 or
+ * 1 instead of 27 or 28. `high_s`: the second form of the same signature. `long`: with a byte more.
+ * `listed`, `unlisted`: wrapped with the call of such a factory (ERC-6492). `badly_wrapped`: with
+ * the mark of such a wrapper, and without its content.
+ */
+const FORMS = [
+  ...(['own', 'device', 'stranger', 'small_v', 'high_s', 'long', 'empty'] as const),
+  ...(['listed', 'listed_stranger', 'unlisted', 'badly_wrapped'] as const),
+] as const;
+type Form = (typeof FORMS)[number];
+
+type Verdict = 'valid' | 'invalid' | 'delegate_refuses' | 'not_deployed';
+type Verdicts = Readonly<Record<Code, Readonly<Record<Form, Verdict>>>>;
+
+export const SIGNATURE_VERDICTS: Verdicts = {
+  none: {
+    own: 'valid',
+    device: 'invalid',
+    stranger: 'invalid',
+    small_v: 'valid',
+    high_s: 'invalid',
+    long: 'not_deployed',
+    empty: 'invalid',
+    listed: 'invalid',
+    listed_stranger: 'invalid',
+    unlisted: 'not_deployed',
+    badly_wrapped: 'not_deployed',
+  },
+  wallet: {
+    own: 'valid',
+    device: 'invalid',
+    stranger: 'invalid',
+    small_v: 'invalid',
+    high_s: 'valid',
+    long: 'valid',
+    empty: 'invalid',
+    listed: 'valid',
+    listed_stranger: 'invalid',
+    unlisted: 'valid',
+    badly_wrapped: 'valid',
+  },
+  delegated: {
+    own: 'delegate_refuses',
+    device: 'valid',
+    stranger: 'invalid',
+    small_v: 'delegate_refuses',
+    high_s: 'invalid',
+    long: 'invalid',
+    empty: 'invalid',
+    listed: 'delegate_refuses',
+    listed_stranger: 'invalid',
+    unlisted: 'delegate_refuses',
+    badly_wrapped: 'invalid',
+  },
+  mute: {
+    own: 'delegate_refuses',
+    device: 'invalid',
+    stranger: 'invalid',
+    small_v: 'delegate_refuses',
+    high_s: 'invalid',
+    long: 'invalid',
+    empty: 'invalid',
+    listed: 'delegate_refuses',
+    listed_stranger: 'invalid',
+    unlisted: 'delegate_refuses',
+    badly_wrapped: 'invalid',
+  },
+  undeployed: {
+    own: 'invalid',
+    device: 'invalid',
+    stranger: 'invalid',
+    small_v: 'invalid',
+    high_s: 'invalid',
+    long: 'not_deployed',
+    empty: 'invalid',
+    listed: 'valid',
+    listed_stranger: 'invalid',
+    unlisted: 'not_deployed',
+    badly_wrapped: 'not_deployed',
+  },
+};
+
+const NO_SALT = numberToHex(0, { size: 32 });
+const WRAPPER_MARK: Hex = `0x${'6492'.repeat(16)}`;
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/** One account, and one signature of a digest in its name. */
+export interface CasePresented {
+  readonly from: Hex;
+  signatureOf(digest: Hex): Promise<Hex>;
+}
+
+/** Checks each case on this network, whose factories must have their code, and be listed. */
+export async function verdictsOf(
+  network: TestNetwork,
+  check: (presented: CasePresented) => Promise<string>,
+): Promise<Record<string, Record<string, string>>> {
+  const verdicts: Record<string, Record<string, string>> = {};
+  for (const code of CODES) {
+    const account = await addAccount(network, code);
+    const row: Record<string, string> = {};
+    for (const form of FORMS) {
+      const signatureOf = (digest: Hex) => signatureIn(form, account, digest);
+      row[form] = await check({ from: account.from, signatureOf });
+    }
+    verdicts[code] = row;
+  }
+  return verdicts;
+}
+
+type Account = Awaited<ReturnType<typeof addAccount>>;
+
+async function addAccount(network: TestNetwork, code: Code) {
+  const [own, device, stranger] = [newWallet(), newWallet(), newWallet()];
+  const keys = { own, device, stranger };
+  if (code === 'wallet') {
+    const { from, account } = await addContractWallet(network, { usdc: 0n });
+    return { ...keys, own: account, from };
+  }
+  if (code === 'delegated') await delegate(network, own.address, { key: device.address });
+  if (code === 'mute') await delegate(network, own.address, { to: network.config.usdc });
+  if (code !== 'undeployed') return { ...keys, from: own.address };
+  const bytecode = keyWalletCode(own.address);
+  const from = getCreate2Address({ from: FACTORIES.honest, salt: NO_SALT, bytecode });
+  return { ...keys, from };
+}
+
+async function signatureIn(form: Form, account: Account, hash: Hex): Promise<Hex> {
+  const own = await account.own.sign({ hash });
+  const data = keyWalletCode(account.own.address);
+  const wrap = (address: Hex, signature: Hex) =>
+    serializeErc6492Signature({ address, data, signature });
+  switch (form) {
+    case 'own':
+      return own;
+    case 'device':
+    case 'stranger':
+      return account[form].sign({ hash });
+    case 'small_v':
+      return concat([slice(own, 0, 64), numberToHex(recoveryIdOf(own), { size: 1 })]);
+    case 'high_s': {
+      const s = numberToHex(ORDER - hexToBigInt(slice(own, 32, 64)), { size: 32 });
+      return concat([slice(own, 0, 32), s, numberToHex(28 - recoveryIdOf(own), { size: 1 })]);
+    }
+    case 'long':
+      return concat([own, '0xab']);
+    case 'empty':
+      return '0x';
+    case 'listed':
+      return wrap(FACTORIES.honest, own);
+    case 'listed_stranger':
+      return wrap(FACTORIES.honest, await account.stranger.sign({ hash }));
+    case 'unlisted':
+      return wrap(FACTORIES.unlisted, own);
+    case 'badly_wrapped':
+      return concat([own, WRAPPER_MARK]);
+  }
+}
+
+function recoveryIdOf(signature: Hex): number {
+  return Number(slice(signature, 64)) - 27;
+}
