@@ -9,6 +9,7 @@ import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
 import { addTestPayment, keepRefunding, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts';
+import { repeatTest, requireKept, type Step } from '#testing/history.ts';
 import { SEED } from '#testing/random.ts';
 
 /** Requests are generated and sent in portions, because generating all at once takes memory. */
@@ -21,6 +22,16 @@ const MORE = 5;
 const HANG_MS = 45_000;
 
 const REQUEST_TIMEOUT = 408;
+
+const REST_MS = 10_000;
+/**
+ * Matches violations of the tests' own doing: `addTestPayment` adds no job, pass and events, test
+ * events have no object, and no server receives their deliveries.
+ */
+const OWN_VIOLATIONS = new RegExp(
+  '^(each payment has|a payment uses|no event is about|no delivery is left)' +
+    '|: pi_\\w+ succeeded: no events$',
+);
 
 /** Starts an API with webhooks to this machine, whose refunds succeed. */
 export async function startFuzzedApi(): Promise<TestApi> {
@@ -61,21 +72,23 @@ export function documentOf(surface: string): Doc {
 }
 
 export interface FuzzRun {
-  readonly url: string;
   readonly document: Doc;
   readonly known: KnownIds;
   readonly requests: number;
   /**
-   * The share of operations that must be reached, because a run in which everything is refused
-   * early would also pass. Which ones are reached is random, so more requests are sent until enough
-   * are, up to MORE times as many.
+   * The operations that random requests need not reach, by reason. All others must be reached,
+   * because a run in which everything is refused early would also pass. Which ones are reached is
+   * random, so more requests are sent until all are, up to MORE times as many. A number is a share
+   * of them, for surfaces of hundreds. Default: all.
    */
-  readonly reach?: number;
+  readonly unreached?: Readonly<Record<string, readonly string[]>> | number;
   /** Returns the credentials: `Authorization`, or a cookie with its token. */
   headersOf(request: FuzzRequest): Readonly<Record<string, string>>;
   readonly leaveOut?: readonly string[];
   /** Checks a response, in addition to the document. */
   onAnswer?(request: FuzzRequest, answer: FuzzAnswer): void;
+  /** The test that is repeated. */
+  readonly file: string;
 }
 
 export interface FuzzAnswer {
@@ -85,9 +98,6 @@ export interface FuzzAnswer {
   readonly text: string | null;
 }
 
-/** The number of responses by operation and status. */
-export type Seen = ReadonlyMap<string, ReadonlyMap<number, number>>;
-
 /** Returns the text of a response. An open stream has no end, so it is closed and has no text. */
 async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
   if (!String(headers['content-type']).startsWith('text/event-stream')) return body.text();
@@ -95,11 +105,13 @@ async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<strin
   return null;
 }
 
-function createSender(pool: Pool, run: FuzzRun, seen: Map<string, Map<number, number>>) {
+/** The statuses by operation. */
+type Seen = Map<string, Set<number>>;
+
+function createSender(pool: Pool, run: FuzzRun, seen: Seen) {
   const check = createAnswerCheck(run.document);
   return async (request: FuzzRequest): Promise<void> => {
     const { method, path, headers, body, operationId } = request;
-    if (run.leaveOut?.includes(operationId)) return;
     const response = await pool.request({
       method: method as Dispatcher.HttpMethod,
       path,
@@ -110,8 +122,7 @@ function createSender(pool: Pool, run: FuzzRun, seen: Map<string, Map<number, nu
     });
     const { statusCode: status } = response;
     const text = await textOf(response);
-    const statuses = seen.get(operationId) ?? new Map<number, number>();
-    seen.set(operationId, statuses.set(status, (statuses.get(status) ?? 0) + 1));
+    seen.set(operationId, (seen.get(operationId) ?? new Set()).add(status));
     const shown = Object.fromEntries(
       Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
     );
@@ -124,48 +135,65 @@ function createSender(pool: Pool, run: FuzzRun, seen: Map<string, Map<number, nu
   };
 }
 
-function describe(request: FuzzRequest, error: unknown): Error {
+function describe(request: FuzzRequest, error: unknown): string {
   const { body, ...rest } = request;
   const shown = JSON.stringify({ ...rest, body: body?.toString('latin1').slice(0, 500) ?? null });
-  const message = error instanceof Error ? error.message : String(error);
-  return new Error(`SEED=${SEED}: ${shown}\n${message}`, { cause: error });
+  return `${shown}\n${error instanceof Error ? error.message : error}`;
 }
 
-/**
- * Sends all requests. @throws at the first undocumented response, at any 500, and if too few
- * operations are reached.
- */
-export async function runFuzz(run: FuzzRun): Promise<Seen> {
-  const requests = fuzzRequests(run.document, run.known);
+/** Returns the operations that must be reached and are not, with their statuses. */
+function missingOf({ document, leaveOut = [], unreached }: FuzzRun, seen: Seen): string[] {
+  if (unreached === undefined) return [];
+  const paths = document.paths as Record<string, Record<string, { readonly operationId: string }>>;
+  const names = Object.values(paths).flatMap((item) =>
+    Object.values(item).map(({ operationId }) => operationId),
+  );
+  const share = typeof unreached === 'number' ? unreached : 0;
+  const excused = [...Object.values(unreached).flat(), ...leaveOut];
+  const isOpen = (status: number) => status < 300 || status === 409 || status === 503;
+  const missing = names
+    .filter((name) => !excused.includes(name) && ![...(seen.get(name) ?? [])].some(isOpen))
+    .map((name) => `${name} was never reached: ${[...(seen.get(name) ?? [])]}`);
+  const unknown = excused.filter((name) => !names.includes(name));
+  if (missing.length <= share * names.length) missing.length = 0;
+  return [...missing, ...unknown.map((name) => `${name} is excused and does not exist`)];
+}
+
+/** Yields nearly right requests, until enough are sent and all operations are reached. */
+function* chosenRequests(run: FuzzRun, seen: Seen): Generator<FuzzRequest> {
+  const all = fuzzRequests(run.document, run.known);
   const isEnough = (sent: number) =>
-    sent >= run.requests * MORE || (sent >= run.requests && isReached(seen, run.reach));
-  const pool = new Pool(run.url, { connections: CONCURRENCY });
-  const seen = new Map<string, Map<number, number>>();
-  const send = createSender(pool, run, seen);
+    sent >= run.requests * MORE || (sent >= run.requests && missingOf(run, seen).length === 0);
   for (let sent = 0; !isEnough(sent); sent += PORTION) {
     const left = run.requests - sent;
     const numRuns = left > 0 ? Math.min(PORTION, left) : PORTION;
-    const portion = fc.sample(requests, { numRuns, seed: SEED + sent }).values();
-    const work = Array.from({ length: CONCURRENCY }, async () => {
-      for (const request of portion) {
-        await send(request).catch((error) => {
-          throw describe(request, error);
-        });
-      }
-    });
-    await Promise.all(work);
+    for (const one of fc.sample(all, { numRuns, seed: SEED + sent })) {
+      if (run.leaveOut?.includes(one.operationId) !== true) yield one;
+    }
   }
+}
+
+/**
+ * Sends all requests. @throws at an undocumented response, at any 500, if an operation is not
+ * reached, and if the data that the requests leave breaks an invariant.
+ */
+export async function runFuzz(api: TestApi, run: FuzzRun): Promise<void> {
+  const pool = new Pool(api.url, { connections: CONCURRENCY });
+  const seen: Seen = new Map();
+  const send = createSender(pool, run, seen);
+  const steps = chosenRequests(run, seen).map(
+    (request): Step =>
+      async () => {
+        await send(request).catch((error) => {
+          throw new Error(describe(request, error), { cause: error });
+        });
+      },
+  );
+  await requireKept({
+    ground: { db: api.db, limitMs: REST_MS, except: OWN_VIOLATIONS },
+    clients: Array(CONCURRENCY).fill(steps),
+    ended: async () => missingOf(run, seen),
+    repeat: repeatTest(run.file),
+  });
   await pool.close();
-  assert.ok(isReached(seen, run.reach), JSON.stringify(counted(seen)));
-  return seen;
-}
-
-function counted(seen: Seen) {
-  return [...seen].map(([name, statuses]) => [name, Object.fromEntries(statuses)] as const);
-}
-
-function isReached(seen: Seen, share = 0): boolean {
-  const isOpen = (status: string) => Number(status) < 300 || ['409', '503'].includes(status);
-  const reached = counted(seen).filter(([, statuses]) => Object.keys(statuses).some(isOpen));
-  return reached.length >= seen.size * share;
 }

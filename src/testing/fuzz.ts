@@ -14,7 +14,8 @@ export interface FuzzRequest {
 }
 
 interface Schema {
-  readonly type?: string;
+  /** A list for a value that may also be null. */
+  readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Schema[];
@@ -75,27 +76,10 @@ const HOSTILE_TEXTS = [
   'y'.repeat(5_000),
 ];
 
-const HOSTILE_NUMBERS = [
-  '0',
-  '-0',
-  '-1',
-  '1',
-  '1.0',
-  '1e0',
-  '2.5e6',
-  '1.5',
-  '1e-7',
-  '0.1',
-  '1e12',
-  '1000000000001',
-  '1e400',
-  '-1e400',
-  '9007199254740993',
-  '1e15',
-  '99999999999999999999999',
-  '5e-324',
-  '0.30000000000000004',
-];
+const HOSTILE_NUMBERS = (
+  '0 -0 -1 1 1.0 1e0 2.5e6 1.5 1e-7 0.1 1e12 1000000000001 ' +
+  '1e400 -1e400 9007199254740993 1e15 99999999999999999999999 5e-324 0.30000000000000004'
+).split(' ');
 
 const HOSTILE_KEYS = [
   '__proto__',
@@ -163,7 +147,12 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
     return fc.constantFrom(...schema.enum).map((one) => JSON.stringify(one));
   const id = pickId(schema.pattern, known);
   if (id !== null) return id.map((one) => JSON.stringify(one));
-  switch (schema.type) {
+  const [type, other] = [schema.type ?? []].flat();
+  if (other === 'null') {
+    const value = fittingJson({ ...schema, ...(type && { type }) }, known, name);
+    return fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: fc.constant('null') });
+  }
+  switch (type) {
     case 'integer': {
       const { minimum = 0, maximum = 1_000_000 } = schema;
       return fc.integer({ min: minimum, max: Math.min(maximum, 2 ** 31 - 1) }).map(String);
@@ -189,6 +178,7 @@ function fittingText(schema: Schema, name: string, known: KnownIds): fc.Arbitrar
   if (schema.format === 'date-time') {
     return fc.date({ noInvalidDate: true, min: new Date(0) }).map((date) => date.toISOString());
   }
+  if (name === 'email') return fc.emailAddress();
   if (name === 'order_id') return fc.uuid().map((uuid) => uuid.slice(0, 8));
   if (name === 'agent_token') return fc.constant('').map(() => newSecret('agentToken'));
   if (name === 'value') return tappedText(known);

@@ -12,6 +12,8 @@ import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 /** Requests per API; `FUZZ_REQUESTS` raises it. The merchant API has a test of its own. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
+const ENDED_SESSIONS = 10;
+const FILE = 'api/fuzz-surfaces';
 
 let api: TestApi;
 
@@ -40,10 +42,17 @@ test(`terminals: ${REQUESTS} wrong requests, answered as documented`, async () =
     nfc_: [String(pass.body.nfc_id)],
     card_: [String(card.body.id)],
   };
-  const device = { url: api.url, document: documentOf('device'), known, requests: REQUESTS };
-  // Nine of 24 routes are seldom reached: random input pairs no device, starts no shift and finds
-  // no receipt, and test passes exist in the sandbox only.
-  await runFuzz({ ...device, reach: 0.6, headersOf: bearer(await addDeviceKey()) });
+  await runFuzz(api, {
+    ...{ document: documentOf('device'), known, requests: REQUESTS, file: FILE },
+    unreached: {
+      'random text is no pairing code': ['previewPairing', 'pairDevice'],
+      'nobody has the PIN of a cashier': ['startShift', 'endShift'],
+      'only a sandbox has test passes': ['listTestPasses'],
+      'random bytes are no signed sale': ['forwardOfflinePayments'],
+      'nothing signs fiscal receipts': ['signDeviceFiscalReceipt'],
+    },
+    headersOf: bearer(await addDeviceKey()),
+  });
 });
 
 test(`payers: ${REQUESTS} wrong requests, answered as documented`, async () => {
@@ -59,12 +68,27 @@ test(`payers: ${REQUESTS} wrong requests, answered as documented`, async () => {
     card_: [String(card.body.id)],
     agtok_: [String((await payer.post('/agent_tokens', agent)).body.id)],
   };
-  const run = { url: api.url, document: documentOf('payer'), known };
+  // Sent for other wallets, because they end the session.
   const ends = ['signOutPayer', 'erasePayerData'];
-  const headersOf = bearer(token);
-  await runFuzz({ ...run, requests: REQUESTS, reach: 0.7, headersOf, leaveOut: ends });
-  const ending = bearer(await signInWallet(api.url, newWallet()));
-  await runFuzz({ ...run, requests: REQUESTS / 10, headersOf: ending });
+  const ending = await Promise.all(
+    Array.from({ length: ENDED_SESSIONS }, () => signInWallet(api.url, newWallet())),
+  );
+  await runFuzz(api, {
+    ...{ document: documentOf('payer'), known, requests: REQUESTS, file: FILE },
+    unreached: {
+      'random bytes are no signature': ['signInPayer', 'signPayerAgain'],
+      'no payment waits for this payer': [
+        ...['getConfirmation', 'approveConfirmation', 'rejectConfirmation'],
+      ],
+      'no approval was begun': ['retrieveApproval'],
+      'the wallet has no chip': ['updateChip', 'deleteChip'],
+    },
+    headersOf: ({ operationId }) => {
+      const [next = token] = ends.includes(operationId) ? ending : [];
+      if (next !== token) ending.push(...ending.splice(0, 1));
+      return bearer(next)();
+    },
+  });
 });
 
 test(`pay links: ${REQUESTS} wrong requests, answered as documented`, async () => {
@@ -77,15 +101,16 @@ test(`pay links: ${REQUESTS} wrong requests, answered as documented`, async () =
     [api.merchant.test.terminal],
   );
   const tags = Array(10).fill(tagToken(TEST_ID_KEY, terminal?.tag ?? ''));
-  await runFuzz({
-    url: api.url,
+  await runFuzz(api, {
     document: documentOf('pay'),
     known: { ...known, '{token}': [...tokens, ...tags, 'nothing', '0'.repeat(22)] },
     requests: REQUESTS,
-    // Of five routes, one opens receipts, which do not exist here, and two need a signature, which
-    // random input seldom produces.
-    reach: 0.4,
+    unreached: {
+      'no sale is paid, so there is no receipt': ['retrieveReceipt'],
+      'random bytes are no signature': ['authorizeTagPayment'],
+    },
     headersOf: () => ({}),
+    file: FILE,
   });
 });
 

@@ -6,21 +6,10 @@ import { createTestIntent, type TestApi } from '#testing/api.ts';
 import { addTestEndpoint, newestEvent } from '#testing/api-objects.ts';
 import type { KnownIds } from '#testing/fuzz.ts';
 import { knownObjects, runFuzz, startFuzzedApi } from '#testing/fuzz-run.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
 import { addPayer } from '#testing/store.ts';
 
 /** `FUZZ_REQUESTS` raises it; the long run sends 50,000. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_500);
-
-const REST_MS = 10_000;
-/**
- * Matches violations of this test's own doing: `addTestPayment` adds no job, pass and events, test
- * events have no object, and no server receives their deliveries.
- */
-const OWN_VIOLATIONS = new RegExp(
-  '^(each payment has|a payment uses|no event is about|no delivery is left)' +
-    '|: pi_\\w+ succeeded: no events$',
-);
 
 let api: TestApi;
 
@@ -59,23 +48,31 @@ async function knownIds(): Promise<KnownIds> {
 
 /** Sent for another merchant: they expire events and deadlines, or send events of nothing. */
 const DISTURBING = ['testAdvanceClock', 'testTriggerEvent'];
+/** One of this many is sent for the own merchant: without endpoints, other routes have none. */
+const DELETIONS = 10;
 
 test(`${REQUESTS} wrong requests are answered as documented, and none by a 500`, async () => {
   const other = (await api.addMerchant()).test.key;
-  await runFuzz({
-    url: api.url,
+  let deletions = 0;
+  await runFuzz(api, {
     document: merchantDocument(declaredMerchantRoutes()),
     known: await knownIds(),
     requests: REQUESTS,
-    // Some seeds delete every endpoint early, so routes that need one are not reached.
-    reach: 0.75,
+    unreached: {
+      'no sale was made offline': ['retrieveOfflinePayment'],
+      'only a sandbox has test customers': [
+        ...['testTapCard', 'testSmartTap', 'testAppleVas', 'testRotatingCode'],
+        'testOfflinePayment',
+      ],
+      'a random time is not in the period of events': [
+        ...['replayWebhookEvents', 'retrieveWebhookReplay'],
+      ],
+    },
     headersOf: ({ operationId }) => {
-      const key = DISTURBING.includes(operationId) ? other : api.merchant.test.key;
+      const isSpared = operationId === 'deleteWebhookEndpoint' && deletions++ % DELETIONS > 0;
+      const key = isSpared || DISTURBING.includes(operationId) ? other : api.merchant.test.key;
       return { authorization: `Bearer ${key}` };
     },
+    file: 'api/fuzz.test',
   });
-});
-
-test('the data that the requests left is consistent', async () => {
-  assert.deepEqual(await comeToRest(api, { limitMs: REST_MS, except: OWN_VIOLATIONS }), []);
 });

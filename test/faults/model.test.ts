@@ -18,7 +18,7 @@ import {
 } from '#testing/api-model.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
+import { repeatTest, requireKept, type Step } from '#testing/history.ts';
 import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
 import { SEED } from '#testing/random.ts';
 
@@ -28,6 +28,7 @@ const RUNS = Number(
   process.env.FAULTS_RUNS ?? (process.env.FAULTS === 'nightly' ? NIGHTLY_RUNS : 6),
 );
 const COMMANDS = 30;
+const REPEAT = repeatTest('faults/model');
 /** Time limit until the network has finished the work of all runs. */
 const REST_MS = 30_000;
 
@@ -349,26 +350,31 @@ function allCommands() {
   ];
 }
 
-test('for any sequence of requests the API responds as its model', async () => {
+/** The shortest sequence that differs, as an earlier run has printed it. */
+const [path, replayPath] = (process.env.SEQUENCE ?? '').split(' ');
+const REPLAYED = path ? { path, endOnFailure: true } : {};
+
+/** Plays random sequences. @returns the shortest that differs from the model. */
+const playSequences: Step = async () => {
   let runs = 0;
-  const property = fc.asyncProperty(
-    fc.commands(allCommands(), { maxCommands: COMMANDS, size: 'max' }),
-    async (commands) => {
-      runs++;
-      await fc.asyncModelRun(async () => {
-        const model: Model = {
-          intents: [],
-          tokens: [],
-          orderIds: new Set(),
-          paidHere,
-          balance: 0,
-        };
-        return { model, real: { run: runs, balance: await balance(), last: null } };
-      }, commands);
-    },
-  );
-  await fc.assert(property, { seed: SEED, numRuns: RUNS, endOnFailure: false });
-});
+  const sizes = { maxCommands: COMMANDS, size: 'max', ...(replayPath && { replayPath }) } as const;
+  const property = fc.asyncProperty(fc.commands(allCommands(), sizes), async (commands) => {
+    runs++;
+    await fc.asyncModelRun(async () => {
+      const model: Model = { intents: [], tokens: [], orderIds: new Set(), paidHere, balance: 0 };
+      return { model, real: { run: runs, balance: await balance(), last: null } };
+    }, commands);
+  });
+  const details = await fc.check(property, { seed: SEED, numRuns: RUNS, ...REPLAYED });
+  await cancelWaiting();
+  if (!details.failed) return [];
+  const [sequence] = details.counterexample ?? [];
+  const at = /replayPath="(.*?)"/.exec(String(sequence))?.[1];
+  return [
+    `${sequence}\n${details.errorInstance}\n` +
+      `this sequence alone: SEQUENCE="${details.counterexamplePath} ${at}" ${REPEAT}`,
+  ];
+};
 
 /** Cancels the payments that wait for their payers, which otherwise takes a minute. */
 async function cancelWaiting(): Promise<void> {
@@ -381,9 +387,9 @@ async function cancelWaiting(): Promise<void> {
   }
 }
 
-test('after all of them the ledger is consistent, and agrees with its chain', async () => {
-  const { db } = database;
-  await cancelWaiting();
-  const chains = [network.testnet];
-  assert.deepEqual(await comeToRest({ db, chains }, { limitMs: REST_MS }), []);
-});
+test('for any sequence of requests the API responds as its model, and its ledger agrees', () =>
+  requireKept({
+    ground: { db: database.db, chains: [network.testnet], limitMs: REST_MS },
+    clients: [[playSequences]],
+    repeat: REPEAT,
+  }));

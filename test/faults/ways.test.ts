@@ -6,6 +6,14 @@ import { FAILPOINTS } from '#core/failpoints.ts';
 import { methodOf, type PaymentMethod } from '#payments/payment.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { type ChaosProcess, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import {
+  type FaultSet,
+  type History,
+  oneFault,
+  repeatTest,
+  requireKept,
+  type Step,
+} from '#testing/history.ts';
 import { REST_MS } from '#testing/restore-ground.ts';
 import {
   beginOld,
@@ -14,7 +22,7 @@ import {
   type Cell,
   checkPlays,
   type Play,
-  payAll,
+  paymentsOf,
 } from '#testing/ways/cells.ts';
 import { acceptForeign, foundForeign, steal } from '#testing/ways/thief.ts';
 import { openOffice, REFUNDS, withdraw } from '#testing/ways/transfers.ts';
@@ -74,6 +82,14 @@ async function noteUnbookable(plays: readonly Play[]): Promise<void> {
   for (const { number } of rows) ways.unbookable.add(number);
 }
 
+/** Plays these steps with a fault, and compares what is left with ledger, chain and receiver. */
+const playSales = (clients: readonly Step[][], rest: Pick<History, 'faults' | 'ended'> = {}) =>
+  requireKept({ ground: ways.ground(), clients, repeat: repeatTest('faults/ways'), ...rest });
+
+/** Plays sales with a fault, and checks each of them. */
+const playAll = (plays: readonly Play[], clients: Step[][], faults?: FaultSet) =>
+  playSales(clients, { ended: () => checkPlays(ways, plays, 1), ...(faults && { faults }) });
+
 interface Loss {
   readonly label: string;
   readonly cells: readonly Cell[];
@@ -92,14 +108,14 @@ async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Prom
   await world.ground.database.copy(label);
   const young = await beginYoung(ways, cells, { old, label });
   const all = [...plays, ...young];
-  await payAll(all);
-  await rest.transfer?.(first, all);
-  await noteUnbookable(young);
-  await world.ground.database.putBack(label, { promote });
-  await rest.meanwhile?.();
-  await world.recovered(requestCount);
-  const broken = await checkPlays(ways, all, 1);
-  assert.deepEqual([...broken, ...(await ways.verify())], []);
+  const putBack = async () => {
+    await rest.transfer?.(first, all);
+    await noteUnbookable(young);
+    await world.ground.database.putBack(label, { promote });
+    await rest.meanwhile?.();
+    await world.recovered(requestCount);
+  };
+  await playAll(all, paymentsOf(all), oneFault('after', putBack));
 }
 
 const paymentOf = ({ result }: Play) => String(result?.payment);
@@ -152,57 +168,44 @@ describe('every way of paying, when the database is restored to an earlier copy'
   }
 });
 
-/**
- * @returns the errors when no data was lost, in which case every participant must know the true
- * state.
- */
-async function checkAll(plays: readonly Play[]): Promise<string[]> {
-  return [...(await checkPlays(ways, plays, 1)), ...(await ways.verify())];
-}
-
 describe('every way of paying, when nothing is lost', () => {
   it('survives a reorganization of the blocks that settled it', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'reorg');
-    await payAll(plays);
-    await ways.world.ground.testnet.reorganize(3);
-    assert.deepEqual(await checkAll(plays), []);
+    const reorganize = () => ways.world.ground.testnet.reorganize(3);
+    await playAll(plays, paymentsOf(plays), oneFault('after', reorganize));
   });
 
   it('survives a kill of the node that was asked, and of a worker', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'kill');
     const [api, , worker] = ways.world.nodes;
-    const paying = payAll(plays);
     const underWay = `select from payment_intents where status = 'processing'`;
-    const begun = await waitUntil(
-      async () => (await ways.world.db.query(underWay)).length > 0,
-      REST_MS,
-    );
-    assert.ok(begun, 'nothing was under way');
-    api?.kill();
-    worker?.kill();
-    await paying;
-    assert.deepEqual(await checkAll(plays), []);
+    const kill = async () => {
+      const isPaid = async () => (await ways.world.db.query(underWay)).length > 0;
+      assert.ok(await waitUntil(isPaid, REST_MS), 'nothing was under way');
+      api?.kill();
+      worker?.kill();
+    };
+    await playAll(plays, paymentsOf(plays), oneFault('one', kill));
   });
 
   it('is one payment when two nodes get requests at once', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'nodes');
-    for (const play of plays) {
+    const atBoth = plays.map((play) => async () => {
       const result = await Promise.all([play.attempt.pay(0), play.attempt.pay(1)]);
       play.result = result.find(({ said }) => said === 'succeeded') ?? result[0] ?? null;
-    }
-    assert.deepEqual(await checkAll(plays), []);
+    });
+    await playAll(plays, [atBoth]);
   });
 
   it('spends a single-use credential once, at two nodes and for two sales', LONG, async () => {
-    const once = ONE_EACH.filter(({ way }) => !way.again.includes('succeeded'));
-    const { plays } = await beginOld(ways, once, 'spend');
-    for (const play of plays) {
-      const { cell, attempt } = play;
+    const single = ONE_EACH.filter(({ way }) => !way.again.includes('succeeded'));
+    const { plays } = await beginOld(ways, single, 'spend');
+    const twice = plays.map(({ cell, attempt }) => async () => {
       const result = await Promise.all([attempt.pay(0), attempt.spendAgain(1, ways.till)]);
       const paid = result.filter(({ said }) => said === 'succeeded').length;
-      assert.ok(paid <= 1, `${cell.way.name} has paid ${paid} times`);
-    }
-    assert.deepEqual(await ways.verify(), []);
+      return paid <= 1 ? [] : [`${cell.way.name} has paid ${paid} times`];
+    });
+    await playSales([twice]);
   });
 });
 
@@ -211,23 +214,23 @@ describe('every way of paying, when an attacker has the key of a sender', () => 
     const { world } = ways;
     const { request_count: requestCount } = await world.recovery();
     const { old, plays } = await beginOld(ways, ONE_EACH, 'thief');
-    const paying = payAll(plays);
-    const stolen = await steal(ways, present(old[0], 'payer').from);
-    await paying;
-    const isFound = async () => (await foundForeign(ways)).length === stolen.length;
-    await waitUntil(isFound, FOUND_MS);
-    assert.deepEqual(await foundForeign(ways), stolen);
-    assert.deepEqual(await checkPlays(ways, plays, 1), []);
-    const { request_count: countSince, status } = await world.recovery();
-    assert.deepEqual(
-      [countSince, status],
-      [requestCount, 'done'],
-      'nothing was closed or recovered',
-    );
-    const booked = await world.db.query(`select from payments where order_id like 'STOLEN-%'`);
-    assert.equal(booked.length, 0);
-    await acceptForeign(ways);
-    await world.recovered(requestCount);
-    assert.deepEqual(await ways.verify(), []);
+    let stolen: readonly string[] = [];
+    const rob = async () => {
+      stolen = await steal(ways, present(old[0], 'payer').from);
+    };
+    const ended = async () => {
+      const isFound = async () => (await foundForeign(ways)).length === stolen.length;
+      await waitUntil(isFound, FOUND_MS);
+      assert.deepEqual(await foundForeign(ways), stolen);
+      const broken = await checkPlays(ways, plays, 1);
+      const { request_count: countSince, status } = await world.recovery();
+      assert.deepEqual([countSince, status], [requestCount, 'done'], 'closed or recovered');
+      const booked = await world.db.query(`select from payments where order_id like 'STOLEN-%'`);
+      assert.equal(booked.length, 0);
+      await acceptForeign(ways);
+      await world.recovered(requestCount);
+      return broken;
+    };
+    await playSales(paymentsOf(plays), { ended, faults: oneFault('one', rob) });
   });
 });

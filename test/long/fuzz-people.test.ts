@@ -22,6 +22,7 @@ import { PersonClient } from '#testing/person-client.ts';
 
 /** Many of these requests hash a password, so they take a minute. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
+const FILE = 'long/fuzz-people';
 
 let api: TestApi;
 /** Created before the operators disable the account. */
@@ -73,26 +74,25 @@ const ENDS_SESSIONS = [
 
 test(`the dashboard: ${REQUESTS} wrong requests, answered as documented`, async () => {
   const owner = await addTestOwner('owner@fuzz.test');
-  const run = {
-    url: api.url,
-    document: documentOf('dashboard'),
-    known: { ...known, '{day}': ['2026-09-01', '2026-02-30'] },
-  };
-  const leaveOut = [...ENDS_SESSIONS.map((name) => `merchant${name}`), 'leaveTeam'];
-  const headersOf = () => owner.headers();
-  await runFuzz({ ...run, requests: REQUESTS, reach: 0.4, headersOf, leaveOut });
   const ending = await addTestOwner('ending@fuzz.test');
-  await runFuzz({ ...run, requests: REQUESTS / 10, headersOf: () => ending.headers() });
+  const ends = [...ENDS_SESSIONS.map((name) => `merchant${name}`), 'leaveTeam'];
+  await runFuzz(api, {
+    ...{ document: documentOf('dashboard'), requests: REQUESTS, file: FILE },
+    known: { ...known, '{day}': ['2026-09-01', '2026-02-30'] },
+    unreached: 0.6,
+    headersOf: ({ operationId }) => (ends.includes(operationId) ? ending : owner).headers(),
+  });
 });
 
 test(`operators: ${REQUESTS} wrong requests, answered as documented`, async () => {
   const staff = await addStaff('staff@fuzz.test');
-  const run = { url: api.url, document: documentOf('operator'), known };
-  const leaveOut = ENDS_SESSIONS.map((name) => `operator${name}`);
-  const headersOf = () => staff.headers();
-  await runFuzz({ ...run, requests: REQUESTS, reach: 0.4, headersOf, leaveOut });
   const ending = await addStaff('ending-staff@fuzz.test');
-  await runFuzz({ ...run, requests: REQUESTS / 10, headersOf: () => ending.headers() });
+  const ends = ENDS_SESSIONS.map((name) => `operator${name}`);
+  await runFuzz(api, {
+    ...{ document: documentOf('operator'), known, requests: REQUESTS, file: FILE },
+    unreached: 0.6,
+    headersOf: ({ operationId }) => (ends.includes(operationId) ? ending : staff).headers(),
+  });
 });
 
 /** The age of the proof, and whether the factor is active yet. */
@@ -217,11 +217,8 @@ test('each route × role × factor: asked, recorded and told as the declaration 
       const routes = new Map(declared[surface].map((route) => [route.operationId, route]));
       const roles = surface === 'operator' ? ['operator'] : [...ROLES];
       const askers = new Map<FuzzRequest, Asker>();
-      await runFuzz({
-        url: api.url,
-        document: documentOf(surface),
-        known,
-        requests: REQUESTS,
+      await runFuzz(api, {
+        ...{ document: documentOf(surface), known, requests: REQUESTS, file: FILE },
         leaveOut: ['leaveTeam', ...ends],
         headersOf: (request) => {
           const role = roles[askers.size % roles.length] ?? '';

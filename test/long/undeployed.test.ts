@@ -6,6 +6,7 @@ import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { comeToRest } from '#testing/invariants/invariants.ts';
 import { REST_MS } from '#testing/restore-ground.ts';
 import { addPayers, type WayPayer } from '#testing/ways/payers.ts';
 import { type Attempt, WAYS } from '#testing/ways/ways.ts';
@@ -96,7 +97,7 @@ async function checkPaid({ attempt, order, wallet }: Sale, said: string): Promis
   assert.equal(await ways.world.settledOnChain(order), 1);
   assert.equal(await deploymentsOf(wallet), 1, 'a deployment on the chain');
   assert.ok((await signedFor(wallet)) <= MOST_DEPLOYMENTS);
-  assert.deepEqual(await ways.verify(), []);
+  assert.deepEqual(await comeToRest(ways.ground(), ways.ground()), []);
 }
 
 /** Ends the workers, and starts one that dies at this point; it stays away. */

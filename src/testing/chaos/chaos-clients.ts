@@ -7,6 +7,7 @@ import {
 import type { Journal, SeenIntent, SeenRefund } from '#testing/chaos/chaos-journal.ts';
 import { pageThrough } from '#testing/chaos/chaos-pagination.ts';
 import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
+import type { Step } from '#testing/history.ts';
 import type { PauseMs, Random } from '#testing/random.ts';
 import { WAYS } from '#testing/ways/ways.ts';
 
@@ -16,9 +17,7 @@ export interface ClientsOptions {
   /** The worlds, among which the clients are distributed. */
   readonly worlds: readonly ChaosWorld[];
   readonly journal: Journal;
-  /** Returns a random stream for each client. */
-  readonly random: (client: number) => Random;
-  readonly clients: number;
+  readonly random: Random;
   /** Endpoints that clients may disable and enable. */
   readonly endpoints: readonly string[];
   /** In a soak: some prices are in euros, half of the sales use the rarer ways to pay. */
@@ -290,8 +289,7 @@ function chooseScene({ random, everything }: Client): Scene {
 }
 
 function openClient(options: ClientsOptions, number: number): Client {
-  const { worlds, journal, urls } = options;
-  const random = options.random(number);
+  const { worlds, journal, urls, random } = options;
   const world = worlds[number % worlds.length];
   const place = Math.floor(number / worlds.length);
   const terminal = world?.terminals[place % world.terminals.length];
@@ -310,28 +308,18 @@ function openClient(options: ClientsOptions, number: number): Client {
   };
 }
 
-/** Starts clients that buy, cancel and refund until they are stopped. */
-export function startClients(options: ClientsOptions): { stop(): Promise<void> } {
+/** Yields the scenes of one client, who buys, cancels and refunds. */
+export function* scenesOf(options: ClientsOptions, number: number): Generator<Step> {
   const { pauseMs } = options;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const live = async (number: number) => {
-    const client = openClient(options, number);
-    const { random, world } = client;
-    while (!signal.aborted) {
+  const client = openClient(options, number);
+  const { random, world } = client;
+  for (;;) {
+    yield async (signal) => {
       const ms = pauseMs === null ? 0 : random.between(pauseMs.low, pauseMs.high);
       if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
       const scene = chooseScene(client);
       const playable = !world.livemode || !TEST_ONLY.has(scene);
       if (!signal.aborted) await (playable ? scene : sale)(client);
-    }
-  };
-  const lives = Array.from({ length: options.clients }, (_, number) => live(number));
-  const done = Promise.all(lives).catch((error) => options.journal.complain(String(error)));
-  return {
-    stop: async () => {
-      stopping.abort();
-      await done;
-    },
-  };
+    };
+  }
 }

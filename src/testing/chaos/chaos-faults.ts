@@ -3,6 +3,7 @@ import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import type { ChaosProcess } from '#testing/chaos/chaos-process.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
+import type { Fault, FaultSet, Plan } from '#testing/history.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import type { PauseMs, Random } from '#testing/random.ts';
 
@@ -31,25 +32,6 @@ export interface FaultsOptions extends Field {
   readonly log: (line: string) => void;
 }
 
-/** The random choices of one fault: its targets, and how it strikes. */
-interface Plan {
-  readonly targets: readonly ChaosProcess[];
-  /** Causes the fault, and repairs what does not recover on its own. */
-  readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
-}
-
-interface Fault {
-  readonly name: string;
-  /** Its frequency relative to the other faults. */
-  readonly weight: number;
-  /**
-   * True if blocks may be lost. Such faults are left out on a chain whose blocks are final at once.
-   */
-  readonly undoesBlocks?: true;
-  /** Makes all random choices before the fault, because a replay may wait in between. */
-  readonly plan: (random: Random) => Plan;
-}
-
 /** Excluded from short runs: an address that has served another chain is unused for a minute. */
 const TOO_LONG: BehaviorName = 'has become one of another chain';
 const BEHAVIOR_NAMES = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
@@ -63,42 +45,55 @@ const RECOVERED_MS = 3_000;
 /** The largest step of a clock: two minutes. */
 const CLOCK_STEP_MS = 120_000;
 
+/** A fault of a run, as its generator has planned it. */
+type ChaosFault = Fault & {
+  /**
+   * True if blocks may be lost. Such faults are left out on a chain whose blocks are final at once.
+   */
+  readonly undoesBlocks?: true;
+};
+
+/** What breaks, for how long, and what repairs it. */
+interface Outage {
+  readonly ms: number;
+  readonly broken: (targets: readonly ChaosProcess[]) => unknown;
+  readonly repaired: (targets: readonly ChaosProcess[]) => unknown;
+}
+
+function lasting(targets: readonly ChaosProcess[], { ms, broken, repaired }: Outage): Plan {
+  return {
+    targets,
+    strike: async (met) => {
+      await broken(met);
+      await sleep(ms);
+      await repaired(met);
+    },
+  };
+}
+
+const each = (act: (process: ChaosProcess) => unknown) => (targets: readonly ChaosProcess[]) =>
+  Promise.all(targets.map(act));
+
 function workersOf(processes: readonly ChaosProcess[]): ChaosProcess[] {
   return processes.filter(({ role }) => role === 'worker');
 }
 
-function processFaults(processes: readonly ChaosProcess[]): Fault[] {
+function processFaults(processes: readonly ChaosProcess[]): ChaosFault[] {
+  const signal = (
+    named: Pick<Fault, 'name' | 'weight'> & { readonly count?: number },
+    send: (process: ChaosProcess) => void,
+  ): Fault => ({
+    ...named,
+    plan: (random) => ({
+      targets: Array.from({ length: named.count ?? 1 }, () => random.pick(processes)),
+      strike: async (targets) => targets.forEach(send),
+    }),
+  });
+  const kill = (process: ChaosProcess) => process.kill();
   return [
-    {
-      name: 'kill -9 of a process',
-      weight: 30,
-      plan: (random) => ({
-        targets: [random.pick(processes)],
-        strike: async (targets) => {
-          for (const process of targets) process.kill();
-        },
-      }),
-    },
-    {
-      name: 'kill -9 of two processes at once',
-      weight: 8,
-      plan: (random) => ({
-        targets: [random.pick(processes), random.pick(processes)],
-        strike: async (targets) => {
-          for (const process of targets) process.kill();
-        },
-      }),
-    },
-    {
-      name: 'SIGTERM to a process',
-      weight: 8,
-      plan: (random) => ({
-        targets: [random.pick(processes)],
-        strike: async (targets) => {
-          for (const process of targets) process.terminate();
-        },
-      }),
-    },
+    signal({ name: 'kill -9 of a process', weight: 30 }, kill),
+    signal({ name: 'kill -9 of two processes at once', weight: 8, count: 2 }, kill),
+    signal({ name: 'SIGTERM to a process', weight: 8 }, (process) => process.terminate()),
     {
       // Lasts until a worker's leases have expired while it still believes that it holds them.
       name: 'a process stands still',
@@ -106,18 +101,13 @@ function processFaults(processes: readonly ChaosProcess[]): Fault[] {
       plan: (random) => {
         const targets = [random.pick(processes)];
         const ms = random.between(2_000, 12_000);
-        return {
-          targets,
-          strike: async (frozen) => {
-            await Promise.all(frozen.map((process) => process.freeze(ms)));
-          },
-        };
+        return { targets, strike: async (met) => void (await each((one) => one.freeze(ms))(met)) };
       },
     },
   ];
 }
 
-function databaseFaults({ ground, processes }: Field): Fault[] {
+function databaseFaults({ ground, processes }: Field): ChaosFault[] {
   const { database, chains } = ground;
   return [
     {
@@ -137,24 +127,19 @@ function databaseFaults({ ground, processes }: Field): Fault[] {
     {
       name: 'PostgreSQL stopped immediately',
       weight: 24,
-      plan: (random) => {
-        const ms = random.below(2_000);
-        return {
-          targets: processes,
-          strike: async () => {
-            await database.kill();
-            await sleep(ms);
-            await database.start();
-          },
-        };
-      },
+      plan: (random) =>
+        lasting(processes, {
+          ms: random.below(2_000),
+          broken: () => database.kill(),
+          repaired: () => database.start(),
+        }),
     },
   ];
 }
 
 /** Returns the faults of one network's node, chosen by the seed. */
-function nodeFaults({ ground: { chains }, processes }: Field): Fault[] {
-  const targets = workersOf(processes);
+function chainFaults({ ground: { chains }, processes }: Field): ChaosFault[] {
+  const workers = workersOf(processes);
   return [
     {
       name: 'a chain node killed',
@@ -163,14 +148,7 @@ function nodeFaults({ ground: { chains }, processes }: Field): Fault[] {
       plan: (random) => {
         const chain = random.pick(chains);
         const ms = random.below(2_500);
-        return {
-          targets,
-          strike: async () => {
-            await chain.kill();
-            await sleep(ms);
-            await chain.start();
-          },
-        };
+        return lasting(workers, { ms, broken: () => chain.kill(), repaired: () => chain.start() });
       },
     },
     {
@@ -179,24 +157,9 @@ function nodeFaults({ ground: { chains }, processes }: Field): Fault[] {
       plan: (random) => {
         const chain = random.pick(chains);
         const ms = random.between(1_000, 6_000);
-        return {
-          targets,
-          strike: async () => {
-            chain.freeze();
-            await sleep(ms);
-            chain.thaw();
-          },
-        };
+        return lasting(workers, { ms, broken: () => chain.freeze(), repaired: () => chain.thaw() });
       },
     },
-  ];
-}
-
-function chainFaults(field: Field): Fault[] {
-  const { chains } = field.ground;
-  const targets = workersOf(field.processes);
-  return [
-    ...nodeFaults(field),
     {
       name: 'a reorganization of a chain',
       weight: 10,
@@ -205,7 +168,7 @@ function chainFaults(field: Field): Fault[] {
         const chain = random.pick(chains);
         const blocks = random.between(1, 4);
         // A node that was just started may have too few blocks.
-        return { targets, strike: () => chain.reorganize(blocks).catch(() => {}) };
+        return { targets: workers, strike: () => chain.reorganize(blocks).catch(() => {}) };
       },
     },
     {
@@ -214,23 +177,18 @@ function chainFaults(field: Field): Fault[] {
       plan: (random) => {
         const provider = random.pick(chains.flatMap((chain) => chain.provider ?? []));
         const behavior = BEHAVIORS[random.pick(BEHAVIOR_NAMES)];
-        const ms = random.between(2_000, 8_000);
-        return {
-          targets,
-          strike: async () => {
-            provider.behavior = behavior();
-            await sleep(ms);
-            provider.behavior = null;
-          },
+        const behave = (as: typeof provider.behavior) => () => {
+          provider.behavior = as;
         };
+        const ms = random.between(2_000, 8_000);
+        return lasting(workers, { ms, broken: behave(behavior()), repaired: behave(null) });
       },
     },
   ];
 }
 
 /** Returns faults that take longer than a short run. */
-function longFaults(field: Field): Fault[] {
-  const { processes, ground, settleWithinMs } = field;
+function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] {
   const workers = workersOf(processes);
   return [
     {
@@ -239,15 +197,9 @@ function longFaults(field: Field): Fault[] {
       weight: 8,
       plan: (random) => {
         const chain = random.pick(ground.chains);
+        const pause = (isPaused: boolean) => () => chain.pauseToken(isPaused);
         const ms = random.between(2_000, 8_000);
-        return {
-          targets: workers,
-          strike: async () => {
-            await chain.pauseToken(true);
-            await sleep(ms);
-            await chain.pauseToken(false);
-          },
-        };
+        return lasting(workers, { ms, broken: pause(true), repaired: pause(false) });
       },
     },
     {
@@ -255,12 +207,9 @@ function longFaults(field: Field): Fault[] {
       weight: 6,
       plan: (random) => {
         const ms = settleWithinMs + random.between(1_000, 6_000);
-        return {
-          targets: workers,
-          strike: async (targets) => {
-            await Promise.all(targets.map((worker) => worker.freeze(ms)));
-          },
-        };
+        const strike: Plan['strike'] = async (met) =>
+          void (await each((one) => one.freeze(ms))(met));
+        return { targets: workers, strike };
       },
     },
     {
@@ -272,25 +221,23 @@ function longFaults(field: Field): Fault[] {
         const name = `CHAIN_${config.network.toUpperCase()}_RELAYER_KEYS`;
         const out = random.pick(config.relayerKeys);
         const left = config.relayerKeys.filter((key) => key !== out);
+        const restart = (env: Readonly<Record<string, string>> | null) =>
+          each((worker) => {
+            worker.tell(env);
+            worker.kill();
+          });
         const some = random.chance(50) ? workers : [random.pick(workers)];
         const ms = random.between(4_000, 12_000);
-        return {
-          targets: some,
-          strike: async (targets) => {
-            for (const worker of targets) worker.tell({ [name]: left.join() });
-            for (const worker of targets) worker.kill();
-            await sleep(ms);
-            for (const worker of targets) worker.tell(null);
-            for (const worker of targets) worker.kill();
-          },
-        };
+        return lasting(some, {
+          ...{ ms, broken: restart({ [name]: left.join() }), repaired: restart(null) },
+        });
       },
     },
   ];
 }
 
 /** Returns faults that lose the writes between a copy and its restore. The chains continue. */
-function losses({ ground: { database }, journal, processes }: Field): Fault[] {
+function losses({ ground: { database }, journal, processes }: Field): ChaosFault[] {
   return [
     {
       name: 'PostgreSQL restored to an earlier copy',
@@ -319,25 +266,7 @@ function losses({ ground: { database }, journal, processes }: Field): Fault[] {
 }
 
 /** Returns faults of the machines below the processes and the database. */
-function machineFaults({ ground: { database, disk }, processes }: Field): Fault[] {
-  const full: Fault = {
-    name: 'the disk of the database is full',
-    weight: 6,
-    plan: (random) => {
-      const ms = random.between(1_000, 6_000);
-      return {
-        targets: processes,
-        strike: async () => {
-          const free = await disk?.fill();
-          await sleep(ms);
-          await free?.();
-          // A database that cannot write its log stops, and its supervisor starts it again.
-          await database.kill().catch(() => {});
-          await database.start();
-        },
-      };
-    },
-  };
+function machineFaults({ ground: { database, disk }, processes }: Field): ChaosFault[] {
   const step: Fault = {
     name: 'the clock of a process steps, and back',
     weight: 10,
@@ -345,20 +274,34 @@ function machineFaults({ ground: { database, disk }, processes }: Field): Fault[
       const targets = [random.pick(processes)];
       const offMs = random.between(-CLOCK_STEP_MS, CLOCK_STEP_MS);
       const ms = random.between(2_000, 10_000);
-      return {
-        targets,
-        strike: async (stepped) => {
-          await Promise.all(stepped.map((process) => process.stepClock(offMs)));
-          await sleep(ms);
-          await Promise.all(stepped.map((process) => process.stepClock(null)));
-        },
-      };
+      const stepTo = (off: number | null) => each((process) => process.stepClock(off));
+      return lasting(targets, { ms, broken: stepTo(offMs), repaired: stepTo(null) });
     },
   };
-  return disk === null ? [step] : [step, full];
+  if (disk === null) return [step];
+  const full: Fault = {
+    name: 'the disk of the database is full',
+    weight: 6,
+    plan: (random) => {
+      let free: (() => Promise<unknown>) | undefined;
+      return lasting(processes, {
+        ms: random.between(1_000, 6_000),
+        broken: async () => {
+          free = await disk.fill();
+        },
+        repaired: async () => {
+          await free?.();
+          // A database that cannot write its log stops, and its supervisor starts it again.
+          await database.kill().catch(() => {});
+          await database.start();
+        },
+      });
+    },
+  };
+  return [step, full];
 }
 
-function allFaults(field: Field): Fault[] {
+function allFaults(field: Field): ChaosFault[] {
   const { reach, only } = field;
   const all = [
     ...processFaults(field.processes),
@@ -376,45 +319,17 @@ function allFaults(field: Field): Fault[] {
   return faults;
 }
 
-function choose(faults: readonly Fault[], random: Random): Fault {
-  const total = faults.reduce((sum, { weight }) => sum + weight, 0);
-  let rest = random.below(total);
-  for (const fault of faults) {
-    if (rest < fault.weight) return fault;
-    rest -= fault.weight;
-  }
-  throw new Error('no fault was chosen');
-}
-
-/** Causes one fault after the other until it is stopped; then everything is repaired. */
-export function startFaults(options: FaultsOptions): {
-  readonly struck: ReadonlyMap<string, number>;
-  stop(): Promise<void>;
-} {
-  const { ground, random, timetable, log, pauseMs } = options;
-  const faults = allFaults(options);
+/** Returns the faults of a run. A replay waits for the moment of each. */
+export function chaosFaults(options: FaultsOptions): FaultSet {
+  const { ground, processes, random, timetable, log, pauseMs, reach } = options;
   // Resumes transfers, because a chain that lost its newest blocks may have forgotten that.
   const mend = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
-  const struck = new Map<string, number>();
-  const stopping = new AbortController();
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      const ms = random.between(pauseMs.low, pauseMs.high);
-      await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
-      if (stopping.signal.aborted) return;
-      const fault = choose(faults, random);
-      log(fault.name);
-      struck.set(fault.name, (struck.get(fault.name) ?? 0) + 1);
-      await timetable.strike({ fault: fault.name, all: options.processes, ...fault.plan(random) });
-      if (options.reach !== 'short') await mend();
-    }
-  };
-  const done = run();
   return {
-    struck,
-    stop: async () => {
-      stopping.abort();
-      await done;
+    ...{ faults: allFaults(options), when: 'among', random, pauseMs },
+    strike: async ({ name }, plan) => {
+      log(name);
+      await timetable.strike({ fault: name, all: processes, ...plan });
+      if (reach !== 'short') await mend();
     },
   };
 }

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret, TOTP } from 'otpauth';
 import type { Journal, SeenWithdrawal } from '#testing/chaos/chaos-journal.ts';
+import type { Step } from '#testing/history.ts';
 import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
 import type { PauseMs, Random } from '#testing/random.ts';
 
 /** An account owner who occasionally withdraws on both networks. */
 export interface ChaosOwner {
-  /** Withdraws until it is stopped. */
-  start(random: Random, journal: Journal): { stop(): Promise<void> };
+  /** Yields a sign-in, and then withdrawals. */
+  steps(random: Random, journal: Journal): Iterable<Step>;
   /** Signs in once. @returns a client for each node. */
   signIn(random: Random, journal: Journal): Promise<readonly PersonClient[]>;
 }
@@ -58,7 +59,8 @@ interface Desk {
   readonly options: OwnerOptions;
   readonly random: Random;
   readonly journal: Journal;
-  readonly isStopped: () => boolean;
+  /** Ends the waits of the current step. */
+  signal?: AbortSignal;
   client: PersonClient;
 }
 
@@ -86,7 +88,7 @@ async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer |
 /** Signs in with both factors. Waits for the next code, because a used one is refused. */
 async function signIn(desk: Desk): Promise<void> {
   const { options } = desk;
-  while (!desk.isStopped()) {
+  while (desk.signal?.aborted !== true) {
     moveOn(desk);
     const { client } = desk;
     const first = await attempt(() => client.post('/session', options.person));
@@ -102,10 +104,8 @@ async function signIn(desk: Desk): Promise<void> {
 }
 
 /** Waits. @returns early if the run has ended. */
-async function rest(desk: Desk, ms: number): Promise<void> {
-  const until = performance.now() + ms;
-  while (performance.now() < until && !desk.isStopped()) await sleep(AGAIN_MS);
-}
+const rest = ({ signal }: Desk, ms: number) =>
+  sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => {});
 
 /** Repeats the request until there is a final answer. @returns `null` if the result is unknown. */
 async function persist(
@@ -162,29 +162,25 @@ export function openOwner(options: OwnerOptions): ChaosOwner {
   return {
     signIn: async (random, journal) => {
       const client = new PersonClient(`${options.urls[0]}/dashboard/v1`);
-      const desk: Desk = { options, random, journal, client, isStopped: () => false };
+      const desk: Desk = { options, random, journal, client };
       await signIn(desk);
       return options.urls.map((url) => clientAt(url, desk.client));
     },
-    start: (random, journal) => {
-      let stopped = false;
+    steps: function* (random, journal) {
       const client = new PersonClient(`${options.urls[0]}/dashboard/v1`);
       const { pauseMs } = options;
-      const desk: Desk = { options, random, journal, client, isStopped: () => stopped };
-      const live = async () => {
-        await signIn(desk);
-        while (!stopped) {
+      const desk: Desk = { options, random, journal, client };
+      const step = (act: () => Promise<void>) => (signal: AbortSignal) => {
+        desk.signal = signal;
+        return act();
+      };
+      yield step(() => signIn(desk));
+      for (;;) {
+        yield step(async () => {
           await withdraw(desk);
           await rest(desk, random.between(pauseMs.low, pauseMs.high));
-        }
-      };
-      const done = live().catch((error) => journal.complain(`the owner: ${error}`));
-      return {
-        stop: () => {
-          stopped = true;
-          return done;
-        },
-      };
+        });
+      }
     },
   };
 }

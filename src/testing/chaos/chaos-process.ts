@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { replaceFile } from '#files/replace-file.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
@@ -150,6 +151,13 @@ export async function makeDemo(
 ): Promise<SpawnedNetwork> {
   const dataDir = path.join(ground.folder, DEMO_FOLDER);
   return spawnNetwork({ dataDir, env: chaosEnv(ground), ...release });
+}
+
+/** Makes the demo data only. */
+export async function makeShop(...wanted: Parameters<typeof makeDemo>): Promise<SandboxFile> {
+  const network = await makeDemo(...wanted);
+  await network.stop();
+  return network.sandbox;
 }
 
 async function prepareFolder(ground: ChaosGround, name: string): Promise<string> {

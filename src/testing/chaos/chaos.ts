@@ -8,8 +8,8 @@ import { walletKey } from '#sandbox/wallets.ts';
 import type { ProfileName } from '#settlement/chain-profiles.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import type { ChaosChain } from '#testing/chaos/chaos-chain.ts';
-import { startClients } from '#testing/chaos/chaos-clients.ts';
-import { type Reach, startFaults } from '#testing/chaos/chaos-faults.ts';
+import { scenesOf } from '#testing/chaos/chaos-clients.ts';
+import { chaosFaults, type Reach } from '#testing/chaos/chaos-faults.ts';
 import {
   countUses,
   endTheDay,
@@ -29,7 +29,8 @@ import { type ChaosReceiver, startChaosReceiver, TEMPERS } from '#testing/chaos/
 import { openTimetable, type Strike, type Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { type ChaosWorld, fillWorld, type WorldSize } from '#testing/chaos/chaos-world.ts';
 import { openProcessWires } from '#testing/chaos/process-wires.ts';
-import { checkInvariants, comeToRest } from '#testing/invariants/invariants.ts';
+import { type History, type HistoryReport, playHistory } from '#testing/history.ts';
+import { comeToRest } from '#testing/invariants/invariants.ts';
 import { createRandom, type PauseMs } from '#testing/random.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
 import { type OutsideWallets, outsideWallets } from '#testing/ways/outside-wallets.ts';
@@ -61,10 +62,9 @@ export interface ChaosOptions {
   readonly strikes?: readonly Strike[];
 }
 
-export interface ChaosReport {
+export interface ChaosReport extends HistoryReport {
   readonly seed: number;
-  /** Broken promises. Empty means success. */
-  readonly broken: readonly string[];
+  readonly repeat: string;
   readonly payments: number;
   readonly refunds: number;
   readonly withdrawals: number;
@@ -72,14 +72,12 @@ export interface ChaosReport {
   readonly deliveries: number;
   /** Counts of payments by their way, and of the other features' uses. */
   readonly uses: Readonly<Record<string, number>>;
-  readonly faults: Readonly<Record<string, number>>;
   readonly starts: Readonly<Record<string, number>>;
   readonly answers: Readonly<Record<string, number>>;
   /** Counts of lines that the processes logged as errors, by message. */
   readonly errors: Readonly<Record<string, number>>;
   /** The last logged lines about each intent, refund and payout that a broken promise names. */
   readonly lastLines: readonly string[];
-  readonly secondsToRest: number;
   /** The strikes. With the run's options, they reproduce it. */
   readonly strikes: readonly Strike[];
   /** For a replay: how many faults had a recorded moment, and how many struck at it. */
@@ -210,27 +208,6 @@ async function startProcesses(
   throw failed.reason;
 }
 
-/** Repeatedly checks the rules that always hold, while the database answers. */
-function watchInvariants(db: Database, everyMs: number, log: (line: string) => void) {
-  const broken: string[] = [];
-  let checks = 0;
-  const timer = setInterval(() => {
-    checkInvariants({ db }, { atRest: false }).then(
-      (found) => {
-        checks++;
-        if (found.length > 0) log(`broken: ${found.join('; ')}`);
-        broken.push(...found);
-      },
-      () => {}, // The database is down. The next check sees the result.
-    );
-  }, everyMs);
-  return {
-    broken,
-    checks: () => checks,
-    stop: () => clearInterval(timer),
-  };
-}
-
 /** Makes work due at once that is due in a minute or more: retries, expiries and confirmations. */
 async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
@@ -305,69 +282,71 @@ interface Stage {
   readonly timetable: Timetable;
 }
 
-/** Runs clients and faults for the given time, and then lets everything settle. */
-async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
-  const { seed, log } = options;
-  const { ground, db, processes, worlds, endpoints, timetable } = stage;
-  const pace = paceOf(options);
-  const watch = watchInvariants(db, pace.checkEveryMs, log);
-  const owner = stage.owner.start(createRandom(seed, 'owner'), journal);
-  const clients = startClients({
-    urls: urlsOf(processes),
-    worlds,
-    journal,
-    random: (client) => createRandom(seed, `client ${client}`),
-    clients: options.clients,
-    endpoints: endpoints.slice(-1).map(({ id }) => id),
-    everything: options.reach === 'soak',
-    pauseMs: pace.sceneMs,
-  });
-  const random = createRandom(seed, 'faults');
-  const { reach, only = '' } = options;
-  const settleWithinMs = SETTLE_WITHIN_S * 1000;
-  const field = { ground, processes, journal, settleWithinMs, reach, only, timetable };
-  const faults = startFaults({ ...field, random, pauseMs: pace.faultMs, log });
-  await sleep(options.seconds * 1000);
-  await faults.stop();
-  log('no more faults');
-  await Promise.all([clients.stop(), owner.stop()]);
-  watch.stop();
-  log(`clients have stopped; ${watch.checks()} checks were made meanwhile`);
+/** Repairs what only this run knows how to repair. */
+async function mend({ endpoints, outside, db }: Stage): Promise<void> {
   for (const { receiver } of endpoints) receiver.heal();
-  return { during: watch.broken, struck: Object.fromEntries(faults.struck) };
-}
-
-/** An advanced clock moves the expiry of spent agent tokens before their payments. */
-const EXPIRED_SINCE = /^a payment uses a credential .* by \{"type": "agent_token"/;
-
-/** Lets everything settle, and checks all invariants. */
-async function verify(stage: Stage, journal: Journal, options: ChaosOptions) {
-  const { db, ground, outside } = stage;
-  const { restMs: limitMs = REST_MS, reach, seed } = options;
   // A booked payment is resent until its payer can pay, so lost funds and wallets are sent again.
   await Promise.all(outside.map((one) => one.sendAgain()));
   // Analyzes the tables, because a database that was killed repeatedly has no statistics, and plans
   // badly.
   await db.query('analyze').catch(() => {});
-  const started = performance.now();
-  const chains = ground.chains.map(({ config }) => config);
-  // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
-  const sources = { db, journal, chains, endpoints: stage.endpoints.slice(0, -1) };
-  const rest = { limitMs, hurry: () => hurry(db) };
-  const broken = await comeToRest(sources, rest);
-  const seconds = (performance.now() - started) / 1000;
-  if (reach !== 'soak' || broken.length > 0) return { broken, seconds };
-  const [first] = stage.worlds;
-  const [url] = urlsOf(stage.processes);
-  const also = await endTheDay(caller(`${url}/v1`, first?.secretKey ?? ''), db);
+}
+
+const LONG = 'npm run faults --';
+const COMMAND = { short: LONG, long: LONG, nightly: `${LONG} --losses`, soak: `${LONG} --soak` };
+
+/** Returns clients, owner and faults, as the seed chooses them. */
+function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): History {
+  const { seed, log, reach, only = '', seconds, clients, restMs: limitMs = REST_MS } = options;
+  const { ground, db, processes, worlds, endpoints, timetable } = stage;
+  const pace = paceOf(options);
+  const settleWithinMs = SETTLE_WITHIN_S * 1000;
+  const field = { ground, processes, journal, settleWithinMs, reach, only, timetable };
+  const scenes = (number: number) => {
+    const random = createRandom(seed, `client ${number}`);
+    const shop = { urls: urlsOf(processes), worlds, journal, random };
+    const switched = endpoints.slice(-1).map(({ id }) => id);
+    const habits = { everything: reach === 'soak', pauseMs: pace.sceneMs };
+    return scenesOf({ ...shop, ...habits, endpoints: switched }, number);
+  };
+  return {
+    ground: {
+      ...{ db, journal, chains: ground.chains.map(({ config }) => config) },
+      // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
+      endpoints: endpoints.slice(0, -1),
+      ...{ limitMs, hurry: () => hurry(db) },
+    },
+    clients: [
+      stage.owner.steps(createRandom(seed, 'owner'), journal),
+      ...Array.from({ length: clients }, (_, number) => scenes(number)),
+    ],
+    faults: chaosFaults({
+      ...{ ...field, random: createRandom(seed, 'faults'), pauseMs: pace.faultMs, log },
+    }),
+    ...{ seconds, checkEveryMs: pace.checkEveryMs, ended: () => mend(stage), log },
+    repeat: `${COMMAND[reach]} --seed ${seed} --seconds ${seconds} --clients ${clients}`,
+  };
+}
+
+/** An advanced clock moves the expiry of spent agent tokens before their payments. */
+const EXPIRED_SINCE = /^a payment uses a credential .* by \{"type": "agent_token"/;
+
+/** Ends a day, and checks the files that it leaves. */
+async function endDay(stage: Stage, options: ChaosOptions, history: History) {
+  const { db, worlds, owner, processes } = stage;
+  const { chains = [], journal = openJournal() } = history.ground;
+  const [first] = worlds;
+  const also = await endTheDay(caller(`${urlsOf(processes)[0]}/v1`, first?.secretKey ?? ''), db);
   const files = {
     accountId: first?.accountId ?? '',
-    people: await stage.owner.signIn(createRandom(seed, 'files'), journal),
-    folders: stage.processes.map(({ dataDir }) => dataDir),
+    people: await owner.signIn(createRandom(options.seed, 'files'), journal),
+    folders: processes.map(({ dataDir }) => dataDir),
     chains,
   };
-  const ofNextDay = { ...rest, also, except: EXPIRED_SINCE };
-  return { broken: await comeToRest({ ...sources, files }, ofNextDay), seconds };
+  return comeToRest(
+    { ...history.ground, files },
+    { ...history.ground, also, except: EXPIRED_SINCE },
+  );
 }
 
 function urlsOf(processes: readonly ChaosProcess[]): string[] {
@@ -446,12 +425,15 @@ async function linger({ ground, processes }: Stage, { lingerMs = 0, log }: Chaos
 async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport> {
   const journal = openJournal();
   const { db, processes } = stage;
-  const played = await play(stage, options, journal);
-  const verified = await verify(stage, journal, options);
-  if (verified.broken.length > 0) await linger(stage, options);
-  const broken = [...new Set([...played.during, ...verified.broken, ...crashesOf(processes)])];
+  const history = historyOf(stage, options, journal);
+  const { broken: found, faults, secondsToRest } = await playHistory(history);
+  const goesOn = options.reach === 'soak' && found.length === 0;
+  const last = goesOn ? await endDay(stage, options, history) : [];
+  const broken = [...found, ...last, ...crashesOf(processes)];
+  if (broken.length > 0) await linger(stage, options);
   return {
     seed: options.seed,
+    repeat: history.repeat,
     broken,
     payments: await count(db, 'payments'),
     refunds: await count(db, 'refunds'),
@@ -459,12 +441,12 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
     events: await count(db, 'events'),
     deliveries: await count(db, 'webhook_deliveries'),
     uses: await countUses(db),
-    faults: played.struck,
+    faults,
     starts: Object.fromEntries(processes.map(({ name, starts }) => [name, starts()])),
     answers: Object.fromEntries([...journal.counts].sort()),
     errors: countErrors(processes),
     lastLines: lastLinesAbout(broken, processes),
-    secondsToRest: Math.round(verified.seconds),
+    secondsToRest,
     strikes: stage.timetable.strikes,
     replayed: stage.timetable.met(),
   };

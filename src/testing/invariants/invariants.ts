@@ -20,9 +20,8 @@ import {
 import { RESPONSE_INVARIANTS } from '#testing/invariants/response-invariants.ts';
 
 /**
- * Everything that every history must keep, by where it is read. The four explorers (chaos, model,
- * ways, fuzz) share it; each gives the sources that it has. They share no generator: fast-check
- * shrinks the model's and the fuzzer's requests, chaos needs concurrent clients, ways is a table.
+ * Everything that every history must keep, by where it is read. Chaos, model, ways and fuzz share
+ * it (`history.ts`); each gives the sources that it has.
  */
 export const INVARIANTS = {
   ledger: LEDGER_INVARIANTS,

@@ -1,4 +1,5 @@
 import { caller } from '#testing/api-client.ts';
+import type { Step } from '#testing/history.ts';
 import { persist } from '#testing/restore-ground.ts';
 import { addPayers, type WayPayer } from '#testing/ways/payers.ts';
 import { addShop, addTill, type Till } from '#testing/ways/shops.ts';
@@ -86,14 +87,14 @@ async function byPayer<T, R>(
   return done.flat();
 }
 
-export async function payAll(plays: readonly Play[], place = 0): Promise<void> {
-  await byPayer(
-    plays,
-    ({ payer }) => payer,
-    async (play) => {
-      play.result = await play.attempt.pay(place);
-    },
-  );
+async function pay(play: Play): Promise<void> {
+  play.result = await play.attempt.pay(0);
+}
+
+/** Returns the steps of each payer: one sale after the other. */
+export function paymentsOf(plays: readonly Play[]): Step[][] {
+  const steps = Map.groupBy(plays, ({ payer }) => payer).values();
+  return [...steps].map((group) => group.map((play) => () => pay(play)));
 }
 
 async function addCast(ways: WaysWorld, label: string): Promise<readonly WayPayer[]> {
@@ -119,9 +120,12 @@ export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: s
   const first = await byPayer(
     unknown,
     (way) => cast.payer({ way } as Cell),
-    (way) => begin(ways, cast, { way, young: 'nothing', tip: false }),
+    async (way) => {
+      const play = await begin(ways, cast, { way, young: 'nothing', tip: false });
+      await pay(play);
+      return play;
+    },
   );
-  await payAll(first);
   const isOld = ({ young }: Cell) => young === 'nothing';
   const plays = await byPayer(cells.filter(isOld), cast.payer, (cell) => begin(ways, cast, cell));
   return { old, first, plays };

@@ -1,5 +1,5 @@
 import { caller } from '#testing/api-client.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
+import type { Ground } from '#testing/history.ts';
 import {
   openRestoreGround,
   persist,
@@ -24,8 +24,8 @@ export interface WaysWorld {
   readonly unbookable: Set<bigint>;
   /** Returns `http://127.0.0.1:1/api` of a node. */
   url(place: number): string;
-  /** Waits until everything has settled. @returns violations; empty if all promises hold. */
-  verify(): Promise<readonly string[]>;
+  /** Returns what the invariants read. */
+  ground(): Ground;
   close(): Promise<void>;
 }
 
@@ -76,11 +76,10 @@ export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
     env,
     unbookable,
     url,
-    verify: () => {
+    ground: () => {
       const merchant = caller(`${url(0)}/v1`, till.secretKey);
       const follower = { merchant, received: receiver.received };
-      const sources = { db: world.db, chains: [network], unbookable, follower };
-      return comeToRest(sources, { limitMs: REST_MS });
+      return { db: world.db, chains: [network], unbookable, follower, limitMs: REST_MS };
     },
     close: async () => {
       for (const facilitator of payers.facilitators) facilitator.close();

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChaosProcess } from '#testing/chaos/chaos-process.ts';
+import {
+  checkInvariants,
+  comeToRest,
+  type Rest,
+  type Sources,
+} from '#testing/invariants/invariants.ts';
+import { createRandom, type PauseMs, type Random, SEED } from '#testing/random.ts';
+
+/**
+ * A request, a scene of a client, a sale. A long one ends early after the signal.
+ * @returns the promises that it saw broken, if any.
+ */
+export type Step =
+  | ((signal: AbortSignal) => Promise<readonly string[]>)
+  | ((signal: AbortSignal) => Promise<void>);
+
+/** The random choices of one fault: its targets, and how it strikes. */
+export interface Plan {
+  readonly targets: readonly ChaosProcess[];
+  /** Causes the fault, and repairs what does not recover on its own. */
+  readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
+}
+
+export interface Fault {
+  readonly name: string;
+  /** Its frequency relative to the other faults. */
+  readonly weight: number;
+  /** Makes all random choices before the fault, because a replay may wait in between. */
+  readonly plan: (random: Random) => Plan;
+}
+
+/** Faults to inject, and when. */
+export interface FaultSet {
+  readonly faults: readonly Fault[];
+  /** `among` the steps, one after the other; or `one` of them, at once or `after` all steps. */
+  readonly when: 'among' | 'one' | 'after';
+  readonly random?: Random;
+  /** The pause before each one among the steps. */
+  readonly pauseMs?: PauseMs;
+  /** Default: strikes at once. A replay waits for the moment of the earlier run. */
+  readonly strike?: (fault: Fault, plan: Plan) => Promise<void>;
+}
+
+/** Where a history happens: what is read of it, and how it comes to rest. */
+export type Ground = Rest & Sources;
+
+/** A history, as its generator has chosen it by the seed. */
+export interface History {
+  readonly ground: Ground;
+  /** The steps of each client. Clients go on side by side; endless ones until the time is up. */
+  readonly clients: readonly Iterable<Step>[];
+  readonly faults?: FaultSet;
+  /** Default: until all clients have ended. */
+  readonly seconds?: number;
+  /** Called after the last step: repairs, or compares what clients know. */
+  readonly ended?: Step;
+  /** The shortest command that repeats it. */
+  readonly repeat: string;
+  readonly log?: (line: string) => void;
+  /** Interval at which the rules that always hold are checked meanwhile. */
+  readonly checkEveryMs?: number;
+}
+
+export interface HistoryReport {
+  /** Broken promises. Empty means success. */
+  readonly broken: readonly string[];
+  /** How often each fault has struck. */
+  readonly faults: Readonly<Record<string, number>>;
+  readonly secondsToRest: number;
+}
+
+const CHECK_EVERY_MS = 10_000;
+
+/** Returns the command that repeats a test's choices. */
+export const repeatTest = (file: string) => `SEED=${SEED} npm test -- ${file}`;
+
+/** Returns the only fault of a history, which makes no choices. */
+export function oneFault(when: 'one' | 'after', strike: () => Promise<unknown>): FaultSet {
+  const plan = () => ({ targets: [], strike: async () => void (await strike()) });
+  return { when, faults: [{ name: 'the fault', weight: 1, plan }] };
+}
+
+function choose(faults: readonly Fault[], random: Random): Fault {
+  let rest = random.below(faults.reduce((sum, { weight }) => sum + weight, 0));
+  for (const fault of faults) {
+    if (rest < fault.weight) return fault;
+    rest -= fault.weight;
+  }
+  throw new Error('no fault was chosen');
+}
+
+/** Lets one fault strike, or one after the other until the signal. @returns how often each did. */
+async function strikeFaults(set: FaultSet, signal: AbortSignal) {
+  const { faults, when, random = createRandom(SEED, 'faults'), pauseMs } = set;
+  const { strike = (_, plan) => plan.strike(plan.targets) } = set;
+  const struck: Record<string, number> = {};
+  do {
+    const ms = pauseMs === undefined ? 0 : random.between(pauseMs.low, pauseMs.high);
+    await sleep(ms, undefined, { signal }).catch(() => {});
+    if (signal.aborted) break;
+    const fault = choose(faults, random);
+    struck[fault.name] = (struck[fault.name] ?? 0) + 1;
+    await strike(fault, fault.plan(random));
+  } while (when === 'among');
+  return struck;
+}
+
+/** Plays the steps, with faults among them, and checks the rules that always hold meanwhile. */
+async function playSteps(history: History, broken: Set<string>) {
+  const { ground, seconds, checkEveryMs = CHECK_EVERY_MS, log } = history;
+  const { db, except } = ground;
+  const [stepping, striking] = [new AbortController(), new AbortController()];
+  const play = async (steps: Iterable<Step>) => {
+    for (const step of steps) {
+      if (stepping.signal.aborted) return;
+      for (const one of (await step(stepping.signal)) ?? []) broken.add(one);
+    }
+  };
+  // A step that fails ends the history.
+  const clients = Promise.all(history.clients.map(play)).catch((error) => {
+    broken.add(error instanceof Error ? error.message : String(error));
+    stepping.abort();
+  });
+  const timer = setInterval(async () => {
+    // While the database is down, the next check sees the result.
+    const found = await checkInvariants({ db }, { atRest: false }).catch(() => []);
+    for (const one of found) if (except?.test(one) !== true) broken.add(one);
+    if (found.length > 0) log?.(`broken: ${found.join('; ')}`);
+  }, checkEveryMs);
+  const { faults } = history;
+  const { signal } = striking;
+  const isNow = faults !== undefined && faults.when !== 'after';
+  const strikes = (isNow ? strikeFaults(faults, signal) : Promise.resolve({})).catch((error) => {
+    broken.add(`a fault failed: ${error}`);
+    return {};
+  });
+  const time = seconds === undefined ? [] : [sleep(seconds * 1000, undefined, { signal })];
+  await Promise.race([clients, ...time.map((over) => over.catch(() => {}))]);
+  striking.abort();
+  const struck = await strikes;
+  log?.('no more faults');
+  stepping.abort();
+  await clients;
+  clearInterval(timer);
+  return struck;
+}
+
+/**
+ * Plays a history: its steps, with faults among or after them; lets its ground come to rest, and
+ * applies the one list of invariants. Chaos, model, ways and fuzz are generators of its steps.
+ */
+export async function playHistory(history: History): Promise<HistoryReport> {
+  const { ground, faults, ended, repeat, log } = history;
+  log?.(`repeat it: ${repeat}`);
+  const found = new Set<string>();
+  let struck = await playSteps(history, found);
+  const { signal } = new AbortController();
+  if (faults?.when === 'after') struck = await strikeFaults(faults, signal);
+  for (const one of (await ended?.(signal)) ?? []) found.add(one);
+  const started = performance.now();
+  for (const one of await comeToRest(ground, ground)) found.add(one);
+  const secondsToRest = Math.round((performance.now() - started) / 1000);
+  return { broken: [...found], faults: struck, secondsToRest };
+}
+
+/** Plays a history of a test. @throws if it has broken a promise. */
+export async function requireKept(history: History): Promise<void> {
+  const { broken } = await playHistory(history);
+  assert.deepEqual(broken.length === 0 ? [] : [...broken, `repeat it: ${history.repeat}`], []);
+}
