@@ -8,7 +8,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { readContractEvents } from '#testing/invariants/contract-invariants.ts';
 import { comeToRest } from '#testing/invariants/invariants.ts';
 
@@ -145,9 +145,7 @@ export async function openRestoreGround(
     providers: 'only',
     ...(delays === undefined ? {} : { delays }),
   });
-  const first = await makeDemo(ground);
-  const { sandbox } = first;
-  await first.stop();
+  const sandbox = await makeShop(ground);
   const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
   const names = Array.from({ length: workers }, (_, number) => `worker ${number}`);
   const nodes = await Promise.all([

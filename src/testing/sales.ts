@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '#db/database.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 
 export interface SalesOptions {
   /** Returns the node of the next request: `http://127.0.0.1:1/api`. */
   readonly node: () => string;
-  readonly secretKey: string;
-  readonly deviceKey: string;
-  readonly terminal: string;
-  readonly pass: string;
+  /** The merchant, whose pass `ok` pays. */
+  readonly shop: Pick<SandboxFile['test'], 'secret_key' | 'device_key' | 'terminal' | 'passes'>;
   readonly clients: number;
   /** Clients that create intents without paying, ten a second each; default 0. */
   readonly writers?: number;
@@ -107,7 +106,7 @@ export function keepSelling(options: SalesOptions): Sales {
   const sales: Sale[] = [];
   const { failures, post, lastWriteAt } = openCounter(options);
   let stopping = false;
-  const { secretKey, deviceKey, terminal, pass } = options;
+  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = options.shop;
   const openOrder = async () => {
     const orderId = randomUUID().slice(0, 8);
     const sale: Sale = { orderId, intentId: null, status: null };
@@ -121,7 +120,7 @@ export function keepSelling(options: SalesOptions): Sales {
     const sale = await openOrder();
     if (sale.intentId === null) return;
     const path = `/device/v1/payment_intents/${sale.intentId}/tap`;
-    const credential = { type: 'nfc_id', value: pass };
+    const credential = { type: 'nfc_id', value: passes.ok };
     const tapped = await post({ path, bearer: deviceKey, body: { credential } });
     if (tapped !== null) sale.status = String(tapped.status);
   };

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, openDatabase } from '#db/database.ts';
+import { present } from '#core/assert.ts';
 import { waitUntil } from '#sandbox/processes.ts';
-import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { caller } from '#testing/api-client.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
 
 /** Taps are refused 10 s after a worker's last heartbeat, so the test taps before that. */
 const FROZEN_MS = 8_000;
@@ -15,71 +12,54 @@ const DECLINED_MS = 6_000;
 /** After waking up, a worker needs a few seconds for its leases and a block or two. */
 const AWAKE_MS = 6_000;
 
-let ground: ChaosGround;
-let db: Database;
-let sandbox: SandboxFile;
+let world: RestoreGround;
 
 before(async () => {
-  ground = await openChaosGround();
-  const demo = await makeDemo(ground);
-  sandbox = demo.sandbox;
-  await demo.stop();
-  db = openDatabase({ url: ground.database.url, maxConnections: 4 });
+  world = await openRestoreGround();
 });
-
-after(async () => {
-  await db?.close();
-  await ground?.close();
-});
+after(() => world?.close());
 
 describe('no worker for longer than a payment may take', () => {
   it('declines the tap at its deadline, and charges no one 30 hours later', async () => {
-    const [api, worker] = await Promise.all([
-      startChaosProcess(ground, { name: 'api', role: 'api' }),
-      startChaosProcess(ground, { name: 'worker', role: 'worker' }),
-    ]);
-    try {
-      const merchant = caller(`${api.url}/v1`, sandbox.test.secret_key);
-      const terminal = caller(`${api.url}/device/v1`, sandbox.test.device_key);
-      const ready = () =>
-        fetch(`${new URL(api.url ?? '').origin}/readyz`)
-          .then((answer) => answer.text())
-          .then((body) => JSON.parse(body).networks.testnet.settles === true);
-      assert.ok(await waitUntil(() => ready().catch(() => false), 30_000), 'it settles at first');
-      const sale = { amount: 1_000_000, terminal: sandbox.test.terminal };
-      const created = await merchant.post('/payment_intents', sale);
-      const path = `/payment_intents/${created.body.id}`;
+    const { db, sandbox, nodes, ground } = world;
+    const { merchant, terminal } = world.node(0);
+    const worker = present(nodes[2], 'worker');
+    const ready = () =>
+      fetch(`${new URL(nodes[0]?.url ?? '').origin}/readyz`)
+        .then((answer) => answer.text())
+        .then((body) => JSON.parse(body).networks.testnet.settles === true);
+    assert.ok(await waitUntil(() => ready().catch(() => false), 30_000), 'it settles at first');
+    const sale = { amount: 1_000_000, terminal: sandbox.test.terminal };
+    const created = await merchant.post('/payment_intents', sale);
+    const path = `/payment_intents/${created.body.id}`;
 
-      const frozen = worker.freeze(FROZEN_MS);
-      const credential = { type: 'nfc_id', value: sandbox.test.passes.ok };
-      const tap = terminal.post(`${path}/tap`, { credential }, 'tap');
-      const status = async () => (await merchant.get(path)).body.status;
-      assert.ok(await waitUntil(async () => (await status()) === 'processing', FROZEN_MS));
-      const canceled = await merchant.post(`${path}/cancel`, {});
-      assert.equal(canceled.status, 409, 'what may still be charged cannot be canceled');
-      await db.query(`update chain_requests set deadline = now() - interval '30 hours'
-        where kind = 'payment'`);
-      const declined = async () => (await status()) === 'requires_payment_method';
-      assert.ok(await waitUntil(declined, DECLINED_MS), 'an API process alone declines it');
-      const told = (await tap).body;
-      assert.equal(told.status, 'requires_payment_method');
-      assert.partialDeepStrictEqual(told.last_payment_error, {
-        decline_code: 'settlement_failed',
-        reason_code: 'SETTLEMENT_UNAVAILABLE',
-      });
+    const frozen = worker.freeze(FROZEN_MS);
+    const credential = { type: 'nfc_id', value: sandbox.test.passes.ok };
+    const tap = terminal.post(`${path}/tap`, { credential }, 'tap');
+    const status = async () => (await merchant.get(path)).body.status;
+    assert.ok(await waitUntil(async () => (await status()) === 'processing', FROZEN_MS));
+    const canceled = await merchant.post(`${path}/cancel`, {});
+    assert.equal(canceled.status, 409, 'what may still be charged cannot be canceled');
+    await db.query(`update chain_requests set deadline = now() - interval '30 hours'
+      where kind = 'payment'`);
+    const declined = async () => (await status()) === 'requires_payment_method';
+    assert.ok(await waitUntil(declined, DECLINED_MS), 'an API process alone declines it');
+    const told = (await tap).body;
+    assert.equal(told.status, 'requires_payment_method');
+    assert.partialDeepStrictEqual(told.last_payment_error, {
+      decline_code: 'settlement_failed',
+      reason_code: 'SETTLEMENT_UNAVAILABLE',
+    });
 
-      await frozen;
-      await sleep(AWAKE_MS);
-      assert.equal(await status(), 'requires_payment_method');
-      const sources = { db, chains: [ground.testnet.config] };
-      assert.deepEqual(await checkInvariants(sources, { atRest: true }), []);
-      const signed = await db.query(`select 1 from chain_transactions where kind = 'payment'`);
-      assert.deepEqual(signed, []);
-      // The worker still works: another tap pays the same intent.
-      const again = await terminal.post(`${path}/tap`, { credential }, 'again');
-      assert.equal(again.body.status, 'succeeded', JSON.stringify(again.body));
-    } finally {
-      await Promise.all([api.close(), worker.close()]);
-    }
+    await frozen;
+    await sleep(AWAKE_MS);
+    assert.equal(await status(), 'requires_payment_method');
+    const sources = { db, chains: [ground.testnet.config] };
+    assert.deepEqual(await checkInvariants(sources, { atRest: true }), []);
+    const signed = await db.query(`select 1 from chain_transactions where kind = 'payment'`);
+    assert.deepEqual(signed, []);
+    // The worker still works: another tap pays the same intent.
+    const again = await terminal.post(`${path}/tap`, { credential }, 'again');
+    assert.equal(again.body.status, 'succeeded', JSON.stringify(again.body));
   });
 });

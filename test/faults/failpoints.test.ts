@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { present } from '#core/assert.ts';
 import { FAILPOINTS, type Failpoint } from '#core/failpoints.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { Mail } from '#people/mail.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { wallet } from '#sandbox/wallets.ts';
-import { type Caller, caller } from '#testing/api-client.ts';
+import { type Body, type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { enrolOwner } from '#testing/chaos/chaos-owner.ts';
 import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
@@ -82,67 +83,88 @@ function partyAt(api: ChaosProcess): Party {
   };
 }
 
-async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
-  let answer: T | undefined;
-  await waitUntil(async () => {
-    answer = await ask().catch(() => undefined);
-    return answer !== undefined;
-  }, REST_MS);
-  assert.ok(answer !== undefined, 'no answer came');
-  return answer;
+/** Sends the request until it succeeds. */
+async function untilDone(send: () => Promise<Reply>): Promise<Body> {
+  let reply: Reply | undefined;
+  const isDone = async () => {
+    reply = await send();
+    return reply.status < 300;
+  };
+  assert.ok(await waitUntil(() => isDone().catch(() => false), REST_MS), 'no answer came');
+  return present(reply, 'reply').body;
+}
+
+async function untilPaid(merchant: Caller, intent: string): Promise<Body> {
+  const read = () => merchant.get(`/payment_intents/${intent}`);
+  const isPaid = async () => (await read()).body.status === 'succeeded';
+  assert.ok(await waitUntil(() => isPaid().catch(() => false), REST_MS), 'it was not paid');
+  return untilDone(read);
+}
+
+async function createSale({ merchant }: Party): Promise<string> {
+  const sale = { amount: 1_000_000, terminal: sandbox.test.terminal };
+  return String((await merchant.post('/payment_intents', sale)).body.id);
 }
 
 /**
  * Makes a sale and a partial refund, each sent again with the same key until there is a response.
  */
-async function payAndRefund({ merchant, terminal }: Party, point: Failpoint) {
-  const created = await merchant.post('/payment_intents', {
-    amount: 1_000_000,
-    terminal: sandbox.test.terminal,
-  });
-  const intent = String(created.body.id);
+async function payAndRefund(party: Party, point: Failpoint) {
+  const { merchant, terminal } = party;
+  const intent = await createSale(party);
   const credential = { type: 'nfc_id', value: sandbox.test.passes.ok };
-  const final = (what: { status: number }) =>
-    what.status < 300 ? what : Promise.reject(new Error('not yet'));
-  const tapped = await untilAnswered(() =>
-    terminal.post(`/payment_intents/${intent}/tap`, { credential }, `tap ${point}`).then(final),
-  );
-  const paid = await untilAnswered(async () => {
-    const { body } = await merchant.get(`/payment_intents/${intent}`);
-    return body.status === 'succeeded' ? body : Promise.reject(new Error('not yet'));
-  });
+  const tap = `/payment_intents/${intent}/tap`;
+  await untilDone(() => terminal.post(tap, { credential }, `tap ${point}`));
+  const paid = await untilPaid(merchant, intent);
   const body = { payment: paid.payment, amount: 250_000 };
-  const refunded = await untilAnswered(() =>
-    merchant.post('/refunds', body, `refund ${point}`).then(final),
-  );
-  return { tapped, paid, refunded, intent };
+  await untilDone(() => merchant.post('/refunds', body, `refund ${point}`));
+  return { paid, intent };
 }
 
 /**
  * Pays by the link: the wallet signs once, and the page sends the signature until there is a
  * response.
  */
-async function payByLink({ merchant, terminal }: Party, api: ChaosProcess) {
-  const created = await merchant.post('/payment_intents', {
-    amount: 1_000_000,
-    terminal: sandbox.test.terminal,
-  });
-  const intent = String(created.body.id);
-  const shown = await terminal.get(`/payment_intents/${intent}`);
+async function payByLink(party: Party, api: ChaosProcess) {
+  const intent = await createSale(party);
+  const shown = await party.terminal.get(`/payment_intents/${intent}`);
   const token = String(shown.body.payment_url).split('/').at(-1) ?? '';
   const pay = caller(`${api.url}/pay/v1`, '');
   const account = wallet(ground.secret, 'testnet payer ok');
   const from = account.address;
   const signature = await sign(account, await readLink(pay, token, from));
-  const sent = await untilAnswered(async () => {
-    const answer = await pay.post(`/${token}/authorization`, { from, signature });
-    return answer.status < 300 ? answer : Promise.reject(new Error('not yet'));
-  });
-  const paid = await untilAnswered(async () => {
-    const { body } = await merchant.get(`/payment_intents/${intent}`);
-    return body.status === 'succeeded' ? body : Promise.reject(new Error('not yet'));
-  });
-  return { sent, paid, intent };
+  await untilDone(() => pay.post(`/${token}/authorization`, { from, signature }));
+  return { paid: await untilPaid(party.merchant, intent), intent };
+}
+
+interface Sold {
+  readonly paid: Body;
+  readonly intent: string;
+}
+
+/** Sells at an API process and a worker, one of which dies at the point, and checks the sale. */
+async function sellAtDeath(
+  point: Failpoint,
+  sell: (party: Party, api: ChaosProcess) => Promise<Sold>,
+  check: (payment: { readonly id: string; readonly by: string }) => Promise<void>,
+): Promise<void> {
+  const firstEnv = { TAPLINE_FAILPOINT: point };
+  const [api, worker] = await Promise.all([
+    startChaosProcess(ground, { name: 'api', role: 'api', firstEnv, firstRoot }),
+    startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv, firstRoot }),
+  ]);
+  try {
+    const { paid, intent } = await sell(partyAt(api), api);
+    const died = () => api.starts() + worker.starts() > 2;
+    assert.ok(await waitUntil(died, DEATH_MS), 'nothing died at the failpoint');
+    await requireRest(point);
+    const sql = 'select id, credential_type as by from payments where payment_intent_id = $1';
+    const [payment, ...others] = await db.query<{ id: string; by: string }>(sql, [intent]);
+    assert.deepEqual([payment?.id, others], [paid.payment, []]);
+    await check(present(payment, 'payment'));
+  } finally {
+    await Promise.all([api.close(), worker.close()]);
+  }
 }
 
 /**
@@ -197,22 +219,7 @@ describe('a process killed around a payment that a wallet has signed', () => {
     const isNightly = TESTED_ELSEWHERE.test(point) && point !== WORST;
     const skip = isNightly && !NIGHTLY ? 'in the nightly run' : false;
     it(`charges the wallet once after dying at ${point}`, { skip }, async () => {
-      const firstEnv = { TAPLINE_FAILPOINT: point };
-      const [api, worker] = await Promise.all([
-        startChaosProcess(ground, { name: 'api', role: 'api', firstEnv, firstRoot }),
-        startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv, firstRoot }),
-      ]);
-      try {
-        const { paid, intent } = await payByLink(partyAt(api), api);
-        const died = () => api.starts() + worker.starts() > 2;
-        assert.ok(await waitUntil(died, DEATH_MS), 'nothing died at the failpoint');
-        await requireRest(point);
-        const sql = 'select id, credential_type from payments where payment_intent_id = $1';
-        const payments = await db.query(sql, [intent]);
-        assert.deepEqual(payments, [{ id: paid.payment, credential_type: 'authorization' }]);
-      } finally {
-        await Promise.all([api.close(), worker.close()]);
-      }
+      await sellAtDeath(point, payByLink, async ({ by }) => assert.equal(by, 'authorization'));
     });
   }
 });
@@ -221,26 +228,12 @@ describe('a process killed between two steps', () => {
   for (const point of FAILPOINTS.filter((name) => !BESIDE_SALES.test(name))) {
     const skip = TESTED_ELSEWHERE.test(point) && !NIGHTLY ? 'in the nightly run' : false;
     it(`pays, refunds and tells once when it died at ${point}`, { skip }, async () => {
-      const firstEnv = { TAPLINE_FAILPOINT: point };
-      const [api, worker] = await Promise.all([
-        startChaosProcess(ground, { name: 'api', role: 'api', firstEnv, firstRoot }),
-        startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv, firstRoot }),
-      ]);
-      try {
-        const before = receiver.received.length;
-        const { paid, intent } = await payAndRefund(partyAt(api), point);
-        const died = () => api.starts() + worker.starts() > 2;
-        assert.ok(await waitUntil(died, DEATH_MS), 'nothing died at the failpoint');
-        await requireRest(point);
-        const payments = await db.query('select id from payments where payment_intent_id = $1', [
-          intent,
-        ]);
-        assert.deepEqual(payments, [{ id: paid.payment }]);
-        if (point.startsWith('webhooks.')) await checkDeliveries(String(paid.payment), before);
-        if (point.startsWith('fiscal.')) await checkSigned(point, String(paid.payment));
-      } finally {
-        await Promise.all([api.close(), worker.close()]);
-      }
+      const before = receiver.received.length;
+      const sell = (party: Party) => payAndRefund(party, point);
+      await sellAtDeath(point, sell, async ({ id }) => {
+        if (point.startsWith('webhooks.')) await checkDeliveries(id, before);
+        if (point.startsWith('fiscal.')) await checkSigned(point, id);
+      });
     });
   }
 });

@@ -143,17 +143,12 @@ async function openNode(name: string, role: 'api' | 'worker' = 'api'): Promise<N
 }
 
 function salesOptions(sandbox: SandboxFile, balancer: Balancer): SalesOptions {
-  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
-  return {
-    node: () => `${balancer.next()}/api`,
-    ...{ secretKey, deviceKey, terminal, pass: String(passes.ok) },
-    clients: 12,
-    onFailure: 'report',
-  };
+  const node = () => `${balancer.next()}/api`;
+  return { node, shop: sandbox.test, clients: 12, onFailure: 'report' };
 }
 
 /** Long-polls repeatedly for a change that never comes, and records unexpected results. */
-function keepPolling({ node, deviceKey }: SalesOptions, intentId: string) {
+function keepPolling({ node, shop }: SalesOptions, intentId: string) {
   const odd: string[] = [];
   let polls = 0;
   let stopping = false;
@@ -161,7 +156,7 @@ function keepPolling({ node, deviceKey }: SalesOptions, intentId: string) {
   const run = async () => {
     while (!stopping) {
       try {
-        const headers = { authorization: `Bearer ${deviceKey}` };
+        const headers = { authorization: `Bearer ${shop.device_key}` };
         const answer = await fetch(`${node()}${path}`, { headers });
         const { status } = (await answer.json()) as { status: string };
         polls++;
@@ -182,15 +177,15 @@ function keepPolling({ node, deviceKey }: SalesOptions, intentId: string) {
   };
 }
 
-async function createIdle({ node, secretKey, terminal }: SalesOptions): Promise<string> {
+async function createIdle({ node, shop }: SalesOptions): Promise<string> {
   const answer = await fetch(`${node()}/v1/payment_intents`, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${secretKey}`,
+      authorization: `Bearer ${shop.secret_key}`,
       'content-type': 'application/json',
       'idempotency-key': 'idle',
     },
-    body: JSON.stringify({ amount: 1, terminal, expires_in: 600 }),
+    body: JSON.stringify({ amount: 1, terminal: shop.terminal, expires_in: 600 }),
   });
   return ((await answer.json()) as { id: string }).id;
 }

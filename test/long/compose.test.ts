@@ -14,7 +14,7 @@ import {
   openChaosGround,
   PRODUCTION_DELAYS,
 } from '#testing/chaos/chaos-ground.ts';
-import { makeDemo } from '#testing/chaos/chaos-process.ts';
+import { makeShop } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { ADDRESS, type Engine, OUTSIDE, openEngine, whyNoEngine } from './compose/engine.ts';
 import { outage, paidOf, requireWhole } from './ha/strikes.ts';
@@ -164,9 +164,8 @@ async function deployContract(
 }
 
 function sell(onFailure: 'report' | 'repeat'): Sales {
-  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
   const shop = keepSelling({
-    ...{ node: () => `${door}/api`, secretKey, deviceKey, terminal, pass: String(passes.ok) },
+    ...{ node: () => `${door}/api`, shop: sandbox.test },
     ...{ clients: 2, writers: 1, onFailure },
   });
   shops.push(shop);
@@ -224,9 +223,7 @@ step('a whole network starts, and every check of init passes', async () => {
 });
 
 step('people buy over https', async () => {
-  const made = await makeDemo(ground);
-  await made.stop();
-  sandbox = made.sandbox;
+  sandbox = await makeShop(ground);
   const { ca } = certificates;
   door = await openFrontDoor({ ca, host: ADDRESS, servername: HOST_NAME }, undo);
   const shop = await sellFor('report');

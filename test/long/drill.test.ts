@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { comeToRest } from '#testing/invariants/invariants.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { keepSelling, type Sale, type Sales } from '#testing/sales.ts';
@@ -33,9 +33,7 @@ before(async () => {
   const own = await openChaosGround();
   await own.database.stop();
   ground = { ...own, database: { ...own.database, url: archived.url, stop: async () => {} } };
-  const first = await makeDemo(ground);
-  sandbox = first.sandbox;
-  await first.stop();
+  sandbox = await makeShop(ground);
   db = openDatabase({ url: archived.url, maxConnections: 3 });
   processes.push(await startChaosProcess(ground, { name: 'api', role: 'api' }));
   processes.push(await startChaosProcess(ground, { name: 'worker', role: 'worker' }));
@@ -82,10 +80,9 @@ async function listAfterRestore(): Promise<string> {
 
 async function sellFor(ms: number): Promise<Sales> {
   const url = apiUrl();
-  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
   const shop = keepSelling({
     node: () => url,
-    ...{ secretKey, deviceKey, terminal, pass: String(passes.ok) },
+    shop: sandbox.test,
     clients: 4,
     onFailure: 'repeat',
   });

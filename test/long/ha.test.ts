@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { type Cluster, type Machine, openCluster, whyNot } from './ha/machines.ts';
 import { outage, requireWhole } from './ha/strikes.ts';
@@ -44,9 +44,7 @@ before(async () => {
   const own = await openChaosGround();
   await own.database.stop();
   ground = { ...own, database: { ...own.database, url: cluster.url, stop: async () => {} } };
-  const first = await makeDemo(ground);
-  sandbox = first.sandbox;
-  await first.stop();
+  sandbox = await makeShop(ground);
   db = openDatabase({ url: cluster.url, maxConnections: 3 });
   const wanted = [
     ...[{ name: 'api one', role: 'api' } as const, { name: 'api two', role: 'api' } as const],
@@ -70,10 +68,9 @@ after(async () => {
 function sell(): Sales {
   const urls = processes.flatMap(({ url }) => url ?? []);
   let turn = 0;
-  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
   const shop = keepSelling({
     node: () => urls[turn++ % urls.length] ?? '',
-    ...{ secretKey, deviceKey, terminal, pass: String(passes.ok) },
+    shop: sandbox.test,
     clients: CLIENTS,
     writers: 1,
     onFailure: 'repeat',

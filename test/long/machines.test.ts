@@ -12,7 +12,7 @@ import {
   openChaosGround,
   PRODUCTION_DELAYS,
 } from '#testing/chaos/chaos-ground.ts';
-import { makeDemo } from '#testing/chaos/chaos-process.ts';
+import { makeShop } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { outage, paidOf, requireWhole } from './ha/strikes.ts';
 import { blockOf, blocksUnder, stepsOf } from './machines/guide.ts';
@@ -116,17 +116,9 @@ after(async () => {
   await ground?.close();
 });
 
-/** Creates a merchant with its terminal and payers, like the sandbox's. */
-async function makeMerchant(): Promise<SandboxFile> {
-  const made = await makeDemo(ground);
-  await made.stop();
-  return made.sandbox;
-}
-
 function sell(onFailure: 'report' | 'repeat' = 'repeat'): Sales {
-  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
   const shop = keepSelling({
-    ...{ node: () => `${door}/api`, secretKey, deviceKey, terminal, pass: String(passes.ok) },
+    ...{ node: () => `${door}/api`, shop: sandbox.test },
     ...{ clients: CLIENTS, writers: 1, pauseMs: PAUSE_MS, onFailure },
   });
   shops.push(shop);
@@ -311,7 +303,7 @@ step('step 9: people reach it by one address, and every check of doctor passes',
 });
 
 step('step 10: no alert fires while people buy', async () => {
-  sandbox = await makeMerchant();
+  sandbox = await makeShop(ground);
   const { secret_key: TAPLINE_API_KEY = '', passes } = sandbox.test;
   await watchOver(room, steps, {
     pagerUrl: await openPager(notices, undo),

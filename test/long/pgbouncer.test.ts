@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { comeToRest } from '#testing/invariants/invariants.ts';
 import { compareSales, keepSelling, type Sales } from '#testing/sales.ts';
 import { openPooler, type Pooler, roleStatements, whyNot } from './pgbouncer/pooler.ts';
@@ -25,9 +25,7 @@ before(async () => {
   why = await whyNot();
   if (why !== null) return;
   ground = await openChaosGround();
-  const first = await makeDemo(ground);
-  sandbox = first.sandbox;
-  await first.stop();
+  sandbox = await makeShop(ground);
   // The test's own connection bypasses the pooler.
   db = openDatabase({ url: ground.database.url, maxConnections: 3 });
   const client = await db.connect();
@@ -51,11 +49,10 @@ after(async () => {
 
 async function sellFor(ms: number, onFailure: 'report' | 'repeat'): Promise<Sales> {
   const urls = processes.flatMap(({ url }) => url ?? []);
-  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
   let turn = 0;
   const shop = keepSelling({
     node: () => urls[turn++ % urls.length] ?? '',
-    ...{ secretKey, deviceKey, terminal, pass: String(passes.ok) },
+    shop: sandbox.test,
     clients: 12,
     onFailure,
   });

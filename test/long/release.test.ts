@@ -19,7 +19,7 @@ import {
   openChaosGround,
   PRODUCTION_DELAYS,
 } from '#testing/chaos/chaos-ground.ts';
-import { makeDemo } from '#testing/chaos/chaos-process.ts';
+import { makeShop } from '#testing/chaos/chaos-process.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { openEngine, whyNoEngine } from './compose/engine.ts';
 import { paidOf, requireWhole } from './ha/strikes.ts';
@@ -317,9 +317,7 @@ step('its processes start by the units of the archive', async () => {
     for (const unit of units.values()) await unit.stop();
   });
   const blocks = await blocksUnder('deploy.md', 'systemd');
-  const made = await makeDemo(ground, { root: path.join(machine.root, 'opt/tapline') });
-  await made.stop();
-  sandbox = made.sandbox;
+  sandbox = await makeShop(ground, { root: path.join(machine.root, 'opt/tapline') });
   assert.deepEqual(await runUnits(blocks[0] ?? '', ROLES), Array(INSTANCES.length).fill(FIRST));
   return undefined;
 });
@@ -360,11 +358,9 @@ step('a shop sells with the published package', async () => {
 });
 
 function sell(): Sales {
-  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
-  const shop = keepSelling({
-    ...{ node: () => `${balancer.next()}/api`, secretKey, deviceKey, terminal },
-    ...{ pass: String(passes.ok), clients: 2, writers: 1, onFailure: 'report' },
-  });
+  const node = () => `${balancer.next()}/api`;
+  const wanted = { node, shop: sandbox.test, clients: 2, writers: 1 };
+  const shop = keepSelling({ ...wanted, onFailure: 'report' });
   undo.push(shop.stop);
   return shop;
 }

@@ -3,14 +3,17 @@ import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { bookMovements, type Movement } from '#books/book.ts';
-import { present } from '#core/assert.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { Abandon, type Sql } from '#db/database.ts';
-import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { eventTopics } from '#settlement/contract/contract-events.ts';
-import { CONTRACT_INVARIANTS, readBothSides } from '#testing/invariants/contract-invariants.ts';
-import { violationsOf } from '#testing/invariants/invariant.ts';
+import {
+  type BothSides,
+  CHARGE_INVARIANTS,
+  CONTRACT_INVARIANTS,
+  readBothSides,
+} from '#testing/invariants/contract-invariants.ts';
+import { type Invariant, violationsOf } from '#testing/invariants/invariant.ts';
 import { askRefund } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -18,39 +21,27 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 const PAID = 2_000_000n;
 const REFUNDED = 500_000n;
 const WITHDRAWN = 300_000n;
+/** The amount charged to the payer: acquirer and protocol fees minus the cashback add 0.45 %. */
+const CHARGED = (PAID * 10_045n) / 10_000n;
 
 let world: RelayerWorld;
 let payer: PrivateKeyAccount;
 let stopMining: () => Promise<void>;
-/** A partly refunded payment, and one without a refund. */
-let refunded: string;
-let untouched: string;
+/** Those that the current suite breaks. */
+let invariants: readonly Invariant<BothSides>[];
 
-before(async () => {
+/** Opens the network on which this suite compares, with payers. */
+async function openWorld(payers: number): Promise<PrivateKeyAccount[]> {
   world = await startRelayerWorld();
-  const { network, database, merchant } = world;
-  [payer] = (await network.addPayers(1)) as [PrivateKeyAccount];
-  stopMining = network.mineEvery(60);
+  stopMining = world.network.mineEvery(60);
   world.startRelayer();
-  await database.db.query(
-    `insert into accounts (id, name, created) values ('acct_test', 'Shop', now())`,
-  );
-  await database.db.query(
-    `insert into account_modes (account_id, livemode, merchant_number, live_at)
-     values ('acct_test', false, $1, now())`,
-    [merchant.merchantNumber],
-  );
-  refunded = await settle(PAID);
-  untouched = await settle(PAID + 1n);
-  await refund(refunded, REFUNDED);
-  await bookRefund(refunded, REFUNDED);
-  await bookWithdrawal(await withdraw(WITHDRAWN), WITHDRAWN);
-});
+  return world.network.addPayers(payers);
+}
 
-after(async () => {
+async function closeWorld(): Promise<void> {
   await stopMining?.();
   await world?.stop();
-});
+}
 
 async function ended(subject: string): Promise<string> {
   const [outcome] = await world.outcomes([subject]);
@@ -58,9 +49,9 @@ async function ended(subject: string): Promise<string> {
   return subject;
 }
 
-/** Settles on the chain and in the ledger. @returns the payment's id. */
-async function settle(amount: bigint): Promise<string> {
-  return world.recordPayment(await ended(await world.pay({ payer, amount })));
+/** Settles on the chain only. @returns the intent. */
+async function settle(amount: bigint, orderId?: string): Promise<string> {
+  return ended(await world.pay({ payer, amount, ...(orderId !== undefined && { orderId }) }));
 }
 
 /** Refunds on the chain only. */
@@ -115,17 +106,49 @@ async function check(
   unbookable?: ReadonlySet<bigint>,
 ): Promise<string[]> {
   const sides = await readBothSides(db, chain, unbookable);
-  const found = await violationsOf(CONTRACT_INVARIANTS, sides);
+  const found = await violationsOf(invariants, sides);
   for (const { promise } of found) seenBroken.add(promise);
   return found.map(({ detail }) => detail);
 }
 
 /** Returns the differences after these statements, which are rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string[]> {
+  return checkWithout(undefined, ...damage);
+}
+
+/** The same, if these settlements cannot be booked. */
+function checkWithout(unbookable: ReadonlySet<bigint> | undefined, ...damage: readonly string[]) {
   return world.database.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
-    return new Abandon(await check(world.network.chain, tx));
+    return new Abandon(await check(world.network.chain, tx, unbookable));
   });
+}
+
+async function numberOf(intent: string | undefined): Promise<bigint> {
+  const rows = await world.database.db.query<{ number: bigint }>(
+    'select number from chain_requests where subject_id = $1',
+    [intent],
+  );
+  return rows[0]?.number ?? 0n;
+}
+
+/**
+ * Simulates a node that shows these events twice, or not at all, which the contract itself
+ * prevents.
+ */
+function chainWithLogs(
+  times: number,
+  event: 'PaymentSettled' | 'PaymentRefunded' | 'Withdrawn',
+): Chain {
+  const { chain } = world.network;
+  const [topic] = eventTopics({ event, number: 1n });
+  return {
+    ...chain,
+    logs: async (filter) => {
+      const logs = await chain.logs(filter);
+      return logs.flatMap((log) => (log.topics[0] === topic ? Array(times).fill(log) : [log]));
+    },
+  };
 }
 
 /** Columns of the payment, each with a wrong value. */
@@ -148,233 +171,349 @@ const PLACES: readonly string[] = [
   `tx_hash = '0x${'22'.repeat(32)}'`,
 ];
 
-describe('the ledger compared with the chain', () => {
-  it('is equal in every figure', async () => {
-    assert.deepEqual(await check(), []);
-  });
+describe('the contract', () => {
+  /** A partly refunded payment, and one without a refund. */
+  let refunded: string;
+  let untouched: string;
 
-  for (const change of FIGURES) {
-    it(`differs after: ${change}`, async () => {
-      const broken = await checkAfter(`update payments set ${change} where id = '${untouched}'`);
-      assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
-    });
-  }
-
-  for (const change of PLACES) {
-    it(`differs after the relayer's record is changed: ${change}`, async () => {
-      const broken = await checkAfter(`update chain_payments set ${change}`);
-      assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
-    });
-  }
-
-  it('differs without the record of where a payment was settled', async () => {
-    const broken = await checkAfter('delete from chain_payments');
-    assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
-  });
-
-  it('differs with a payment that was never settled', async () => {
-    const invented = await checkAfter(
-      `update payments set settlement_number = 1000 where id = '${untouched}'`,
+  before(async () => {
+    invariants = CONTRACT_INVARIANTS;
+    [payer] = (await openWorld(1)) as [PrivateKeyAccount];
+    const { merchant, database } = world;
+    await database.db.query(
+      `insert into accounts (id, name, created) values ('acct_test', 'Shop', now())`,
     );
-    assert.ok(invented.includes(`${untouched} was not settled on the chain`), invented.join('\n'));
+    await database.db.query(
+      `insert into account_modes (account_id, livemode, merchant_number, live_at)
+       values ('acct_test', false, $1, now())`,
+      [merchant.merchantNumber],
+    );
+    refunded = await world.recordPayment(await settle(PAID));
+    untouched = await world.recordPayment(await settle(PAID + 1n));
+    await refund(refunded, REFUNDED);
+    await bookRefund(refunded, REFUNDED);
+    await bookWithdrawal(await withdraw(WITHDRAWN), WITHDRAWN);
   });
+  after(closeWorld);
 
-  it('differs without a payment', async () => {
-    const lost = await checkAfter(`delete from payments where id = '${untouched}'`);
-    assert.match(lost.join('\n'), /settlement \d+ of the chain is no payment of ours/);
-  });
+  describe('the ledger compared with the chain', () => {
+    it('is equal in every figure', async () => {
+      assert.deepEqual(await check(), []);
+    });
 
-  it('differs with two payments of one settlement', async () => {
-    const twice = await checkAfter(
-      'alter table payments drop constraint payments_livemode_settlement_number_key',
-      'alter table payments drop constraint payments_payment_intent_id_key',
-      `insert into payments select (jsonb_populate_record(p, '{"id": "pay_second"}')).*
+    for (const change of FIGURES) {
+      it(`differs after: ${change}`, async () => {
+        const broken = await checkAfter(`update payments set ${change} where id = '${untouched}'`);
+        assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
+      });
+    }
+
+    for (const change of PLACES) {
+      it(`differs after the relayer's record is changed: ${change}`, async () => {
+        const broken = await checkAfter(`update chain_payments set ${change}`);
+        assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
+      });
+    }
+
+    it('differs without the record of where a payment was settled', async () => {
+      const broken = await checkAfter('delete from chain_payments');
+      assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
+    });
+
+    it('differs with a payment that was never settled', async () => {
+      const invented = await checkAfter(
+        `update payments set settlement_number = 1000 where id = '${untouched}'`,
+      );
+      assert.ok(
+        invented.includes(`${untouched} was not settled on the chain`),
+        invented.join('\n'),
+      );
+    });
+
+    it('differs without a payment', async () => {
+      const lost = await checkAfter(`delete from payments where id = '${untouched}'`);
+      assert.match(lost.join('\n'), /settlement \d+ of the chain is no payment of ours/);
+    });
+
+    it('differs with two payments of one settlement', async () => {
+      const twice = await checkAfter(
+        'alter table payments drop constraint payments_livemode_settlement_number_key',
+        'alter table payments drop constraint payments_payment_intent_id_key',
+        `insert into payments select (jsonb_populate_record(p, '{"id": "pay_second"}')).*
        from payments p where id = '${untouched}'`,
-    );
-    assert.match(twice.join('\n'), /settlement \d+ of the chain is 2 payments of ours/);
-  });
+      );
+      assert.match(twice.join('\n'), /settlement \d+ of the chain is 2 payments of ours/);
+    });
 
-  it('differs with a refund that was never paid', async () => {
-    const broken = await checkAfter(
-      `update payments set amount_reserved = 7, amount_refunded = 7 where id = '${untouched}'`,
-    );
-    const found = `${untouched} was refunded 0 on the chain, 7 in the ledger`;
-    assert.ok(broken.includes(found), broken.join('\n'));
-  });
+    it('differs with a refund that was never paid', async () => {
+      const broken = await checkAfter(
+        `update payments set amount_reserved = 7, amount_refunded = 7 where id = '${untouched}'`,
+      );
+      const found = `${untouched} was refunded 0 on the chain, 7 in the ledger`;
+      assert.ok(broken.includes(found), broken.join('\n'));
+    });
 
-  it('differs with a withdrawal that was never paid', async () => {
-    const broken = await checkAfter(`update withdrawals set id = 'wdr_other'`);
-    assert.match(broken.join('\n'), /wdr_other was not withdrawn on the chain/);
-    assert.match(broken.join('\n'), /transfer \d+ of the chain is no withdrawal of ours/);
-  });
+    it('differs with a withdrawal that was never paid', async () => {
+      const broken = await checkAfter(`update withdrawals set id = 'wdr_other'`);
+      assert.match(broken.join('\n'), /wdr_other was not withdrawn on the chain/);
+      assert.match(broken.join('\n'), /transfer \d+ of the chain is no withdrawal of ours/);
+    });
 
-  it('differs with a withdrawal of another amount', async () => {
-    const broken = await checkAfter('update withdrawals set amount = amount + 1');
-    assert.match(broken.join('\n'), /differs from its withdrawal/);
-  });
+    it('differs with a withdrawal of another amount', async () => {
+      const broken = await checkAfter('update withdrawals set amount = amount + 1');
+      assert.match(broken.join('\n'), /differs from its withdrawal/);
+    });
 
-  it('differs with a withdrawal to another wallet', async () => {
-    const broken = await checkAfter(`update withdrawals set wallet = '0x${'33'.repeat(20)}'`);
-    assert.match(broken.join('\n'), /differs from its withdrawal/);
-  });
+    it('differs with a withdrawal to another wallet', async () => {
+      const broken = await checkAfter(`update withdrawals set wallet = '0x${'33'.repeat(20)}'`);
+      assert.match(broken.join('\n'), /differs from its withdrawal/);
+    });
 
-  it('differs with another number of a withdrawal', async () => {
-    const broken = await checkAfter('update withdrawals set number = 77');
-    assert.match(broken.join('\n'), /has another number than its request/);
-  });
+    it('differs with another number of a withdrawal', async () => {
+      const broken = await checkAfter('update withdrawals set number = 77');
+      assert.match(broken.join('\n'), /has another number than its request/);
+    });
 
-  it('differs with two withdrawals of one transfer', async () => {
-    const broken = await checkAfter(
-      `insert into withdrawals select (jsonb_populate_record(w, '{"id": "wdr_second"}')).*
+    it('differs with two withdrawals of one transfer', async () => {
+      const broken = await checkAfter(
+        `insert into withdrawals select (jsonb_populate_record(w, '{"id": "wdr_second"}')).*
        from withdrawals w`,
-      `insert into chain_requests (livemode, kind, subject_id, number, payload, status, outcome,
+        `insert into chain_requests (livemode, kind, subject_id, number, payload, status, outcome,
          created)
        select livemode, kind, 'wdr_second', number, payload, status, outcome, created
        from chain_requests where kind = 'withdrawal'`,
-    );
-    assert.match(broken.join('\n'), /transfer \d+ of the chain is 2 withdrawals of ours/);
+      );
+      assert.match(broken.join('\n'), /transfer \d+ of the chain is 2 withdrawals of ours/);
+    });
+
+    it('differs with books that lack an entry, or have another sum', async () => {
+      for (const damage of [
+        'delete from balance_entries',
+        'update balance_entries set amount = amount - 1',
+        'update payments set recovered = true',
+      ]) {
+        const broken = await checkAfter(damage);
+        assert.match(broken.join('\n'), /the books of acct_test have -?\d+, the contract \d+/);
+      }
+    });
+
+    it('differs with a payment to another merchant', async () => {
+      const broken = await checkAfter('update account_modes set merchant_number = 77');
+      assert.match(broken.join('\n'), /merchant 77 has 0 on the chain, \d+ in the ledger/);
+      assert.ok(broken.includes(`${untouched} differs from its settlement`));
+    });
   });
 
-  it('differs with books that lack an entry, or have another sum', async () => {
-    for (const damage of [
-      'delete from balance_entries',
-      'update balance_entries set amount = amount - 1',
-      'update payments set recovered = true',
-    ]) {
-      const broken = await checkAfter(damage);
-      assert.match(broken.join('\n'), /the books of acct_test have -?\d+, the contract \d+/);
-    }
-  });
+  describe('the chain compared with the ledger', () => {
+    it('differs with a payment that was settled twice', async () => {
+      const twice = chainWithLogs(2, 'PaymentSettled');
+      const broken = await check(twice);
+      assert.ok(broken.includes(`${untouched} was settled 2 times`), broken.join('\n'));
+    });
 
-  it('differs with a payment to another merchant', async () => {
-    const broken = await checkAfter('update account_modes set merchant_number = 77');
-    assert.match(broken.join('\n'), /merchant 77 has 0 on the chain, \d+ in the ledger/);
-    assert.ok(broken.includes(`${untouched} differs from its settlement`));
+    it('differs with a refund that was paid twice', async () => {
+      const twice = chainWithLogs(2, 'PaymentRefunded');
+      const broken = await check(twice);
+      const sums = `${2n * REFUNDED} on the chain, ${REFUNDED} in the ledger`;
+      assert.deepEqual(broken, [`${refunded} was refunded ${sums}`]);
+    });
+
+    it('differs with a withdrawal that was paid twice', async () => {
+      const twice = chainWithLogs(2, 'Withdrawn');
+      const broken = await check(twice);
+      assert.match(broken.join('\n'), /was withdrawn 2 times/);
+    });
+
+    it("differs if a merchant's balance shrank without an event", async () => {
+      const silent = chainWithLogs(0, 'Withdrawn');
+      const broken = (await check(silent)).join('\n');
+      assert.match(broken, /merchant \d+ has \d+ on the chain, \d+ in the ledger/);
+      assert.match(broken, /the contract holds \d+ USDC atoms, the ledger knows \d+/);
+    });
+
+    it('differs with a settlement that the ledger lacks', async () => {
+      const intent = await settle(PAID);
+      assert.match((await check()).join('\n'), /settlement \d+ of the chain is no payment of ours/);
+      await world.recordPayment(intent);
+      assert.deepEqual(await check(), []);
+    });
+
+    it('differs with a settlement of a lost merchant that no alarm names', async () => {
+      const intent = await settle(PAID);
+      const number = await numberOf(intent);
+      const found = `settlement ${number} is booked for nobody, and no alarm names it`;
+      const isMissing = async (...damage: readonly string[]) =>
+        (await checkWithout(new Set([number]), ...damage)).includes(found);
+      const alarmIn = (livemode: boolean) =>
+        `insert into chain_alarms (livemode, kind, subject, details, created)
+       values (${livemode}, 'foreign_settlement', 'payment ${number}', '{}', now())`;
+      const missing = [await isMissing(), await isMissing(alarmIn(true))];
+      assert.deepEqual([...missing, await isMissing(alarmIn(false))], [true, true, false]);
+      await world.recordPayment(intent);
+      assert.deepEqual(await check(), []);
+    });
+
+    it('differs with a refund that the ledger lacks', async () => {
+      await refund(untouched, 9n);
+      const found = `${untouched} was refunded 9 on the chain, 0 in the ledger`;
+      assert.ok((await check()).includes(found));
+      await bookRefund(untouched, 9n);
+      assert.deepEqual(await check(), []);
+    });
+
+    it('differs with a withdrawal that the ledger lacks', async () => {
+      const id = await withdraw(11n);
+      assert.match(
+        (await check()).join('\n'),
+        /transfer \d+ of the chain is no withdrawal of ours/,
+      );
+      await bookWithdrawal(id, 11n);
+      assert.deepEqual(await check(), []);
+    });
+
+    it('differs without any events', async () => {
+      const empty: Chain = { ...world.network.chain, logs: async () => [] };
+      const broken = await check(empty);
+      assert.ok(broken.includes(`${untouched} was not settled on the chain`), broken.join('\n'));
+    });
+
+    it('differs with tokens that no payment brought', async () => {
+      const { network } = world;
+      const { settlement, usdc } = network.config;
+      const gift = { abi: testUsdcAbi, functionName: 'mint', args: [settlement, 1n] } as const;
+      await network.send(payer, usdc, encodeFunctionData(gift));
+      const broken = await check();
+      assert.equal(broken.length, 1);
+      assert.match(broken[0] ?? '', /the contract holds \d+ USDC atoms, the ledger knows \d+/);
+    });
+
+    it('differs with tokens that not even the chain explains', async () => {
+      const { chain } = world.network;
+      // A node that hides the transfers to the contract, so that the gift above is unexplained.
+      const call: Chain['rpc']['call'] = async (method, params) =>
+        method === 'eth_getLogs' ? [] : chain.rpc.call(method, params);
+      const broken = await check({ ...chain, rpc: { ...chain.rpc, call } });
+      assert.match(broken.join('\n'), /the contract holds \d+ USDC atoms, and \d+ are explained/);
+    });
   });
 });
 
-/**
- * Simulates a node that shows these events twice, or not at all, which the contract itself
- * prevents.
- */
-function chainWithLogs(times: number, topic: string): Chain {
-  const { chain } = world.network;
-  return {
-    ...chain,
-    logs: async (filter) => {
-      const logs = await chain.logs(filter);
-      return logs.flatMap((log) => (log.topics[0] === topic ? Array(times).fill(log) : [log]));
-    },
-  };
-}
+describe('the charges', () => {
+  let stranger: PrivateKeyAccount;
+  /** Intents of the payer; the first one was partly refunded. */
+  let intents: string[];
+  let refunded: string;
 
-function topicOf(event: 'PaymentSettled' | 'Withdrawn' | 'PaymentRefunded'): string {
-  return String(eventTopics({ event, number: 1n })[0]);
-}
-
-describe('the chain compared with the ledger', () => {
-  it('differs with a payment that was settled twice', async () => {
-    const twice = chainWithLogs(2, topicOf('PaymentSettled'));
-    const broken = await check(twice);
-    assert.ok(broken.includes(`${untouched} was settled 2 times`), broken.join('\n'));
-  });
-
-  it('differs with a refund that was paid twice', async () => {
-    const twice = chainWithLogs(2, topicOf('PaymentRefunded'));
-    const broken = await check(twice);
-    const sums = `${2n * REFUNDED} on the chain, ${REFUNDED} in the ledger`;
-    assert.deepEqual(broken, [`${refunded} was refunded ${sums}`]);
-  });
-
-  it('differs with a withdrawal that was paid twice', async () => {
-    const twice = chainWithLogs(2, topicOf('Withdrawn'));
-    const broken = await check(twice);
-    assert.match(broken.join('\n'), /was withdrawn 2 times/);
-  });
-
-  it("differs if a merchant's balance shrank without an event", async () => {
-    const silent = chainWithLogs(0, topicOf('Withdrawn'));
-    const broken = (await check(silent)).join('\n');
-    assert.match(broken, /merchant \d+ has \d+ on the chain, \d+ in the ledger/);
-    assert.match(broken, /the contract holds \d+ USDC atoms, the ledger knows \d+/);
-  });
-
-  it('differs with a settlement that the ledger lacks', async () => {
-    const intent = await ended(await world.pay({ payer, amount: PAID }));
-    assert.match((await check()).join('\n'), /settlement \d+ of the chain is no payment of ours/);
-    await world.recordPayment(intent);
-    assert.deepEqual(await check(), []);
-  });
-
-  it('differs with a settlement of a lost merchant that no alarm names', async () => {
-    const { db } = world.database;
-    const intent = await ended(await world.pay({ payer, amount: PAID }));
-    const [paid] = await db.query<{ number: bigint }>(
-      'select number from chain_requests where subject_id = $1',
-      [intent],
+  before(async () => {
+    invariants = CHARGE_INVARIANTS;
+    [payer, stranger] = (await openWorld(2)) as [PrivateKeyAccount, PrivateKeyAccount];
+    intents = [await settle(PAID, 'ORDER-1'), await settle(PAID, 'ORDER-2')];
+    refunded = await world.recordPayment(intents[0] ?? '');
+    await world.recordPayment(intents[1] ?? '');
+    await refund(refunded, REFUNDED);
+    await world.database.db.query(
+      'update payments set amount_reserved = $2, amount_refunded = $2 where id = $1',
+      [refunded, REFUNDED],
     );
-    const number = present(paid, 'request').number;
-    const isMissing = async (livemode: boolean | null) => {
-      const broken = await db.transaction(async (tx) => {
-        if (livemode !== null) {
-          const details = { kind: 'foreign_settlement', subject: `payment ${number}`, details: {} };
-          await insertAlarms(tx, livemode, [details], new Date());
-        }
-        return new Abandon(await check(world.network.chain, tx, new Set([number])));
-      });
-      const found = `settlement ${number} is booked for nobody, and no alarm names it`;
-      return broken.includes(found);
-    };
-    assert.deepEqual(
-      [await isMissing(null), await isMissing(true), await isMissing(false)],
-      [true, true, false],
+  });
+  after(closeWorld);
+
+  it('passes if they equal the ledger', async () => {
+    assert.deepEqual(await check(), []);
+  });
+
+  it('fails if the intent was reported as canceled', async () => {
+    const broken = await checkAfter(
+      `update payment_intents set status = 'canceled', payment_id = null, tx_hash = null,
+         canceled_at = now(), cancellation_reason = 'expired' where id = '${intents[1]}'`,
     );
-    await world.recordPayment(intent);
-    assert.deepEqual(await check(), []);
+    assert.deepEqual(broken, [`${intents[1]} is canceled and was charged`]);
   });
 
-  it('differs with a refund that the ledger lacks', async () => {
-    await refund(untouched, 9n);
-    const found = `${untouched} was refunded 9 on the chain, 0 in the ledger`;
-    assert.ok((await check()).includes(found));
-    await bookRefund(untouched, 9n);
-    assert.deepEqual(await check(), []);
+  it('fails if the intent was reported as declined', async () => {
+    const broken = await checkAfter(
+      `update payment_intents set status = 'requires_payment_method', payment_id = null,
+         tx_hash = null where id = '${intents[1]}'`,
+    );
+    assert.deepEqual(broken, [`${intents[1]} is requires_payment_method and was charged`]);
   });
 
-  it('differs with a withdrawal that the ledger lacks', async () => {
-    const id = await withdraw(11n);
-    assert.match((await check()).join('\n'), /transfer \d+ of the chain is no withdrawal of ours/);
-    await bookWithdrawal(id, 11n);
-    assert.deepEqual(await check(), []);
+  it('fails if the payment names another settlement', async () => {
+    const broken = await checkAfter(
+      `update payments set settlement_number = 1000 where payment_intent_id = '${intents[1]}'`,
+    );
+    const number = await numberOf(intents[1]);
+    assert.deepEqual(broken, [`${intents[1]} was charged by ${number}, not by 1000`]);
   });
 
-  it('differs without any events', async () => {
-    const empty: Chain = { ...world.network.chain, logs: async () => [] };
-    const broken = await check(empty);
-    assert.ok(broken.includes(`${untouched} was not settled on the chain`), broken.join('\n'));
+  it('fails if one intent was charged under two numbers', async () => {
+    const other = await numberOf(intents[0]);
+    const broken = await checkAfter(
+      `update payment_intents set settlement_number = null where id = '${intents[0]}'`,
+      'alter table settlement_numbers disable trigger settlement_numbers_given',
+      `insert into settlement_numbers values (false, ${other}, '${intents[1]}')`,
+    );
+    assert.ok(broken.includes(`${intents[1]} was charged 2 times`), broken.join('\n'));
   });
 
-  it('differs with tokens that no payment brought', async () => {
-    const { network } = world;
-    const { settlement, usdc } = network.config;
-    const gift = { abi: testUsdcAbi, functionName: 'mint', args: [settlement, 1n] } as const;
-    await network.send(payer, usdc, encodeFunctionData(gift));
-    const broken = await check();
-    assert.equal(broken.length, 1);
-    assert.match(broken[0] ?? '', /the contract holds \d+ USDC atoms, the ledger knows \d+/);
+  it('fails if it was settled twice', async () => {
+    const broken = await check(chainWithLogs(2, 'PaymentSettled'));
+    assert.ok(broken.includes(`${intents[1]} was charged 2 times`), broken.join('\n'));
+    assert.match(broken.join('\n'), /order ORDER-2 of merchant \d+ was charged 2 times/);
   });
 
-  it('differs with tokens that not even the chain explains', async () => {
-    const { chain } = world.network;
-    // A node that hides the transfers to the contract, so that the gift above is unexplained.
-    const call: Chain['rpc']['call'] = async (method, params) =>
-      method === 'eth_getLogs' ? [] : chain.rpc.call(method, params);
-    const broken = await check({ ...chain, rpc: { ...chain.rpc, call } });
-    assert.match(broken.join('\n'), /the contract holds \d+ USDC atoms, and \d+ are explained/);
+  it('fails if no intent has its number', async () => {
+    const broken = await checkAfter('update payment_intents set settlement_number = null');
+    const number = await numberOf(intents[1]);
+    const found = `${payer.address} was charged for no intent: ${number}`;
+    assert.ok(broken.includes(found), broken.join('\n'));
+  });
+
+  it('accounts to the atom for settlements that cannot be booked', async () => {
+    const unbookable = new Set([await numberOf(intents[1])]);
+    const lose = `delete from payments where payment_intent_id = '${intents[1]}'`;
+    const found = await checkWithout(unbookable, lose);
+    assert.deepEqual(found, []);
+    assert.notDeepEqual(await checkAfter(lose), []);
+  });
+
+  for (const change of [
+    'amount = amount + 1',
+    'fee_acquirer = fee_acquirer + 1',
+    'fee_protocol = fee_protocol + 1',
+    'fee_cashback = fee_cashback - 1',
+    'amount_refunded = amount_refunded + 1, amount_reserved = amount_reserved + 1',
+    `payer_address = '0x${'11'.repeat(20)}'`,
+  ]) {
+    it(`fails after the ledger is changed: ${change}`, async () => {
+      const broken = await checkAfter(`update payments set ${change} where id = '${refunded}'`);
+      const sums = new RegExp(`${payer.address.toLowerCase()} paid \\d+ atoms, the ledger says`);
+      assert.match(broken.join('\n'), sums);
+    });
+  }
+
+  it('fails if the ledger lacks a payer', async () => {
+    const broken = await checkAfter('delete from payments');
+    const sum = 2n * CHARGED - REFUNDED;
+    const found = `${payer.address.toLowerCase()} paid ${sum} atoms, the ledger says nothing of it`;
+    assert.ok(broken.includes(found), broken.join('\n'));
+  });
+
+  it('fails if tokens left a wallet other than by a settlement', async () => {
+    const args = [world.network.config.settlement, 3n] as const;
+    const transfer = { abi: testUsdcAbi, functionName: 'transfer', args } as const;
+    await world.network.send(stranger, world.network.config.usdc, encodeFunctionData(transfer));
+    const found = `${stranger.address.toLowerCase()} paid 3 atoms, the ledger says nothing of it`;
+    assert.deepEqual(await check(), [found]);
+  });
+
+  it('fails if one order was charged under two intents', async () => {
+    await settle(PAID, 'ORDER-1');
+    assert.match((await check()).join('\n'), /order ORDER-1 of merchant \d+ was charged 2 times/);
   });
 });
 
 it('a violation of every promise was found', () => {
-  const promises = CONTRACT_INVARIANTS.map(({ promise }) => promise);
+  const promises = [...CONTRACT_INVARIANTS, ...CHARGE_INVARIANTS].map(({ promise }) => promise);
   assert.deepEqual([...seenBroken].toSorted(), promises.toSorted());
 });
