@@ -8,10 +8,7 @@ import type { Caller, Route, Stream } from '#http/route.ts';
 /** The state of a request while the checks run. */
 export interface Call extends Asked {
   readonly startedMs: number;
-  /**
-   * Time at which a stream began, which may last for hours; `null` for a response that is sent at
-   * once.
-   */
+  /** Time at which a stream began, which may last for hours; `null` for an ordinary response. */
   streamedMs: number | null;
   readonly now: Date;
   readonly versions: ApiVersions;

@@ -119,7 +119,7 @@ export interface Route<
   /** Path parameters: the kind of id, or `text` for others. A malformed id is a missing object. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly query?: Q;
-  /** The body's schema. If it is missing, the route takes no body (but accepts an empty object). */
+  /** The body's schema. Without a schema, the route accepts no body except an empty object. */
   readonly body?: B;
   readonly bodyExample?: unknown;
   /** Errors name the elements of lists as `payments[3].amount`, not as `payments.3.amount`. */

@@ -17,7 +17,7 @@ export const cards = table('cards', {
   created: 'timestamptz',
   last_used_at: 'timestamptz?',
   revoked_at: 'timestamptz?',
-  /** Time of a loss that may have outdated the counter. Since then, each tap must be confirmed. */
+  /** Time of a data loss that may have outdated the counter. Since then, taps must be confirmed. */
   asks_since: 'timestamptz?',
 });
 

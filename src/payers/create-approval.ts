@@ -28,7 +28,7 @@ export interface SignedApproval {
   readonly policy: SignedPolicy | null;
 }
 
-/** The most that a test wallet may request at once: 1,000 USDC. */
+/** Maximum amount per request for a test wallet: 1,000 USDC. */
 export const MAX_FAUCET_ATOMS = 1_000_000_000;
 export const DEFAULT_FAUCET_ATOMS = 100_000_000;
 
@@ -60,7 +60,7 @@ async function checkApproval(asked: Asked): Promise<CheckedApproval | Refusal> {
   return { permit: ofPermit, policy: ofPolicy, deployment: deployment ?? ofPermit.deployment };
 }
 
-/** Returns why the chain would refuse the approval once its wallet is deployed. */
+/** Returns the reason why the chain would refuse the approval after its wallet's deployment. */
 async function whyRefused(
   { payer, chain, nonces }: Asked,
   approval: CheckedApproval,
@@ -141,8 +141,8 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
 }
 
 /**
- * Relays a payer's permit and policy to the chain; the service pays the gas. A wallet that is not
- * deployed yet is deployed first.
+ * Relays a payer's permit and policy to the chain; the service pays the gas. Deploys an undeployed
+ * wallet first.
  * @returns the id of the request, whose result comes later.
  */
 export async function createApproval(

@@ -130,8 +130,8 @@ async function checkSigned(asked: Asked): Promise<CheckedSignature | Refusal> {
 }
 
 /**
- * Simulates what a contract wallet signed, after its deployment if it needs one, because not every
- * token takes such a signature, and the wallet may need more gas than the operator pays for.
+ * Simulates the transfer of a contract wallet, after its deployment if it needs one. Not every
+ * token accepts such a signature, and the wallet may need more gas than the operator pays for.
  */
 async function tokenRefusal(
   asked: Asked,
@@ -151,7 +151,7 @@ async function tokenRefusal(
       );
 }
 
-/** Refuses a wallet that has used up its transfers of the day. */
+/** Refuses a wallet that has used up its transfers for the day. */
 async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null> {
   if ((await transfersLeft(sql, { payerId: payer.id, now })) > 0) return null;
   const seconds = Math.ceil((dayOf(now).getTime() + DAY_MS - now.getTime()) / 1000);
@@ -192,7 +192,7 @@ function checkSwitches({ payer, isOn }: Asked): Refusal | null {
   return refuse('unexpected_state', words);
 }
 
-/** Has a wallet deployed if it must be, unless the operator would not pay for its transfer. */
+/** Deploys the wallet if necessary, unless the operator would not pay for its transfer. */
 function deployed({ db }: ProcessContext, asked: Asked, checked: CheckedSignature | Refusal) {
   const { payer, chain } = asked;
   return onceDeployed(checked, {

@@ -39,7 +39,7 @@ export async function selectPayersOfCodes(
   );
 }
 
-/** Locks codes, so that attempts with one code, which is valid once, run one by one. */
+/** Locks codes, so that attempts with one code, which works once, are decided one by one. */
 export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<PassCodeRow[]> {
   return tx.query(
     `select ${passCodes.of('c')}, ${passes.of('p')}

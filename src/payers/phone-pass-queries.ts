@@ -63,7 +63,7 @@ export async function selectPayersOfPhones(
   );
 }
 
-/** Locks passes in the order of their hashes, so that taps of one pass run one by one. */
+/** Locks passes ordered by their hashes, so that taps of one pass are decided one by one. */
 export async function lockPhonePasses(
   tx: Tx,
   hashes: readonly Buffer[],

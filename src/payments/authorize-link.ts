@@ -116,8 +116,8 @@ export async function authorizeLink(
 }
 
 /**
- * Returns what the wallet has signed, or the reason why it cannot pay now. A wallet that is not on
- * the chain yet is deployed first, if that is allowed and it can pay afterwards.
+ * Returns the wallet's verified signature, or the reason why the wallet cannot pay now. Deploys an
+ * undeployed wallet first, if that is allowed and the wallet can pay afterwards.
  */
 async function authorizationOf(
   ctx: ApiContext,

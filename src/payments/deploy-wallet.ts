@@ -20,14 +20,17 @@ import { checkSettles, WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
-/** Enough for a customer who tries again; a caller or object that needs more is not a customer. */
+/**
+ * Enough for a customer who tries again. More deployments for one caller or object are not from
+ * customers.
+ */
 const DEPLOYMENTS_PER_HOUR = 3;
 /** A deployment is in a block after about a second. */
 const POLL_MS = 200;
 /** How far this node may lag behind the one that reported the deployment as mined. */
 const LAG_MS = 2_000;
 
-/** The request that needs a wallet on the chain. */
+/** The request for which a wallet must be deployed. */
 export interface DeployedFor {
   /** The object whose deployments are limited per hour: a link, a payer or an account. */
   readonly subject: `${'link' | 'payer' | 'account'} ${string}`;
@@ -36,28 +39,28 @@ export interface DeployedFor {
   readonly gone?: AbortSignal;
 }
 
-/** A wallet that has signed, and its deployment by a listed factory. */
+/** An undeployed wallet that has signed, and its deployment by a listed factory. */
 export interface Undeployed<Why> extends DeployedFor {
   readonly chain: Chain;
   readonly wallet: Hex;
   readonly deployment: Deployment;
   /**
-   * Returns why nothing would follow the deployment, according to a simulation of both together;
-   * `null` if something would.
+   * Simulates the deployment together with the request. Returns the reason why the request would
+   * fail; `null` if it would succeed.
    */
   readonly whyUnable: () => Promise<Why | null>;
 }
 
-/** Returns what use cases of other folders need to have a wallet deployed for a request. */
+/** Returns the function with which use cases of other folders deploy a wallet for a request. */
 export function deployerFor(ctx: ApiContext, by: DeployedFor): DeployFirst {
   return (wanted) => deployWallet(ctx, { ...wanted, ...by });
 }
 
 /**
- * Deploys a wallet that has signed (ERC-6492), in a transaction of its own before what it has
- * signed. The operator pays, so both are simulated together first. A repeated request finds the
- * pending job, or the deployed wallet.
- * @returns `null` once the wallet can be asked.
+ * Deploys a wallet that has signed (ERC-6492), in a transaction before the signed operation. The
+ * operator pays the gas, so both are simulated together first. A repeated request finds the pending
+ * job, or the deployed wallet.
+ * @returns `null` once the wallet has code.
  */
 export async function deployWallet<Why>(
   ctx: ApiContext,
@@ -103,7 +106,8 @@ async function queueOnce(
     return refuse('wallet_not_deployed', 'This network does not deploy this wallet.');
   }
   const hourly = { allowance: { attempts: DEPLOYMENTS_PER_HOUR, windowMs: HOUR_MS }, now };
-  // The address counts first: a caller over its limit must not use up an object's limit for others.
+  // Counts the IP address first: a caller over its limit must not use up an object's limit for
+  // others.
   for (const bucket of [
     addressBucket(`wallet deployments ${network}`, address),
     `wallet deployments ${subject}`,

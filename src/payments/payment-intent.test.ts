@@ -312,7 +312,7 @@ function commandAt(name: CommandName, now: Date): IntentCommand {
     : COMMANDS[name];
 }
 
-/** Plays the moves as the service would, and writes those that are not refused. */
+/** Applies the moves in the way that the service would, and keeps those that are not refused. */
 function play(sequence: readonly { readonly name: CommandName; readonly waitMs: number }[]) {
   const history: { before: PaymentIntent; now: Date; steps: readonly Step[] }[] = [];
   let intent = OPEN;

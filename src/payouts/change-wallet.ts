@@ -72,7 +72,8 @@ async function announceWallet(
 }
 
 /**
- * Returns why no other wallet can be announced: one may have been on the contract directly.
+ * Returns the reason why no other wallet can be announced now, such as one that was announced
+ * directly on the contract.
  * @throws RpcUnavailable
  */
 async function whyNotNow(ctx: ChainContext, ref: WalletChangeRef): Promise<Refusal | null> {
@@ -85,8 +86,9 @@ async function whyNotNow(ctx: ChainContext, ref: WalletChangeRef): Promise<Refus
 
 /**
  * Announces another settlement wallet, with that wallet's consent. The contract delays the change;
- * owners are notified at once and can cancel it. A wallet that is not deployed yet is deployed
- * first, because the contract asks it. @throws RpcUnavailable
+ * owners are notified immediately and can cancel it. Deploys an undeployed wallet first, because
+ * the contract calls it to check the signature.
+ * @throws RpcUnavailable
  */
 export async function changeWallet(
   ctx: ChainContext,

@@ -68,9 +68,10 @@ export async function followAllWallets(
 }
 
 /**
- * Updates a merchant's rows from the contract, which is authoritative for its current and announced
- * wallets, whoever called it. Owners get a mail about changes that were not requested in their
- * dashboard. Data from a block that the rows already reflect is ignored, because a node may lag.
+ * Updates a merchant's rows from the contract, which is authoritative for the current and the
+ * announced wallet, even if another party changed them. Owners get a mail about changes that were
+ * not requested in their dashboard. Data from a block that the rows already reflect is ignored,
+ * because a node may lag.
  */
 export async function followWallets(
   ctx: ChainContext,

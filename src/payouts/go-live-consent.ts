@@ -36,7 +36,10 @@ export interface GoLiveInput {
   readonly consent: Consent;
 }
 
-/** A wallet that has signed its consent, as the contract accepts it once the wallet is deployed. */
+/**
+ * A wallet that has signed its consent, in the form that the contract accepts once the wallet is
+ * deployed.
+ */
 export interface CheckedConsent extends Pick<CheckedSignature, 'deployment'> {
   readonly wallet: Hex;
   readonly consent: Consent;

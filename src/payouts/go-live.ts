@@ -108,9 +108,9 @@ function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
 
 /**
  * Registers the account on the settlement contract of the mode's network, with the consent of the
- * wallet that will receive its money. A wallet that is not deployed yet is deployed first, because
- * the contract asks it. Returns `pending`; the chain's result follows within seconds. The caller
- * must have checked that an owner with a fresh factor makes the request.
+ * wallet that will receive its money. Deploys an undeployed wallet first, because the contract
+ * calls it to check the signature. Returns `pending`; the chain's result follows within seconds.
+ * The caller must have checked that an owner with a fresh factor makes the request.
  */
 export async function goLive(
   ctx: ChainContext,
@@ -150,7 +150,7 @@ export async function prepareGoLive(ctx: ChainContext, wish: GoLiveInput): Promi
   const read = await readConsent(ctx.chains, wish);
   if (isRefusal(read)) return read;
   const { wallet } = read;
-  // The wrapped signature of a wallet that is not deployed yet says how to deploy it.
+  // Stores the wrapped signature of an undeployed wallet, because it contains the deployment.
   const { deadline, signature } = read.deployment === null ? read.consent : wish.consent;
   const { tenant, actor, now } = wish;
   const secretKey = ctx.keys.people;

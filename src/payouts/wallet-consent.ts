@@ -27,8 +27,8 @@ export function readWallet(text: string, chain: Chain): Hex | Refusal {
 }
 
 /**
- * Checks that the wallet has signed exactly this, with the contract's own rules: an ordinary key,
- * or a contract wallet (ERC-1271), which may not be deployed yet.
+ * Checks, by the contract's own rules, that the wallet has signed exactly this message: an ordinary
+ * key, or a contract wallet (ERC-1271), which may be undeployed.
  */
 export function checkConsent(
   chain: Chain,

@@ -19,8 +19,9 @@ export interface WalletView {
 }
 
 /**
- * Returns the contract's current state, whoever changed it. The rows supply requested and ended
- * changes, or everything if no node responds. Writes nothing: reconciliation updates the rows.
+ * Returns the contract's current state, including changes by other parties. The rows supply
+ * requested and ended changes, or everything if no node responds. Writes nothing: reconciliation
+ * updates the rows.
  */
 export async function readWalletView(
   { db, chains }: ChainContext,

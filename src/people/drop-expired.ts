@@ -11,7 +11,7 @@ import { deleteExpiredSessions } from '#people/session-queries.ts';
 
 /** Rows deleted per kind and round, which takes a few milliseconds. */
 const BATCH = 1_000;
-/** Sent mails are recorded this long; their text is deleted at once. */
+/** Time for which sent mails are recorded. Their text is deleted when they are sent. */
 const KEEP_MAILS_MS = 30 * DAY_MS;
 
 /** Deletes expired sessions, links, challenges and counts. @returns true if there may be more. */

@@ -36,7 +36,7 @@ interface SessionFacts {
   is_current: boolean;
   has_previous: boolean;
   has_factor: boolean;
-  /** The role in the organization of the path, or in that of the path's account. */
+  /** The role in the path's organization, or in the organization of the path's account. */
   organization_role: Role | null;
   account_name: string | null;
   account_status: 'active' | 'disabled' | null;
@@ -132,9 +132,7 @@ export async function updateToken(
   return rows.length === 1;
 }
 
-/**
- * Gives a session with a verified second factor a new token; the old one becomes invalid at once.
- */
+/** Gives a session with a verified second factor a new token; the old one becomes invalid. */
 export async function updateStrength(
   tx: Tx,
   change: {

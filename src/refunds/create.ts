@@ -110,7 +110,7 @@ function toRefund(
   };
 }
 
-/** Builds the events of a refund, each from its state at that point. */
+/** Returns a function that drafts events with the refund in this state. */
 function drafter(refund: Refund, receipts: ReceiptPages, stamp: Stamp) {
   const object = renderRefund(refund, receipts);
   const about = { tenant: refund.tenant, objectId: refund.id, object, stamp };

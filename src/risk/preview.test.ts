@@ -26,7 +26,8 @@ test('rules that are off affect no past payment', () => {
 test('a declined payment counts for no later one, and the hour ends', () => {
   const settings = { ...OFF, velocityPerHour: 2 };
   const minutes = [0, 10, 20, 30, 61, 62];
-  // Minutes 20 and 30 are the third payments within an hour; at 61, only that of minute 10 counts.
+  // The payments at minutes 20 and 30 would be the third within an hour. At minute 61, only the one
+  // at minute 10 still counts.
   const preview = previewRisk(
     settings,
     minutes.map((minute) => paid('a', minute)),

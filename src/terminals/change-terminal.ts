@@ -124,7 +124,7 @@ export async function reportSoftware(
   return after;
 }
 
-/** Creates a new device key. The old key and unused pairing codes become invalid at once. */
+/** Creates a new device key. The old key and unused pairing codes become invalid immediately. */
 export async function rotateDeviceKey(
   tx: Tx,
   ref: TerminalRef,

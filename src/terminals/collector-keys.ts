@@ -12,9 +12,9 @@ import {
 } from '#terminals/collector-key-queries.ts';
 
 /**
- * The key of the network for phones with Google Wallet. It is generated here and never leaves the
- * service, which signs each tap for paired readers (smart-tap.ts).
- * ready ─use→ in_use ─(another is used)→ replaced ─end→ ended; each of them can be ended at once.
+ * The status of a network's key for phones with Google Wallet. The key is generated here and never
+ * leaves the service, which signs each tap for paired readers (smart-tap.ts). ready ─use→ in_use
+ * ─(another is used)→ replaced ─end→ ended; any key can be ended directly.
  */
 export type CollectorKeyStatus = 'ready' | 'in_use' | 'replaced' | 'ended';
 

@@ -33,8 +33,8 @@ export async function replaceOfflineRule(
 }
 
 /**
- * Locks a till's limits, so that its sales are counted one request at a time. The weaker lock lets
- * other transactions refer to the terminal, while they may wait for later locks of this one.
+ * Locks a till's limits, so that its sales are counted one request at a time. Uses the weaker lock,
+ * with which other transactions can refer to the terminal: they may hold locks that come later.
  */
 export async function lockOfflineTerminal(
   tx: Tx,

@@ -18,7 +18,7 @@ import type { Provider } from '../data/injected-wallets.ts';
 
 /** A pending change, which takes effect unless a guardian cancels it. */
 export interface Announcement {
-  /** One sentence that describes the change. */
+  /** A sentence that describes the change. */
   readonly says: string;
   readonly by: string;
   /** Time at which it takes effect, in Unix seconds. */

@@ -1,4 +1,4 @@
-/** One page of a list, in the format of every API. */
+/** One page of a list, in the format that all APIs share. */
 export interface ListPage<Row> {
   readonly data: readonly Row[];
   readonly has_more?: boolean;

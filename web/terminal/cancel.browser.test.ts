@@ -61,7 +61,7 @@ test('a cancel during the confirmation wins on all screens, or loses to the appr
 
   await tapAsking(till, terminal.id, pass);
   await wallet.button(/^Approve/).waitFor();
-  // The payer approves while the cancel request is on its way.
+  // The payer approves before the cancel request arrives.
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

@@ -204,7 +204,7 @@ test('Paid shows the sum that left the wallet, and a second reading covers no bu
   await paid.getByText('2.51125').waitFor();
   await read();
   await page.getByText('Already paid', { exact: true }).waitFor();
-  // Click at once, because a toast over the button would take the click.
+  // Clicks immediately, because a toast over the button would take the click.
   await till.newPayment.click({ timeout: 2_000 });
   await till.amount.waitFor();
   till.checkClean();

@@ -148,7 +148,7 @@ test('a pass that is held to the device is a tap; any other tag is not', async (
 /** Longer than the gap that separates two runs of keys. */
 const PAUSE_MS = 400;
 
-/** Sends all keys at once, as a reader does, however slow the test machine is. */
+/** Sends all keys without pauses, like a reader, however slow the test machine is. */
 function typeAsReader({ keyboard }: Page, text: string): Promise<unknown> {
   return Promise.all([...text, 'Enter'].map((key) => keyboard.press(key)));
 }

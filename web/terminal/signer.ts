@@ -22,7 +22,7 @@ interface Signing {
 const COOKIE = 'tapline_signer';
 /** Remembers a reload for the policy, so that a page from the cache does not reload forever. */
 const RELOADED = 'tapline.terminal.reloaded-for';
-/** The limits of a signer, the same for calls by tills and by the service. */
+/** Limits of a signer, for calls by tills and by the service. */
 const ANSWER_MS = 10_000;
 const MAX_ANSWER = 16 * 1024;
 /** Interval at which receipts of refunds, and of sales from other pages, are looked for. */

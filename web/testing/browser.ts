@@ -52,7 +52,9 @@ export function looksToRun<Look>(looks: readonly Look[]): readonly Look[] {
 
 const axeSource = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Leaves out rules whose findings are minor or moderate by definition: a third of a run. */
+/**
+ * Skips axe rules whose findings are minor or moderate by definition; they take a third of a run.
+ */
 const RUN_AXE = `(() => {
   const low = axe._audit.rules.filter(({ impact }) => /^(minor|moderate)$/.test(impact));
   const rules = Object.fromEntries(low.map(({ id }) => [id, { enabled: false }]));
@@ -77,8 +79,8 @@ const SETTLED = `Promise.all(document.getAnimations()
 
 async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(SETTLED);
-  // Evaluated through the debugger, because the page's CSP blocks scripts that a test adds. Once in
-  // each document, because reading the source takes longer than a run.
+  // Evaluates axe through the debugger, because the page's CSP blocks scripts that a test adds.
+  // Loads it once per document, because loading takes longer than a run.
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(`(() => { ${axeSource} })()`);
   const found: readonly AxeFinding[] = await page.evaluate(RUN_AXE);
   return found

@@ -43,7 +43,7 @@ interface Offer {
   readonly atoms: bigint;
 }
 
-/** Returns the tips for a sale of less than ten: half a unit of the currency, one and two. */
+/** Returns round tips for a sale below ten units of its currency: a half, one and two units. */
 function roundTips({ currency, amount }: Quoted): bigint[] {
   const { decimals = 0 } = sumRules(currency);
   const one = 10n ** BigInt(decimals);

@@ -30,8 +30,7 @@ test('where the operator makes pass files, the wallet offers them', async () => 
   await open();
   assert.equal(await wallet.button(/^Add to/).count(), 0, 'this operator makes none');
   await wallet.button(/^Close/).click();
-  // Changes the responses to those of an operator with certificates, which this sandbox does not
-  // have.
+  // Responds like an operator with certificates, which this sandbox does not have.
   await page.route('**/api/payer/v1/networks', async (route) => {
     const response = await route.fetch();
     const { data, ...rest } = await response.json();

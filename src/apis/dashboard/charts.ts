@@ -27,8 +27,8 @@ function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => Re
 }
 
 /**
- * Opens the charts. When several people open one business's charts at once, the hours of the
- * current day are added up once for all of them. The figures are as of the start of that count.
+ * Opens the charts. When several people open one business's charts concurrently, they share one
+ * count of the current day's hours. The figures are as of the start of that count.
  */
 export function openCharts(db: Database): Charts {
   return { statistics: shared(db, readStatistics), health: shared(db, readHealth) };

@@ -176,7 +176,7 @@ function linesOf(db: Sql, wanted: Wanted, found: readonly Row[]): Promise<string
   return accountingLines(db, tenant, { name, rows, timeZone, extra: more });
 }
 
-/** Yields the lines of an export; a resumed one already has its header. */
+/** Yields the lines of an export; a resumed download already has the header. */
 async function* lines(db: Database, wanted: Wanted, first: LocatedPage): AsyncGenerator<string> {
   if (first.after === null) yield headerOf(wanted);
   yield* rowsOf(db, wanted, first);

@@ -28,7 +28,7 @@ interface Whose {
   readonly receipts: ReceiptPages;
 }
 
-/** One kind of export: its CSV columns for programs, and how a page of it is read. */
+/** One kind of export: its CSV columns for programs, and the function that reads a page. */
 export interface Export {
   readonly table: ExportTable;
   readonly columns: readonly string[];

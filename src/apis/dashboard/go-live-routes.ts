@@ -106,7 +106,7 @@ function consentRoute(ctx: ApiContext) {
   });
 }
 
-/** The errors of routes that register a wallet, which may have to be deployed first. */
+/** The errors of routes that register a wallet, and deploy it first if necessary. */
 const CONSENT_ERRORS = [
   'kyb_required',
   'unexpected_state',

@@ -14,7 +14,10 @@ import { selectWithdrawal, selectWithdrawalPage } from '#payouts/withdrawal-quer
 import { selectBlocked } from '#settlement/blocked-requests.ts';
 
 const TAG = 'Money';
-/** A whole balance can leave at once; a thousand times the largest payment bounds the integer. */
+/**
+ * Upper bound of the integer, a thousand times the largest payment, because a whole balance can be
+ * withdrawn in one request.
+ */
 const MAX_WITHDRAWAL = MAX_AMOUNT * 1000;
 
 const WithdrawBody = Type.Object({

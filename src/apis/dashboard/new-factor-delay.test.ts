@@ -12,7 +12,7 @@ import { PersonClient } from '#testing/person-client.ts';
 let server: DashboardServer;
 
 before(async () => {
-  // Configured as a real network, because only a sandbox trusts a new factor at once.
+  // Configured as a real network, because a sandbox trusts a new factor immediately.
   server = await startDashboardServer([], { factorAgeMs: FACTOR_AGE_MS });
 });
 

@@ -97,7 +97,7 @@ function certaintyOf(block: bigint, finalAt: Date | null, finality: Finality | n
   return block <= finality.safe ? 'safe' : 'included';
 }
 
-/** Cached, because many people may view their payments at once. */
+/** Cached, because many people may view their payments concurrently. */
 const FINALITY_AGE_MS = 5_000;
 
 /**

@@ -24,7 +24,7 @@ function downloadRoute({ db }: ApiContext): PersonRoute {
     method: 'GET',
     path: '/exports/{token}',
     operationId: 'downloadExport',
-    // The statement closes its period, as every export of one does.
+    // The statement closes its period, like every export of one.
     moves: 'data',
     tag: 'Exports',
     summary: 'Download the statement of a link from `export.ready`',

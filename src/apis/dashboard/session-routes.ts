@@ -296,7 +296,7 @@ function factorPasskeyRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Signing in and out, the same for merchants' people and for staff. */
+/** Declares the routes for signing in and out, for merchants' people and for staff. */
 export function sessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     signInRoute(settings),

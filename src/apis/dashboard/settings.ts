@@ -16,7 +16,7 @@ export interface PeopleSettings {
   /** The public URL. `null` on a developer's machine, where any address over http works. */
   readonly publicUrl: string | null;
   readonly port: number;
-  /** True in a sandbox: a second factor is trusted at once. */
+  /** True in a sandbox, where a second factor is trusted immediately. */
   readonly isSandbox: boolean;
 }
 

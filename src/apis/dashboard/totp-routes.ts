@@ -161,7 +161,10 @@ function factorRecoveryRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Authenticator app, recovery codes, and how to regain access without them. */
+/**
+ * Declares the routes for the authenticator app, the recovery codes, and regaining access without
+ * them.
+ */
 export function totpRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     beginTotpRoute(settings),

@@ -23,7 +23,10 @@ import {
 } from '#testing/undeployed-wallets.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
-/** Settlement wallets that are not deployed yet: the contract asks them, so they are first. */
+/**
+ * Tests settlement wallets that are not deployed yet. They are deployed first, because the contract
+ * calls them to check signatures.
+ */
 
 const WAIT_MS = 30_000;
 
@@ -49,13 +52,13 @@ after(async () => {
   await network.stop();
 });
 
-/** Each test has the hourly limits for itself. */
+/** Resets the hourly limits before each test. */
 beforeEach(() => server.db.query('delete from sign_in_attempts'));
 
 interface Shop {
   readonly owner: PersonClient;
   readonly account: string;
-  /** Consents to receive the account's money, as the page at this path asks it to. */
+  /** Gives the consent to receive the account's money that the page at this path requests. */
   consentTo(page: string, wallet: FactoryWallet): Promise<object>;
   path(page: string): string;
 }

@@ -3,7 +3,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
 import type { DeployFirst } from '#settlement/chain/check-signature.ts';
 
-/** Returns how an account's settlement wallet is deployed before it is registered. */
+/** Returns the function that deploys an account's settlement wallet before its registration. */
 export function walletDeployer(
   ctx: ApiContext,
   { caller, whenGone }: Pick<PersonRequest, 'caller' | 'whenGone'>,

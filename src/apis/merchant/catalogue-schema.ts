@@ -76,7 +76,7 @@ export const CATALOGUE_ITEM_EXAMPLE = {
   version: 1,
 } as const;
 
-/** Returned at once: every item of the account and mode, at most 500. */
+/** Every item of the account and mode, at most 500, without pages. */
 export const CatalogueList = Type.Object(
   {
     object: objectType('list'),

@@ -42,7 +42,7 @@ export const priceFields = {
   ...lineFields,
 };
 
-/** The quote of a price, as every response shows it. */
+/** The quote of a price, as responses show it. */
 const quoteFields = {
   currency: PresentmentCurrency,
   amount: Type.Integer({

@@ -149,9 +149,9 @@ const AGREED_BY_ASKING: readonly ProposalKind[] = [
 ];
 
 /**
- * Asks a colleague to approve. If there is no other operator, the change is carried out at once,
- * and the audit log records it as one person's decision. Accepting or refusing foreign settlements,
- * which may be a thief's, always needs two people.
+ * Asks a colleague to approve. If there is no other operator, the change is carried out
+ * immediately, and the audit log records it as one person's decision. Accepting or refusing foreign
+ * settlements, which may be a thief's, always needs two people.
  */
 export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
   const { userId, now, people } = by;

@@ -100,7 +100,7 @@ test('a wallet that could not pay, or did not sign, is not deployed', async () =
   assert.deepEqual(await deployments(), []);
 });
 
-/** A wallet that another key signs for. */
+/** Returns a wallet for which another key signs. */
 async function stolen(): Promise<FactoryWallet> {
   const wallet = await newUndeployed();
   return { ...wallet, account: wrapping(newWallet(), wallet) };

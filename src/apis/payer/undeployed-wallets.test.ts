@@ -22,7 +22,10 @@ import {
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { compileContract } from '../../../contracts/compile.ts';
 
-/** What a wallet that is not deployed yet signs, for the chain: the operator deploys it first. */
+/**
+ * Tests approvals and transfers that a wallet signs before its deployment: the operator deploys it
+ * first.
+ */
 
 const USDC = 50_000_000n;
 /** USDC atoms that a test sends. */
@@ -56,10 +59,10 @@ after(async () => {
   await ground.close();
 });
 
-/** Each test has the hourly limits for itself. */
+/** Resets the hourly limits before each test. */
 beforeEach(() => ground.store.db.query('delete from sign_in_attempts'));
 
-/** Gives the token the function of Circle's that contract wallets need. */
+/** Replaces the token's code with one that also has Circle's function for contract wallets. */
 async function completeToken(bytecode: Hex): Promise<void> {
   const { admin, chain, config, rpc, send } = ground.world.network;
   const [nonce = 0n] = await chain.nonces([admin.address]);

@@ -48,7 +48,7 @@ export async function selectClock(sql: Sql, accountId: string): Promise<number> 
   return Number(rows[0]?.total ?? 0);
 }
 
-/** Advances intents that have not ended, locked in the order of their ids, as everywhere. */
+/** Advances intents that have not ended, locked in the usual order of their ids. */
 export async function advanceIntents(tx: Tx, accountId: string, seconds: number): Promise<void> {
   await tx.query(
     `with due as materialized (

@@ -18,7 +18,7 @@ interface VisitingHolder {
   /** This cell's payer with the same wallet, and the limits that apply here. */
   readonly payer: PayerRow;
   readonly credential: Tapped & { readonly home: number };
-  /** Maximum amount that its home cell lets it pay at once; `null` for no limit. */
+  /** Maximum amount per payment that its home cell allows; `null` for no limit. */
   readonly limit: bigint | null;
   /**
    * Time since which the home cell may have lost taps; `null` if it lost none. The payer must then

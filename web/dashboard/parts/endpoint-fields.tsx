@@ -8,7 +8,7 @@ import { FAMILIES, familyOf } from './event-types.ts';
 
 export interface EndpointDraft {
   readonly url: string;
-  /** Only `*`, or families and exact types. */
+  /** `*` alone, or families and exact types. */
   readonly events: readonly string[];
   readonly description: string;
 }

@@ -7,7 +7,7 @@ import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 
 const ASK_EVERY_MS = 300;
-/** A sandbox's chain registers a wallet within seconds. */
+/** Time-out for a registration, which takes seconds on a sandbox's chain. */
 const LONGEST_MS = 20_000;
 
 /**

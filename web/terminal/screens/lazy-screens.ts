@@ -22,7 +22,7 @@ export const DisplaySender = partOf(
   async () => (await import('./display-sender.ts')).DisplaySender,
 );
 
-/** All screens and parts in the order in which they load: those of a payment first. */
+/** All screens and parts in loading order: the screens of a payment come first. */
 const ALL = [
   PaymentScreen,
   Qr,
