@@ -8,6 +8,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { comeToRest } from '#testing/invariants/invariants.ts';
 import { REST_MS } from '#testing/restore-ground.ts';
+import type { UndeployedWallet } from '#testing/ways/outside-wallets.ts';
 import { addPayers, type WayPayer } from '#testing/ways/payers.ts';
 import { type Attempt, WAYS } from '#testing/ways/ways.ts';
 import { openWaysWorld, type WaysWorld } from '#testing/ways/world.ts';
@@ -44,10 +45,10 @@ interface Sale {
 
 let orders = 0;
 
-/** Begins a sale to a new wallet, which has signed. */
-async function begin(): Promise<Sale> {
+/** Begins a sale to a wallet, which has signed. */
+async function begin(to?: UndeployedWallet): Promise<Sale> {
   const order = `U${++orders}`;
-  const wallet = await payer.undeployed();
+  const wallet = to ?? (await payer.undeployed());
   const attempt = await WAY.begin({
     url: ways.url,
     till: ways.till,
@@ -90,10 +91,17 @@ async function signedFor(wallet: Hex): Promise<number> {
   return rows.length;
 }
 
-/** Checks that the sale is paid once, by a wallet that was deployed at most as often as allowed. */
-async function checkPaid({ attempt, order, wallet }: Sale, said: string): Promise<void> {
+/**
+ * Checks that the sale is paid once, by a wallet that was deployed at most as often as allowed.
+ * `again`: the answer to the same request.
+ */
+async function checkPaid(
+  { attempt, order, wallet }: Sale,
+  said: string,
+  again = 'succeeded',
+): Promise<void> {
   assert.equal(said, 'succeeded');
-  assert.equal((await attempt.pay(1)).said, 'succeeded', 'the same request again');
+  assert.equal((await attempt.pay(1)).said, again, 'the same request again');
   assert.equal(await ways.world.settledOnChain(order), 1);
   assert.equal(await deploymentsOf(wallet), 1, 'a deployment on the chain');
   assert.ok((await signedFor(wallet)) <= MOST_DEPLOYMENTS);
@@ -167,5 +175,73 @@ describe('a wallet that is deployed for its payment pays once', () => {
     }
     await startWorker();
     await checkPaid(sale, (await paying)?.said ?? '');
+  });
+});
+
+describe('a wallet that is deployed for its payment, when the database is restored', () => {
+  /**
+   * Pays until the wallet is deployed and nothing is settled; no worker is left.
+   * @returns a function that returns the answer of the payment.
+   */
+  const deployOnly = async ({ attempt, order, wallet }: Sale) => {
+    let paying: ReturnType<Attempt['pay']> | undefined;
+    await workUntil(BETWEEN, async () => {
+      paying = attempt.pay(0);
+    });
+    assert.equal(await hasCode(wallet), true);
+    assert.equal(await ways.world.settledOnChain(order), 0);
+    return async () => paying;
+  };
+  /** Copies the database. @returns a function that restores the copy and awaits the recovery. */
+  const backUp = async ({ order }: Sale) => {
+    const { world } = ways;
+    const { request_count: requestCount } = await world.recovery();
+    await world.ground.database.copy(order);
+    return async () => {
+      await world.ground.database.putBack(order);
+      if (world.nodes.length < 3) await startWorker();
+      await world.recovered(requestCount);
+    };
+  };
+  const read = async ({ attempt }: Sale) => {
+    const { merchant } = ways.world.node(0);
+    return (await merchant.get(`/payment_intents/${attempt.intent}`)).body;
+  };
+
+  test('to before the deployment: is not charged, and pays later without another one', async () => {
+    const wallet = await payer.undeployed();
+    const sale = await begin(wallet);
+    const restore = await backUp(sale);
+    const paying = await deployOnly(sale);
+    await restore();
+    await paying();
+    assert.notEqual((await sale.attempt.pay(1)).said, 'succeeded');
+    const { status, cancellation_reason: reason } = await read(sale);
+    assert.deepEqual([status, reason], ['canceled', 'recovered']);
+    assert.equal(await ways.world.settledOnChain(sale.order), 0);
+    assert.deepEqual(await comeToRest(ways.ground(), ways.ground()), []);
+    const later = await begin(wallet);
+    await checkPaid(later, (await later.attempt.pay(0)).said);
+  });
+
+  test('to before the deployment, after the settlement: its payment is rebuilt', async () => {
+    const sale = await begin();
+    const restore = await backUp(sale);
+    const { said } = await sale.attempt.pay(0);
+    await restore();
+    const { status, recovered } = await read(sale);
+    assert.deepEqual([status, recovered], ['succeeded', true]);
+    // Its key was lost with the first response, and the sale is paid.
+    await checkPaid(sale, said, 'payment_intent_unexpected_state');
+  });
+
+  test('to before the settlement, after it: is paid once, and its request answered', async () => {
+    const sale = await begin();
+    const paying = await deployOnly(sale);
+    const restore = await backUp(sale);
+    await startWorker();
+    const said = (await paying())?.said ?? '';
+    await restore();
+    await checkPaid(sale, said);
   });
 });
