@@ -233,11 +233,10 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
     now,
   );
   const pricesRead = readPrices(tx, requests);
-  const worths = pricesRead.then((read) => read.worths);
   const [keys, { prices }, orderIds, terminals, ends, codes] = await Promise.all([
     keysRead,
     pricesRead,
-    chooseOrderIds(tx, idKey, { requests, keys: keysRead, worths }),
+    chooseOrderIds(tx, idKey, { requests, keys: keysRead, prices: pricesRead }),
     selectTerminalStatuses(tx, [...new Set(requests.map(({ input }) => input.terminalId))]),
     readCredentialEnds(
       tx,

@@ -298,4 +298,30 @@ describe('a connection that breaks', () => {
     }
     await key.commit();
   });
+
+  // An unhandled rejection ends a process, and fails a test.
+  test('before the rates of a local price are read: only the request fails', async (t) => {
+    const store = await addStore(shared, shared.clock);
+    const { accountId } = store.merchant.tenant;
+    const wire = await startTcpProxy(Number(new URL(store.database.url).port));
+    const url = new URL(store.database.url);
+    url.port = String(wire.port);
+    const db = openDatabase({ url: url.toString(), maxConnections: 2 });
+    const create = intentCreator({ ctx: { ...store.ctx, db } });
+    t.after(async () => {
+      await db.close();
+      await wire.close();
+    });
+    await create(newCreate(store));
+    const order = await underWay(store.db, (tx) =>
+      tx.query('select from account_modes where account_id = $1 for update', [accountId]),
+    );
+    const amount = { currency: 'eur', amount: 150 };
+    const lost = create(newCreate(store, { amount })).catch((error: unknown) => error);
+    await waitingForLocks(shared.db, 1);
+    wire.cutAll();
+    assert.ok((await lost) instanceof DatabaseUnavailable);
+    await order.commit();
+    assert.ok(!isRefusal(await create(newCreate(store))));
+  });
 });

@@ -61,8 +61,11 @@ export async function chooseOrderIds(
   batch: {
     readonly requests: readonly CreateRequest[];
     readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
-    /** The value of each request in atoms at the last known rate; `null` if none is known. */
-    readonly worths: Promise<readonly (bigint | null)[]>;
+    /**
+     * Has the value of each request in atoms at the last known rate; `null` if none is known.
+     * The caller awaits it, too: after an earlier failure here, nothing would handle its own.
+     */
+    readonly prices: Promise<{ readonly worths: readonly (bigint | null)[] }>;
   },
 ): Promise<ChosenOrderId[]> {
   const { requests } = batch;
@@ -86,7 +89,7 @@ export async function chooseOrderIds(
       return [];
     });
   }
-  const worths = await batch.worths;
+  const { worths } = await batch.prices;
   return withRebuilt(
     tx,
     requests.map((request, index) => ({
