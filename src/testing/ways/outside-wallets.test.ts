@@ -45,3 +45,15 @@ test('wallets and funds that left the chain with their blocks are on it again', 
   await outside.sendAgain();
   assert.equal((await stateOf(key.from)).usdc, 5n, 'what is on the chain is not sent again');
 });
+
+test('a wallet that is added after a reorganization does not replace a lost one', async () => {
+  const { rpc } = network;
+  const height = async () => Number(await rpc.call('eth_blockNumber', []));
+  const outside = await outsideWallets(network.config);
+  const before = await height();
+  const lost = await outside.add('contract', 7n);
+  await rpc.call('anvil_reorg', [(await height()) - before, []]);
+  const added = await outside.add('key', 5n);
+  assert.equal((await stateOf(added.from)).usdc, 5n);
+  assert.deepEqual(await stateOf(lost.from), { hasCode: true, usdc: 7n });
+});
