@@ -162,6 +162,9 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
+  'an agent token pays before it expires': [
+    { sql: [`update agent_tokens set expires_at = '2020-01-01'`] },
+  ],
   'a payment uses a credential of its payer, within the terms of the credential': [
     { sql: ['update passes set payer_id = (select max(payer_id) from payments)'] },
     {
@@ -179,7 +182,6 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     },
     { sql: ['update agent_tokens set amount = amount - 1'] },
     { sql: ['update agent_tokens set livemode = true'] },
-    { sql: [`update agent_tokens set expires_at = '2020-01-01'`] },
     { sql: [`update agent_tokens set revoked_at = '2020-01-01'`] },
     {
       sql: [

@@ -26,6 +26,8 @@ const LISTED = [
   .map((table) => `select id, account_id, livemode, position, created from ${table}`)
   .join(' union all ');
 
+export const NOT_EXPIRED = 'an agent token pays before it expires';
+
 const MONEY: readonly Rule[] = [
   {
     promise: 'an intent has a payment exactly when it has succeeded',
@@ -152,7 +154,16 @@ const MONEY: readonly Rule[] = [
         and w.address = i.attempt ->> 'payerAddress' and w.livemode = i.livemode
       where not p.recovered and coalesce(s.payer_id, c.payer_id, t.payer_id, w.id, '') <> p.payer_id
         or t.amount <> p.amount or t.account_id <> p.account_id or t.livemode <> p.livemode
-        or t.expires_at < i.created or t.revoked_at < i.created`,
+        or t.revoked_at < i.created`,
+  },
+  {
+    // By two processes' clocks, so it does not hold where clocks step or are advanced.
+    promise: NOT_EXPIRED,
+    always: true,
+    sql: `select p.id || ' by ' || t.id from payments p
+      join payment_intents i on i.id = p.payment_intent_id
+      join agent_tokens t on t.id = i.attempt #>> '{credential,tokenId}'
+      where t.expires_at < i.created`,
   },
   {
     promise: 'a payment has the account, location and order of its intent, a refund those of both',
