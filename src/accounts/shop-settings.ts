@@ -3,7 +3,7 @@ import { only } from '#core/assert.ts';
 import { minorDigits } from '#core/currencies.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** A tax rate with the account's name for it. */
+/** A tax rate, with the name that the account gave it. */
 export interface TaxRate {
   readonly name: string;
   /** Basis points. */

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /**
- * The state of open connections. Node reads pipelined requests as they arrive; without this, those
- * after a refused one would still run, and two responses could be mixed up.
+ * The state of open connections. Node reads pipelined requests as they arrive. Without this state,
+ * requests after a refused one would still run, and two responses could be mixed up.
  */
 export interface Connections {
   /**

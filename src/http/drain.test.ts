@@ -160,7 +160,7 @@ test('a stop takes no longer when its turns are slow, and leaves time for last r
   assert.deepEqual(left(8_000), [0, 1_000], 'held up for longer than a stop takes');
 });
 
-/** Blocks the process, as on an overloaded machine. */
+/** Blocks the process, like an overloaded machine. */
 function holdUp(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -46,7 +46,7 @@ interface RateFound {
   readonly allowed: boolean;
   /** The time until the caller's next regular request is due. */
   readonly debtMs: number;
-  /** The time by which the request was too early; not above 0 if it was accepted. */
+  /** Milliseconds by which the request was too early; at most 0 for an accepted one. */
   readonly overMs: number;
 }
 

@@ -42,7 +42,7 @@ export interface SignedTransfer {
  * too few for a business.
  */
 export const TRANSFERS_PER_DAY = 3;
-/** A smaller transfer would cost more gas than it is worth. */
+/** Minimum amount: the gas of a smaller transfer would cost more than the transfer is worth. */
 export const LEAST_TRANSFER_ATOMS = 1_000_000;
 /**
  * Bounds of the time left in a signature. With less, the transaction may be mined too late; with

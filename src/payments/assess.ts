@@ -18,7 +18,7 @@ import {
 import { assessRisk, isRefusedOften, type RiskRule, type StaticPassTerms } from '#risk/rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 
-/** The chain's verdict on a payment before it is requested. */
+/** The chain's verdict on a payment before its settlement is requested. */
 export type Checked = { readonly ok: true } | { readonly ok: false; readonly decline: Decline };
 
 /**

@@ -61,7 +61,7 @@ function requestOf(
 }
 
 /**
- * Pays an intent with a wallet's signature, and returns the intent, as a tap does. The signature is
+ * Pays an intent with a wallet's signature, and returns the intent, like a tap. The signature is
  * checked first, so that a caller without the wallet's key learns nothing about the payment and
  * changes nothing. A payment that the chain would refuse is declined. For a static tag, the decline
  * is not stored, because anyone with a photo of the tag can create any number of wallets.
@@ -143,7 +143,7 @@ async function authorizationOf(
   return (await unable(verified)) ?? verified;
 }
 
-/** Returns the same response as for a decline, with an unchanged intent. */
+/** Returns the response of a decline, but leaves the intent unchanged. */
 function declined({ intent }: PayLink, decline: Decline, now: Date): Answer {
   const lastPaymentError = paymentError(decline, byAccountClock(intent, now));
   return answerWith(200, renderIntent({ ...intent, lastPaymentError }));

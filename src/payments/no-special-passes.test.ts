@@ -12,7 +12,7 @@ import { TEST_WALLETS } from '#sandbox/demo-wallets.ts';
 const SOURCE = path.join(import.meta.dirname, '..');
 /** Folders that create demo data or support tests. */
 const MAY_KNOW = new Set(['sandbox', 'testing']);
-/** Names that are also terms of the domain: only their use as a pass's name counts. */
+/** Labels that are also terms of the domain, so that only their use as a pass's label counts. */
 const LABEL =
   /['"`](?:Demo )?(?:ok_2|over_limit|no_approval)\b|Demo (?:ok|confirm|revoked|blocked)/;
 const LOOKS_AT_A_LABEL = /pass\w*\.label\s*(?:===|!==|\.startsWith|\.includes)/i;

@@ -336,8 +336,8 @@ async function applyBatch(
     if (one === null) await alarmUnfit(tx, outcome, { status, now, log: ctx.log });
     else decided.push(one);
   }
-  // Statements that need no position are sent first, because the order's lock is held until the
-  // commit. One connection runs them one after the other, so this saves round trips only.
+  // Sends statements that need no position first, because the order's lock is held until the
+  // commit. One connection runs all of them in sequence, so this saves only round trips.
   const [, , , { payments, drafts, toSign }] = await Promise.all([
     saveStates(
       tx,

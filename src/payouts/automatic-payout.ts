@@ -185,8 +185,8 @@ function periodNumber(idKey: IdKey, { tenant, every, period }: Omit<Ended, 'now'
 const MAX_DAYS_AGO = 16;
 
 /**
- * Records that a payout that was rebuilt from the chain belongs to a period.
- * @param happened when it was mined, by the account's clock.
+ * Records the period of a payout that was rebuilt from the chain.
+ * @param happened when the payout was mined, by the account's clock.
  */
 export async function recordRebuilt(
   tx: Tx,

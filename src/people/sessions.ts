@@ -117,7 +117,7 @@ function isOpen(row: SessionRow, now: Date): boolean {
 
 export interface FoundSession {
   readonly row: SessionRow;
-  /** The token that replaces this one, if it was rotated. */
+  /** The token that replaces the current one, if it was rotated now. */
   readonly rotated: OpenedSession | null;
 }
 

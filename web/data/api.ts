@@ -45,7 +45,7 @@ export interface ApiRequest {
   readonly file?: Blob;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
-  /** Gives up after this many milliseconds; the result is then `unknown`. */
+  /** Time-out in milliseconds, after which the result is `unknown`. */
   readonly timeoutMs?: number;
 }
 

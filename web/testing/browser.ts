@@ -13,7 +13,7 @@ import { checkNamedControls } from './named-controls.ts';
 import { checkPlainWords } from './plain-words.ts';
 import { TRANSLATION_SETTING, translatePages } from './translation.ts';
 
-/** A browser window that records everything that goes wrong in it. */
+/** A browser window that records errors in its pages. */
 export interface TestWindow {
   readonly page: Page;
   readonly context: BrowserContext;

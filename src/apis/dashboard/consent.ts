@@ -52,7 +52,7 @@ export interface Consent {
    * True if the audit log of the account, or of the network, gets an entry in the same transaction.
    */
   readonly isRecorded: boolean;
-  /** True if a colleague must agree, if there is one. */
+  /** True if another operator must approve the change, unless there is no other operator. */
   readonly fourEyes: boolean;
   /** `staff` is counted separately, because one staff member can affect every account. */
   readonly rate: 'usual' | 'staff';

@@ -95,7 +95,7 @@ beforeEach(async () => {
   await addTotp(server, owner);
 });
 
-/** Registers a merchant with the registrar's key, without any row. */
+/** Registers a merchant with the registrar's key, without inserting a row. */
 async function register(accountId: string, to: PrivateKeyAccount): Promise<bigint> {
   const consent = { accountId, wallet: to.address, deadline: DEADLINE };
   const signature = await to.signTypedData(merchantConsent(network.config, consent));

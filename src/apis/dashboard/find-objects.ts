@@ -93,7 +93,7 @@ export async function find(ctx: ApiContext, asked: Asked): Promise<object[]> {
 interface Asked {
   readonly tenant: Tenant;
   readonly text: string;
-  /** The text as an amount of money; `null` if it is not one. */
+  /** The amount of money that the text states; `null` if it states none. */
   readonly amount: bigint | null;
   readonly now: Date;
 }

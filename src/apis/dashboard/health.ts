@@ -19,7 +19,7 @@ import {
 
 /** Days counted concurrently, so that the database has capacity for other work. */
 const AT_ONCE = 4;
-/** By this time, an event is committed and queued for its endpoints. */
+/** Time after which an event is certainly committed and queued for its endpoints. */
 const WRITTEN_AFTER_MS = 600_000;
 
 export interface HealthDay extends CallsRow {

@@ -37,7 +37,10 @@ function requestRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Confirms a password change, which removes all known devices, and makes this one known again. */
+/**
+ * Responds to a password change. The change removed all known devices, so this one becomes known
+ * again.
+ */
 async function passwordChanged(
   settings: SurfaceSettings,
   user: { readonly id: string; readonly email: string },

@@ -348,7 +348,7 @@ async function sessionView(
   };
 }
 
-/** Returns a user as the person sees it, and its row. */
+/** Returns a user in the form that the person sees, and the user's row. */
 export async function readUserView(db: Sql, userId: string) {
   const [user, passkeys, codes] = await Promise.all([
     selectUser(db, userId),

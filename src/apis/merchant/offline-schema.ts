@@ -196,7 +196,7 @@ export const OFFLINE_PAYMENT_EXAMPLE = {
 const limit = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   Type.Integer({ minimum: 1, maximum, description });
 
-/** How much a till may accept offline, as people set it. */
+/** The limits for sales that a till accepts offline, as the merchant set them. */
 export const OfflineLimitsSchema = Type.Object(
   {
     per_payment: limit('The highest sum of one sale, in USDC atoms.'),

@@ -94,8 +94,8 @@ type Carried = Pick<ProposalRow, 'kind' | 'livemode' | 'subject' | 'payload' | '
 
 /**
  * Changes an account.
- * @returns the refusal if that is no longer possible; `null` if it was done or is not about an
- * account.
+ * @returns the refusal if the change is no longer possible; `null` if it was made or if the
+ * proposal is not about an account.
  */
 async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const { kind, subject: accountId, reason } = row;

@@ -96,7 +96,7 @@ function payerFound({ id, livemode, blocked_at: blocked, created }: OperatorPaye
   return { kind: 'payer', id, mode: modeOf(livemode), status, created, ...none };
 }
 
-/** Returns a checksummed address, or the text as it is. */
+/** Returns the address with its checksum; returns any other text unchanged. */
 function payerText(wanted: string): string {
   const lower = wanted.toLowerCase();
   return isAddress(lower) ? getAddress(lower) : wanted;

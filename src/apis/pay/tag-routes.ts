@@ -134,7 +134,7 @@ function authorizationRoute(ctx: ApiContext) {
       const signed = { ...by, requestId, now, gone: whenGone() };
       const answer = await authorizeLink(ctx, link, signed);
       if (isRefusal(answer)) return answer;
-      // The other fields of the intent would reveal the sale and its number.
+      // Returns only these fields, because others would reveal the sale and its number.
       return answerPayer(
         link,
         { answer, receipts: ctx.pages },

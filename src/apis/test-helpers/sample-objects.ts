@@ -189,7 +189,7 @@ function refundSample(type: SampleType & `refund.${string}`, ids: Ids, now: Date
   }
 }
 
-/** Returns a made-up object as an event of this type carries it. */
+/** Returns a made-up object in the form in which an event of this type carries it. */
 export function sampleOf(type: SampleType, accountId: string, now: Date): Sample {
   const ids = createIds(now);
   switch (type) {

@@ -25,7 +25,7 @@ export interface CounterProps {
  * to sign.
  */
 const HELD_MS = 2_500;
-/** A shorter movement counts as a click. */
+/** Distance in pixels below which a movement counts as a click. */
 const DRAG_PX = 6;
 
 const WORDS: Readonly<Record<Name, { readonly label: TextKey; readonly hint: TextKey }>> = {

@@ -14,7 +14,7 @@ import { problemOf } from '../words.ts';
 import { OpenerField, openerOf } from './unlock-method.tsx';
 
 /**
- * The number of characters at the end of the key that the user types, to prove that it is stored
+ * Number of the key's last characters that the user types, as proof that the key is stored
  * elsewhere.
  */
 const PROOF_LENGTH = 6;
