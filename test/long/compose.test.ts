@@ -144,8 +144,9 @@ const useImage = (version: string) =>
 async function edited(name: string, example: string | RegExp, change: (line: string) => string) {
   const file = path.join(place, name);
   const text = await readFile(file, 'utf8');
-  assert(text.search(example) >= 0, `${name} does not say ${example}`);
-  await writeFile(file, text.replace(example, change));
+  const changed = text.replace(example, change);
+  assert.notEqual(changed, text, `${name} does not say ${example}`);
+  await writeFile(file, changed);
 }
 
 /** Lines of the guide. */
@@ -251,18 +252,27 @@ async function readUpdate(): Promise<Update> {
   return { build, migrate, services };
 }
 
+const ASK =
+  "fetch('http://127.0.0.1:9464/readyz').then(async (r)=>console.log((await r.json()).version))";
+
+async function untilHealthy(container: string): Promise<void> {
+  const ask = `docker ps --filter name=${container} --filter health=healthy --quiet`;
+  assert(await waitUntil(async () => (await inFolder(ask)).trim() !== '', UP_MS), container);
+}
+
 /** Replaces one service after the other. @returns the releases that then run. */
 async function replaceServices({ services }: Update): Promise<readonly string[]> {
-  const ask =
-    "fetch('http://127.0.0.1:9464/readyz').then(async (r)=>console.log((await r.json()).version))";
+  const [, second = ''] = await blocksUnder('deploy.md', 'Containers on one machine');
   const versions: string[] = [];
   for (const [service, up] of services) {
+    if (service === 'worker') {
+      await inFolder(linesOf(second, /^docker compose run/));
+      await untilHealthy('worker-2');
+    }
     await inFolder(up);
-    const isHealthy = async () =>
-      /\(healthy\)/.test(await inFolder(`docker compose ps ${service}`));
-    assert(await waitUntil(isHealthy, UP_MS), service);
-    const said = await inFolder(`docker compose exec -T ${service} node -e "${ask}"`);
-    versions.push(said.trim());
+    await untilHealthy(`tapline-${service}-1`);
+    if (service === 'worker') await inFolder(linesOf(second, /^docker stop/));
+    versions.push((await inFolder(`docker compose exec -T ${service} node -e "${ASK}"`)).trim());
   }
   return versions;
 }
