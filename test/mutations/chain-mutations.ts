@@ -188,6 +188,13 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: 'jobsOf(transaction)',
   },
   {
+    name: 'a deployment is refused though another worker could send it',
+    file: 'src/settlement/relayer/send/send-jobs.ts',
+    by: 'src/settlement/relayer/relayer-signer.test.ts',
+    from: 'const isLeft = !isLate && (await',
+    to: 'const isLeft = isLate && (await',
+  },
+  {
     name: 'a sender with an open deployment is never taken over from a worker that died',
     file: 'src/settlement/relayer/senders/keep-senders.ts',
     by: 'src/settlement/relayer/relayer-deployments.test.ts',

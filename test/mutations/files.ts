@@ -278,6 +278,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     ...SIGNERS,
     'src/settlement/relayer/relayer-declined.test.ts',
   ],
+  'src/settlement/relayer/send/send-jobs.ts': SIGNERS,
   'src/settlement/relayer/senders/keep-senders.ts': [
     'src/settlement/relayer/relayer-deployments.test.ts',
   ],

@@ -224,6 +224,31 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.deepEqual(await alarms(), []);
   });
 
+  it('leaves a deployment to a worker with a key, and refuses it if there is none', async () => {
+    const { config } = world.network;
+    const { relayerKeys } = keysAt(signer);
+    const behind = { relayerKeys: relayerKeys.slice(0, 2), registrarKey: null };
+    const own = { relayerKeys: config.relayerKeys.slice(0, 2), registrarKey: null };
+    const alive = `select count(*) from relayer_workers where deploys_wallets`;
+    const first = world.startRelayer(own);
+    while ((await world.count(alive)) === 0) await sleep(20);
+    // It counts as alive for some seconds more.
+    await first.stop();
+    world.startRelayer(behind);
+    const ask = () => world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT });
+    const left = await ask();
+    await settledOnce(await payAll());
+    assert.equal(await world.outcome(left), null);
+    const again = world.startRelayer(own);
+    assert.equal((await world.outcomes([left]))[0]?.succeeded, true);
+    await again.stop();
+    await database.db.query(
+      `update relayer_workers set seen_at = now() - interval '1 minute' where deploys_wallets`,
+    );
+    assert.equal((await world.outcomes([await ask()]))[0]?.succeeded, false);
+    assert.equal(await deployments(), 1);
+  });
+
   it('goes on with its other senders while one signer hangs, and then lies', async () => {
     let answer: string | null = null;
     const odd = createServer((_, response) => {

@@ -99,6 +99,7 @@ async function carryOut(
   const [transaction] = stillOpen(sender, [known]);
   if (transaction === undefined) return [];
   const { relayer } = sender;
+  const fields = { sender: sender.sender, nonce: transaction.nonce };
   switch (effect.kind) {
     case 'replace':
     case 'cancel': {
@@ -106,8 +107,7 @@ async function carryOut(
       const isRequeued = effect.kind === 'cancel' && effect.requeue;
       const stored = await storeOffer({ sender, transaction, offer }, isRequeued);
       if (effect.kind === 'replace') {
-        const fields = { sender: sender.sender, nonce: transaction.nonce, ...offer.fees };
-        relayer.log.warn('raised the fee of a stuck transaction', fields);
+        relayer.log.warn('raised the fee of a stuck transaction', { ...fields, ...offer.fees });
       }
       return sender.observe(transaction, stored).effects;
     }
@@ -122,7 +122,6 @@ async function carryOut(
     }
     case 'alert':
       if (effect.about === 'fee_ceiling') {
-        const fields = { sender: sender.sender, nonce: transaction.nonce };
         relayer.log.error('a sender is stuck: the chain costs more than the fee ceiling', fields);
       }
       return [];

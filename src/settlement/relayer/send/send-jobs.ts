@@ -5,6 +5,8 @@ import { groupByRule } from '#settlement/chain/confirmation-tiers.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
+import { WORKER_GONE_MS } from '#settlement/readiness.ts';
+import { workersDeploy } from '#settlement/readiness-queries.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
@@ -90,13 +92,12 @@ const MAX_ALONE = 8;
 export async function sendUnbatched(sender: HeldSender): Promise<number> {
   const { relayer } = sender;
   const { chain, db, wakeups, livemode } = relayer;
-  const kinds = kindsOf(sender, chain.config);
+  const kinds = kindsOf(sender, [...relayer.senders.values()], chain.config);
   const except = stillDeferred(relayer, kinds);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_ALONE });
   if (requests.length === 0) return 0;
   // They are independent, so a distant node is queried about all of them at once.
-  const all = await Promise.all(requests.map((request) => prepareOne(sender, request)));
-  const prepared = all.flat();
+  const prepared = (await Promise.all(requests.map((one) => prepareOne(sender, one)))).flat();
 
   const done = await inSender(sender, async (tx, nonce) => {
     const ids = new Set(await lockQueued(tx, idsOf(prepared)));
@@ -162,7 +163,7 @@ const DEFER_MS = 2_000;
  */
 async function prepareOne(sender: HeldSender, request: OpenRequest): Promise<Work[]> {
   const { relayer } = sender;
-  const { owedUntil = null } = request;
+  const { kind, subjectId: subject, owedUntil = null } = request;
   if (owedUntil !== null && owedUntil <= relayer.clock.now()) {
     return [{ request, next: { status: 'ended' } }];
   }
@@ -174,14 +175,14 @@ async function prepareOne(sender: HeldSender, request: OpenRequest): Promise<Wor
     return [{ request, next }];
   } catch (error) {
     deferRequest(relayer, request);
-    const fields = { kind: request.kind, subject: request.subjectId, error: describeError(error) };
+    const details = { kind, error: describeError(error) };
+    const fields = { subject, ...details };
     if (passes(error)) {
       relayer.log.warn('a settlement job waits', fields);
       return [];
     }
     relayer.log.error('a settlement job cannot be prepared', fields);
-    const { kind, subject, error: why } = fields;
-    const alarm = { kind: 'request_stuck', subject, details: { kind, error: why } };
+    const alarm = { kind: 'request_stuck', subject, details };
     return [{ request, next: { status: 'stuck', alarm } }];
   }
 }
@@ -224,16 +225,19 @@ function stillDeferred({ deferred }: RelayerState, kinds: readonly RequestKind[]
 const DEPLOY_WITHIN_MS = 60_000;
 
 /**
- * True for a deployment that is never sent: one that is too late, because a factory may neither
- * revert nor end, and then no node estimates its gas; or one that only separate signers could sign
- * (`deploysWallets`): they would refuse, and the nonce would block all that this sender sends
- * afterwards.
+ * Returns the answer for a deployment that this sender does not send; `null` if it does. One that
+ * is too late is refused: a factory may neither revert nor end, and then no node estimates its gas.
+ * A separate signer would refuse it, and its nonce would block all later ones, so the deployment is
+ * left to a worker with the key; without one it is refused.
  */
-function isHopeless({ signsElsewhere, relayer }: HeldSender, request: OpenRequest): boolean {
-  const { kind, owed, created } = request;
-  if (kind !== 'wallet_deployment') return false;
-  if (signsElsewhere) return true;
-  return !owed && relayer.clock.now().getTime() - created.getTime() > DEPLOY_WITHIN_MS;
+async function leaveDeployment(sender: HeldSender, request: OpenRequest): Promise<Prepared | null> {
+  const { signsElsewhere, relayer } = sender;
+  const { clock, db, livemode } = relayer;
+  const ageMs = clock.now().getTime() - request.created.getTime();
+  const isLate = !request.owed && ageMs > DEPLOY_WITHIN_MS;
+  if (!isLate && !signsElsewhere) return null;
+  const isLeft = !isLate && (await workersDeploy(db, { livemode, goneMs: WORKER_GONE_MS }));
+  return isLeft ? { status: 'blocked', retryMs: DEFER_MS } : refusedBy(relayer, request, null);
 }
 
 async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepared> {
@@ -241,7 +245,8 @@ async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepar
   if (request.kind === 'refund') return prepareRefund(sender, request);
   const payment = request.kind === 'payment' ? planPayments(relayer, [request]) : null;
   const call = payment?.call ?? callOf(request, relayer.chain.config);
-  if (isHopeless(sender, request)) return refusedBy(relayer, request, null);
+  const left = request.kind === 'wallet_deployment' ? await leaveDeployment(sender, request) : null;
+  if (left !== null) return left;
   const estimate = await estimateGas(sender, call);
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
   const most = gasCapOf(request.kind, call);

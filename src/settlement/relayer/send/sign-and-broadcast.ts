@@ -193,8 +193,7 @@ async function noteNoSignature(asked: Asked, error: unknown) {
   const { sender, transaction, offer } = asked;
   const { relayer } = sender;
   const { maxFeePerGasCeiling } = relayer.chain.config;
-  const why = describeError(error);
-  const fields = { sender: sender.sender, nonce: transaction.nonce, error: why };
+  const fields = { sender: sender.sender, nonce: transaction.nonce, error: describeError(error) };
   if (error instanceof SignerUnavailable) {
     relayer.log.warn('a signer did not respond', fields);
     return;
@@ -215,7 +214,7 @@ async function noteNoSignature(asked: Asked, error: unknown) {
     return offerAgain(asked, { cancels: true, fees: fees ?? offer.fees }, jobs);
   }
   const subject = `sender ${sender.sender}`;
-  const alarm = { kind: 'signer_refused', subject, details: { error: why } };
+  const alarm = { kind: 'signer_refused', subject, details: { error: fields.error } };
   await inSender(sender, (tx) => relayer.raise(tx, [alarm]));
 }
 

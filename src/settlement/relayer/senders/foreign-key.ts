@@ -99,10 +99,8 @@ async function stopForForeignKey(
   });
   sender.see({ isStopped: true });
   const fields = { sender: number, address, nonce, txHash: hash };
-  relayer.log.error(
-    'the key of a sender was used outside this service: the sender is stopped',
-    fields,
-  );
+  const what = 'the key of a sender was used outside this service: the sender is stopped';
+  relayer.log.error(what, fields);
 }
 
 /**
