@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import {
   type Abi,
   encodeDeployData,
@@ -124,6 +124,9 @@ after(async () => {
   await ground?.close();
   await temporary.remove();
 });
+
+/** Each test has the hourly limits of deployments for itself. */
+beforeEach(() => ground.store.db.query('delete from sign_in_attempts'));
 
 /** Deploys Circle's contracts beside the test token. */
 async function addRealToken(): Promise<NetworkConfig> {

@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { getCreate2Address, slice, type TypedDataDefinition } from 'viem';
 import { present } from '#core/assert.ts';
 import type { Failpoint } from '#core/failpoints.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { comeToRest } from '#testing/invariants/invariants.ts';
-import { REST_MS } from '#testing/restore-ground.ts';
+import { persist, REST_MS } from '#testing/restore-ground.ts';
+import { signInWallet } from '#testing/wallet-sign-in.ts';
 import type { UndeployedWallet } from '#testing/ways/outside-wallets.ts';
 import { addPayers, type WayPayer } from '#testing/ways/payers.ts';
 import { type Attempt, WAYS } from '#testing/ways/ways.ts';
 import { openWaysWorld, type WaysWorld } from '#testing/ways/world.ts';
 
 /**
- * A wallet that is deployed for its payment (ERC-6492), when processes die or a reorganization
- * comes between deployment and settlement: it pays once, and the number of deployments is bounded.
+ * A wallet that is deployed for its payment or approval (ERC-6492), when processes die or a
+ * reorganization comes between the two: it pays once, and the number of deployments is bounded.
  */
 
 const WAY = present(
@@ -70,15 +73,20 @@ function deploymentsOf(wallet: Hex): Promise<number> {
     let count = 0;
     for (let number = 0; number <= head; number++) {
       const block = await rpc.call('eth_getBlockByNumber', [`0x${number.toString(16)}`, true]);
-      const { transactions } = block as { transactions: { hash: Hex; to: Hex | null }[] };
-      for (const { hash, to } of transactions) {
-        if (to?.toLowerCase() !== CREATE2_FACTORY.toLowerCase()) continue;
-        const trace = await rpc.call('debug_traceTransaction', [hash, { tracer: 'callTracer' }]);
-        if (JSON.stringify(trace).toLowerCase().includes(wallet.slice(2).toLowerCase())) count++;
+      const { transactions } = block as { transactions: { input: Hex; to: Hex | null }[] };
+      for (const { input, to } of transactions) {
+        if (to?.toLowerCase() === CREATE2_FACTORY.toLowerCase() && madeBy(input) === wallet)
+          count++;
       }
     }
     return count;
   });
+}
+
+/** Returns the address of the contract that a call of the factory creates. */
+function madeBy(input: Hex): Hex {
+  const [salt, bytecode] = [slice(input, 0, 32), slice(input, 32)];
+  return getCreate2Address({ from: CREATE2_FACTORY, salt, bytecode });
 }
 
 /** Counts the transactions that the service has signed for it, in its rows that are left. */
@@ -108,12 +116,54 @@ async function checkPaid(
   assert.deepEqual(await comeToRest(ways.ground(), ways.ground()), []);
 }
 
+interface Approving {
+  readonly me: Caller;
+  readonly wallet: Hex;
+  /** Sends what the wallet has signed. */
+  readonly send: () => Promise<Reply>;
+}
+
+/** Signs in with a new wallet, which signs what it is asked to. */
+async function beginApproval(): Promise<Approving> {
+  const { from: wallet, account } = await payer.undeployed();
+  const { publicUrl, network } = ways.payers;
+  const token = await signInWallet(publicUrl, account, { chainId: network.chainId });
+  const me = caller(`${publicUrl}/api/payer/v1`, token);
+  const { to_sign: asked } = (await me.get('/approvals')).body as {
+    to_sign: Record<'permit' | 'policy', { typed_data: TypedDataDefinition; body: object }>;
+  };
+  const signed = async ({ typed_data: typed, body }: (typeof asked)['permit']) => ({
+    ...body,
+    signature: await account.signTypedData(typed),
+  });
+  const approval = { permit: await signed(asked.permit), policy: await signed(asked.policy) };
+  return { me, wallet, send: () => persist(() => me.post('/approvals', approval)) };
+}
+
+/** Checks that the approval is on the chain; its request is sent again until it is. */
+async function checkApproved({ me, wallet, send }: Approving): Promise<void> {
+  const isApproved = async () => {
+    const { policy, allowance } = (await persist(() => me.get('/approvals'))).body;
+    if (policy !== null && Number(allowance) > 0) return true;
+    await send();
+    return false;
+  };
+  assert.ok(await waitUntil(isApproved, REST_MS), 'not approved');
+  assert.equal(await deploymentsOf(wallet), 1, 'a deployment on the chain');
+  assert.ok((await signedFor(wallet)) <= MOST_DEPLOYMENTS);
+  assert.deepEqual(await comeToRest(ways.ground(), ways.ground()), []);
+}
+
 /** Ends the workers, and starts one that dies at this point; it stays away. */
-async function workUntil(point: Failpoint, meanwhile: () => Promise<void>): Promise<void> {
+async function workUntil(
+  point: Failpoint,
+  meanwhile: () => Promise<void>,
+  then: Failpoint = BETWEEN,
+): Promise<void> {
   await stopWorkers();
   const firstEnv = { TAPLINE_FAILPOINT: point };
   // Until it is closed, its supervisor starts it again.
-  const env = { ...ways.env, TAPLINE_FAILPOINT: BETWEEN };
+  const env = { ...ways.env, TAPLINE_FAILPOINT: then };
   const name = `dies at ${point} ${orders}`;
   const worker = await startChaosProcess(ways.world.ground, {
     ...{ name, role: 'worker', firstEnv, env },
@@ -243,5 +293,38 @@ describe('a wallet that is deployed for its payment, when the database is restor
     const said = (await paying())?.said ?? '';
     await restore();
     await checkPaid(sale, said);
+  });
+});
+
+describe('a wallet that is deployed for its approval approves', () => {
+  test('when the worker that deploys it dies', async () => {
+    const approving = await beginApproval();
+    let sent: Promise<Reply> | undefined;
+    await workUntil('settlement.broadcast_sent', async () => {
+      sent = approving.send();
+    });
+    await startWorker();
+    await sent;
+    await checkApproved(approving);
+  });
+
+  test('when a reorganization undoes the deployment before the approval', async () => {
+    const approving = await beginApproval();
+    let sent: Promise<Reply> | undefined;
+    // Then it dies whenever it has signed something: the approval.
+    await workUntil(
+      'settlement.outcome_committed',
+      async () => {
+        sent = approving.send();
+      },
+      'settlement.signed_committed',
+    );
+    assert.equal(await hasCode(approving.wallet), true);
+    for (let blocks = 1; await hasCode(approving.wallet); blocks++) {
+      await ways.world.ground.testnet.reorganize(blocks);
+    }
+    await startWorker();
+    await sent;
+    await checkApproved(approving);
   });
 });

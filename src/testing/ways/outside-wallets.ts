@@ -35,7 +35,7 @@ export interface OutsideWallets {
 export interface UndeployedWallet {
   readonly from: Hex;
   /** Wraps its key's signature with the call that deploys it. */
-  readonly account: Pick<PrivateKeyAccount, 'signTypedData'>;
+  readonly account: PrivateKeyAccount;
 }
 
 interface OutsideWallet {
