@@ -18,31 +18,30 @@ const ALARMS = `select count(*) from chain_alarms where kind = 'foreign_key_used
 const STOPPED = 'select count(*) from relayer_senders where stopped_at is not null';
 const RECOVERIES = `select count(*) from network_recoveries where status <> 'done'`;
 
-/** A thief has the key of a sender; the database has lost nothing. */
-describe('a sender whose key somebody else has', () => {
-  let database: TestDatabase;
-  let world: OddWorld<ProviderProxy>;
-  let payers: PrivateKeyAccount[];
-  let stopMining: (() => Promise<void>) | undefined;
-
-  before(async () => {
-    database = await testDatabase(12);
-  });
-  after(() => database.close());
-
-  async function open(nodes: number): Promise<void> {
-    world = await startOddWorld(startProviderProxy, { database, nodes });
-    payers = await world.network.addPayers(3);
-  }
-
-  beforeEach(() => open(2));
-  afterEach(async () => {
-    await stopMining?.();
-    stopMining = undefined;
-    await world.stop();
-  });
-
+interface Theft {
+  readonly database: TestDatabase;
+  readonly world: OddWorld<ProviderProxy>;
+  readonly payers: readonly PrivateKeyAccount[];
+  /** Mines automatically until the scene is closed. */
+  mineEvery(blockMs: number): void;
+  payOne(): Promise<string>;
   /** Sends native coin away with a sender's key, as a thief would. */
+  steal(key: SigningKey | undefined, nonce: number): Promise<void>;
+  /** Signs a payment, but the thief uses its nonce first. */
+  overtake(blockMs: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A thief has the key of a sender; the database has lost nothing. */
+async function openTheft(database: TestDatabase, nodes: number): Promise<Theft> {
+  const world = await startOddWorld(startProviderProxy, { database, nodes });
+  const payers = await world.network.addPayers(3);
+  let stopMining: (() => Promise<void>) | undefined;
+  const mineEvery = (blockMs: number) => {
+    stopMining = world.network.mineEvery(blockMs);
+  };
+  const payOne = () => world.pay({ payer: present(payers[0], 'payer'), settleWithinS: 600 });
+
   async function steal(key: SigningKey | undefined, nonce: number): Promise<void> {
     const raw = await heldAccount(key).signTransaction({
       type: 'eip1559',
@@ -57,10 +56,7 @@ describe('a sender whose key somebody else has', () => {
     await world.network.rpc.call('eth_sendRawTransaction', [raw]);
   }
 
-  const payOne = () => world.pay({ payer: present(payers[0], 'payer'), settleWithinS: 600 });
-
-  /** Signs a payment, but the thief uses its nonce first. */
-  async function overtake(blockMs = 80): Promise<string> {
+  async function overtake(blockMs: number): Promise<string> {
     world.startRelayer();
     const id = await payOne();
     await world.network.pending();
@@ -71,27 +67,38 @@ describe('a sender whose key somebody else has', () => {
     const { sender, tx_hash: hash } = present(row, 'signed transaction');
     await world.network.rpc.call('anvil_dropTransaction', [hash]);
     await steal(world.network.config.relayerKeys[sender], 0);
-    stopMining = world.network.mineEvery(blockMs);
+    mineEvery(blockMs);
     return id;
   }
 
-  it('stops, and what it carried settles once on another', async () => {
-    const id = await overtake();
-    const [outcome] = await world.outcomes([id]);
-    assert.equal(outcome?.succeeded, true);
-    assert.equal((await settledNumbers(world.network)).length, 1);
-    const counts = await Promise.all([ALARMS, STOPPED, RECOVERIES].map(world.count));
-    assert.deepEqual(counts, [1, 1, 0]);
-    const senders = await database.db.query<{ sender: number }>(
-      `select distinct t.sender from chain_transactions t
-       join relayer_senders l using (livemode, sender) where l.stopped_at is null`,
-    );
-    assert.equal(senders.length, 1, 'one other sender has signed');
+  const close = async () => {
+    await stopMining?.();
+    await world.stop();
+  };
+  return { database, world, payers, mineEvery, payOne, steal, overtake, close };
+}
+
+// The first suite waits for half a minute, in which the tests of the second one run in turn.
+describe('a sender whose key somebody else has', { concurrency: 2 }, () => {
+  describe('at a single address', singleAddress);
+  describe('at two addresses', { concurrency: 1 }, twoAddresses);
+});
+
+function singleAddress(): void {
+  let database: TestDatabase;
+  let theft: Theft;
+
+  before(async () => {
+    database = await testDatabase(12);
+    theft = await openTheft(database, 1);
+  });
+  after(async () => {
+    await theft.close();
+    await database.close();
   });
 
-  it('is not called stolen by a single address before it has shown it twice', async () => {
-    await world.stop();
-    await open(1);
+  it('is not called stolen before it has shown it twice', async () => {
+    const { world, overtake } = theft;
     const id = await overtake(300);
     const began = performance.now();
     await sleep(10_000);
@@ -101,9 +108,43 @@ describe('a sender whose key somebody else has', () => {
     assert(performance.now() - began >= 29_000, 'half a minute lies between two looks');
     assert.deepEqual(await Promise.all([ALARMS, STOPPED].map(world.count)), [1, 1]);
   });
+}
+
+function twoAddresses(): void {
+  let database: TestDatabase;
+  let theft: Theft;
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+  after(() => database.close());
+  beforeEach(async () => {
+    theft = await openTheft(database, 2);
+  });
+  afterEach(() => theft.close());
+
+  it('stops, and what it carried settles once on another', async () => {
+    const {
+      world,
+      database: { db },
+      overtake,
+    } = theft;
+    const id = await overtake(80);
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal((await settledNumbers(world.network)).length, 1);
+    const counts = await Promise.all([ALARMS, STOPPED, RECOVERIES].map(world.count));
+    assert.deepEqual(counts, [1, 1, 0]);
+    const senders = await db.query<{ sender: number }>(
+      `select distinct t.sender from chain_transactions t
+       join relayer_senders l using (livemode, sender) where l.stopped_at is null`,
+    );
+    assert.equal(senders.length, 1, 'one other sender has signed');
+  });
 
   it('stops when it is taken up, without a recovery, and the others go on', async () => {
-    stopMining = world.network.mineEvery(50);
+    const { world, payers, mineEvery, payOne, steal } = theft;
+    mineEvery(50);
     const relayer = world.startRelayer();
     await world.outcomes([await payOne()]);
     await relayer.stop();
@@ -126,6 +167,7 @@ describe('a sender whose key somebody else has', () => {
   });
 
   it('stops while nothing is under way on it', async () => {
+    const { world, steal } = theft;
     const worker = await idleRelayer(world);
     const sender = present([...worker.senders.values()][0], 'sender');
     const second = present(world.nodes[1], 'second node');
@@ -150,6 +192,7 @@ describe('a sender whose key somebody else has', () => {
   });
 
   it('is not suspected because nodes show no receipts', async () => {
+    const { world, mineEvery, payOne } = theft;
     for (const node of world.nodes) {
       node.behavior = {
         answer: ({ method }, real) =>
@@ -158,7 +201,7 @@ describe('a sender whose key somebody else has', () => {
             : real,
       };
     }
-    stopMining = world.network.mineEvery(80);
+    mineEvery(80);
     world.startRelayer();
     const id = await payOne();
     await sleep(5_000);
@@ -170,4 +213,4 @@ describe('a sender whose key somebody else has', () => {
     assert.deepEqual(counts, [0, 0, 0]);
     assert.equal(await world.count('select count(*) from chain_alarms'), 0);
   });
-});
+}
