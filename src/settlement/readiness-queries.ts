@@ -14,7 +14,7 @@ export interface WorkerReport {
   readonly paymentsLeft: number | null;
   /** How many contracts of the network the worker's settings name. */
   readonly contracts: number;
-  /** True if one of the senders that it holds sends deployments of payers' wallets. */
+  /** True if one of the keys in its settings signs deployments of payers' wallets. */
   readonly deploysWallets: boolean;
 }
 

@@ -185,7 +185,7 @@ describe('npm run signer', () => {
     for (const [more, reason] of cases) {
       await assert.rejects(account.signTransaction(unsigned(50, more) as never), reason);
     }
-    await assert.rejects(account.signMessage({ message: 'x' }), /nothing else/);
+    await assert.rejects(account.signMessage({ message: 'x' }), /only transactions, not messages/);
     const foreign = accountAt(privateKeyToAccount(generatePrivateKey()).address);
     await assert.rejects(foreign.signTransaction(unsigned(0)), /this signer has no account/);
     const thief = accountAt(fileAddress, 'b'.repeat(40));

@@ -9,7 +9,7 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import { deployWallets } from '#settlement/relayer/rows/kinds.ts';
+import { deploysWallets } from '#settlement/relayer/rows/kinds.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** How soon a change is stored. */
@@ -67,8 +67,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
   const silentMs = relayer.chain.config.idleHeadMs + SILENT_MS;
   const isSilent = answeredAt === null || at - answeredAt > silentMs;
   const offMs = headOffMs ?? 0;
-  const held = [...relayer.senders.values()];
-  const operators = held.filter(({ role }) => role === 'operator');
+  const operators = [...relayer.senders.values()].filter(({ role }) => role === 'operator');
   return {
     reasons: [
       ...(isSilent || failedPolls >= FAILED_LOOKS ? (['no_node'] as const) : []),
@@ -81,7 +80,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
     fundedSenders: operators.filter(({ isStarved }) => !isStarved).length,
     paymentsLeft: paymentsLeftOf(operators),
     contracts: contractsOf(relayer.chain.config).length,
-    deploysWallets: deployWallets(held, relayer.chain.config),
+    deploysWallets: deploysWallets(relayer.chain.config),
   };
 }
 
@@ -112,7 +111,8 @@ async function readContract(relayer: RelayerState, raised: Map<string, string>):
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
   relayer.see({ nearCeiling: level !== undefined });
   // What this process has just raised is neither read nor logged again.
-  const isNew = (one: Pick<Alarm, 'kind' | 'subject'>) => raised.get(one.kind) !== one.subject;
+  const isNew = ({ kind, subject }: Pick<Alarm, 'kind' | 'subject'>) =>
+    raised.get(kind) !== subject;
   const raise = async (alarm: Alarm) => {
     await db.transaction((tx) => relayer.raise(tx, [alarm]));
     raised.set(alarm.kind, alarm.subject);

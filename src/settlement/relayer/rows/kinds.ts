@@ -251,24 +251,29 @@ export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall 
 
 const ALL = Object.keys(KINDS) as RequestKind[];
 
-type Sender = Pick<ConfiguredSender, 'role' | 'signsElsewhere'>;
-type Keys = Pick<NetworkConfig, 'sponsorKey'>;
+type Keys = Pick<NetworkConfig, 'sponsorKey' | 'relayerKeys'>;
 
-/** True if one of these sends deployments of wallets. Separate signers know no factories. */
-export function deployWallets(senders: readonly Sender[], { sponsorKey }: Keys): boolean {
-  const role = sponsorKey === null ? 'operator' : 'sponsor';
-  return senders.some((one) => !one.signsElsewhere && one.role === role);
+/**
+ * True if one of the keys that send deployments of payers' wallets is in this process. A separate
+ * signer knows the contracts that it may call, and factories are not among them.
+ */
+export function deploysWallets({ sponsorKey, relayerKeys }: Keys): boolean {
+  const keys = sponsorKey === null ? relayerKeys : [sponsorKey];
+  return keys.some((key) => typeof key === 'string');
 }
 
 /**
- * Returns the kinds that this sender sends, one of those that its worker holds. Operators replace a
- * sponsor without a key. A sender whose key is elsewhere leaves deployments to the others.
+ * Returns the kinds that this sender sends. Operators replace a sponsor without a key. A sender
+ * whose key is elsewhere leaves deployments to the others, or ends them if there are none.
  */
-export function kindsOf(sender: Sender, held: readonly Sender[], keys: Keys): RequestKind[] {
-  const { role, signsElsewhere } = sender;
-  const replaced = role === 'operator' && keys.sponsorKey === null ? 'sponsor' : role;
-  const left = signsElsewhere && deployWallets(held, keys) ? 'wallet_deployment' : null;
-  return ALL.filter((kind) => kind !== left && [role, replaced].includes(KINDS[kind].sender));
+export function kindsOf(
+  { role, signsElsewhere }: Pick<ConfiguredSender, 'role' | 'signsElsewhere'>,
+  config: Keys,
+): readonly RequestKind[] {
+  const replaced = role === 'operator' && config.sponsorKey === null ? 'sponsor' : role;
+  const kinds = ALL.filter((kind) => [role, replaced].includes(KINDS[kind].sender));
+  const isLeft = signsElsewhere && deploysWallets(config);
+  return isLeft ? kinds.filter((kind) => kind !== 'wallet_deployment') : kinds;
 }
 
 /**

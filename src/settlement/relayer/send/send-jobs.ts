@@ -92,7 +92,7 @@ const MAX_ALONE = 8;
 export async function sendUnbatched(sender: HeldSender): Promise<number> {
   const { relayer } = sender;
   const { chain, db, wakeups, livemode } = relayer;
-  const kinds = kindsOf(sender, [...relayer.senders.values()], chain.config);
+  const kinds = kindsOf(sender, chain.config);
   const except = stillDeferred(relayer, kinds);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_ALONE });
   if (requests.length === 0) return 0;
