@@ -100,7 +100,7 @@ async function queueOnce(
   const network = networkOf(livemode);
   const subjectId = subjectOf(wanted);
   await lockName(tx, `wallet deployment ${subjectId}`);
-  if ((await selectDeployment(tx, subjectId)) !== null) return null;
+  if ((await selectDeployment(tx, subjectId, now)) !== null) return null;
   const payer = await selectPayerByAddress(tx, { livemode, address: wallet });
   if (payer !== undefined && payer.blocked_at !== null) {
     return refuse('wallet_not_deployed', 'This network does not deploy this wallet.');
@@ -144,14 +144,14 @@ async function awaitCode(ctx: ApiContext, wanted: Wanted): Promise<Refusal | nul
   for (;;) {
     // Reads the status before the code. Otherwise a job that was mined in between would look like
     // one that left no code.
-    const status = await selectDeployment(ctx.db, subjectId);
+    const status = await selectDeployment(ctx.db, subjectId, ctx.clock.now());
     const size = await codeSizeOf(chain, wallet);
     if (size === null) return serviceUnavailable();
     if (size > 0n) return null;
     const now = performance.now();
     if (status === 'succeeded') minedAt ??= now;
     const isMissing = minedAt !== null && now - minedAt > LAG_MS;
-    if (status === null || isMissing) return deploymentFailed();
+    if (status === null || status === 'late' || isMissing) return deploymentFailed();
     if (now - began > waitMs || gone?.aborted === true) return stillWaiting(status);
     await sleep(POLL_MS);
   }

@@ -123,6 +123,7 @@ const NOT_SIGNED = {
     'This wallet did not sign this payment. Nothing was charged. Ask for ' +
     '`typed_data` again and sign exactly that.',
   param: 'signature',
+  walletParam: 'from',
 } as const;
 
 function tooManyFailures(): Refusal {

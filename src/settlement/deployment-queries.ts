@@ -1,17 +1,26 @@
+import { addMs } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 
+/** A deployment is not sent later than this: its payer has given up, or sends it again. */
+export const DEPLOY_WITHIN_MS = 60_000;
+
+type DeploymentStatus = 'queued' | 'submitted' | 'succeeded' | 'late';
+
 /**
- * Returns the status of a wallet's deployment; `null` if there is none, or only failed ones, so
- * that a request may try again.
+ * Returns the status of a wallet's deployment; `late` if no worker could send it in time. `null` if
+ * there is none, or only failed ones, so that a request may try again.
  */
 export async function selectDeployment(
   sql: Sql,
   subjectId: string,
-): Promise<'queued' | 'submitted' | 'succeeded' | null> {
-  const [row] = await sql.query<{ status: 'queued' | 'submitted' | 'succeeded' }>(
-    `select status from chain_requests where kind = 'wallet_deployment' and subject_id = $1
+  now: Date,
+): Promise<DeploymentStatus | null> {
+  const [row] = await sql.query<{ status: DeploymentStatus }>(
+    `select case when status = 'queued' and owed_since is null and created < $2 then 'late'
+       else status end as status
+     from chain_requests where kind = 'wallet_deployment' and subject_id = $1
        and status in ('queued', 'submitted', 'succeeded')`,
-    [subjectId],
+    [subjectId, addMs(now, -DEPLOY_WITHIN_MS)],
   );
   return row?.status ?? null;
 }

@@ -120,7 +120,7 @@ export const TotalsSchema = Type.Object(
       }),
       {
         description:
-          'The same by terminal and cashier: the user signed in at the till (`cashier_id`). ' +
+          'The same by terminal and cashier: who was signed in at the till (`cashier_id`). ' +
           'Without a shift, intents and refunds name the cashier as `cashier` in `metadata`: ' +
           'terminals write it, and your server may.',
       },

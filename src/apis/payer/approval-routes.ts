@@ -63,7 +63,7 @@ function approveRoute(ctx: ApiContext) {
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
     description:
       'A wallet that is not on the chain yet (ERC-6492) is deployed first, if the operator lists ' +
-      'its factory. If that takes long, the answer is 503, and the same request continues.',
+      'its factory. If that takes long, the answer is 503: send the same request again.',
     scope: null,
     // No idempotency key is needed: the signatures carry nonces, so a repeated request is refused.
     idempotency: 'ignored',

@@ -98,7 +98,8 @@ export function transferRoute(ctx: ApiContext) {
       'else 409 `not_configured`. The body is an EIP-3009 `TransferWithAuthorization` with ' +
       '`validAfter` 0. Sent again with the same nonce it is the same transfer; `GET ' +
       '/approvals/{id}` follows it. A wallet that is not on the chain yet (ERC-6492) is deployed ' +
-      'first, if the operator lists its factory; 503 if that takes long.',
+      'first, if the operator lists its factory. If that takes long, the answer is 503: send ' +
+      'the same request again.',
     scope: null,
     // The authorization's nonce serves as the idempotency key: a repeated request is the same
     // transfer.

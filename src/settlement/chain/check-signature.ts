@@ -16,6 +16,8 @@ interface WrongSignature {
   readonly code: ErrorCode;
   readonly message: string;
   readonly param: string | null;
+  /** The parameter that names the wallet, if another one is to blame for a missing wallet. */
+  readonly walletParam?: string;
 }
 
 /** A valid signature, in the form that the chain accepts. */
@@ -118,7 +120,7 @@ export async function verifyDeployable(
  */
 export function refusalOf(
   verdict: Exclude<SignatureVerdict, { readonly status: 'valid' }>,
-  { code, message, param }: WrongSignature,
+  { code, message, param, walletParam }: WrongSignature,
   factories: readonly Hex[] | null = null,
 ): Refusal {
   switch (verdict.status) {
@@ -133,7 +135,7 @@ export function refusalOf(
         param,
       );
     case 'not_deployed':
-      return notDeployed(whyNot(verdict.deployment, factories), param);
+      return notDeployed(whyNot(verdict.deployment, factories), walletParam ?? param);
     case 'unavailable':
       return chainUnreachable();
   }

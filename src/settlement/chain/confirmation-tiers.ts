@@ -4,8 +4,6 @@ import { finalityOf } from '#settlement/chain/final-block.ts';
 import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
 import type { ChainPlace, RequestKind, RequestPayloads } from '#settlement/requests.ts';
 
-/** Larger payments may have to wait for more confirmations: `countsFrom` has a rule per tier. */
-
 type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;
 
 interface Payable {
@@ -17,7 +15,10 @@ type Found =
   | { readonly succeeded: false }
   | { readonly succeeded: true; readonly facts: Pick<ChainPlace, 'blockNumber' | 'blockTime'> };
 
-/** Returns what a payment in a block must wait for; `null` if no more than every payment. */
+/**
+ * Returns what a payment in a block must wait for, by the tier of its amount in `countsFrom`;
+ * `null` if no more than every payment.
+ */
 export function countsRuleOf(
   { countsFrom, profile }: Rules,
   { kind, payload }: Payable,

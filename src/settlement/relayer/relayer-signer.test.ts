@@ -224,6 +224,17 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.deepEqual(await alarms(), []);
   });
 
+  it('sends a deployment with its own key while another sender is behind a signer', async () => {
+    const { config } = world.network;
+    const relayerKeys = [
+      ...keysAt(signer).relayerKeys.slice(0, 1),
+      ...config.relayerKeys.slice(1, 2),
+    ];
+    world.startRelayer({ relayerKeys, registrarKey: null });
+    const subject = await world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT });
+    assert.equal((await world.outcomes([subject]))[0]?.succeeded, true);
+  });
+
   it('leaves a deployment to a worker with a key, and refuses it if there is none', async () => {
     const { config } = world.network;
     const { relayerKeys } = keysAt(signer);

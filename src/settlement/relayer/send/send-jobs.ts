@@ -5,6 +5,7 @@ import { groupByRule } from '#settlement/chain/confirmation-tiers.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
+import { DEPLOY_WITHIN_MS } from '#settlement/deployment-queries.ts';
 import { WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
@@ -220,9 +221,6 @@ function stillDeferred({ deferred }: RelayerState, kinds: readonly RequestKind[]
   for (const [id] of due.slice(0, MAX_RETRIES)) deferred.delete(id);
   return [...deferred.keys()];
 }
-
-/** A payer waits seconds for a deployment. Later none is worth its gas. */
-const DEPLOY_WITHIN_MS = 60_000;
 
 /**
  * Returns the answer for a deployment that this sender does not send; `null` if it does. One that

@@ -75,12 +75,22 @@ export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
       let sent = 0;
       for (const role of relayer.fees === null ? [] : SENDER_ROLES) {
         const sender = pickSender(relayer, role);
-        if (sender !== null) sent += await sendUnbatched(sender);
+        if (sender === null) continue;
+        sent += await sendUnbatched(sender);
+        if (!sender.signsElsewhere) continue;
+        // Deployments are left to a sender whose key is here.
+        const own = pickSender(relayer, role, sendersElsewhere(relayer));
+        if (own !== null) sent += await sendUnbatched(own);
       }
       lookedAt = sent > 0 ? NEVER : performance.now();
       return sent > 0;
     },
   });
+}
+
+function sendersElsewhere(relayer: RelayerState): ReadonlyMap<HeldSender, unknown> {
+  const all = [...relayer.senders.values()].filter(({ signsElsewhere }) => signsElsewhere);
+  return new Map(all.map((sender) => [sender, sender.address]));
 }
 
 /** Returns the sender with the fewest open transactions; `null` if none can take work. */
