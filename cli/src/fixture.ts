@@ -63,8 +63,8 @@ function readSteps(file: string): readonly Step[] {
 const FIELDS = ['name', 'method', 'path', 'params', 'until'];
 
 /**
- * Returns the error in a step. All steps are checked before the first is sent, so that no run stops
- * halfway because of a typing error.
+ * Returns the error in a step. All steps are checked before the first is sent, so that a typo never
+ * stops a run halfway.
  */
 function wrongIn(step: Step): string | null {
   if (typeof step !== 'object' || step === null) return 'it is not an object';

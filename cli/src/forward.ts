@@ -6,7 +6,7 @@ import { WrongUse } from './wrong-use.ts';
 
 /** Time limit of a delivery, the same as the network's. */
 const TIMEOUT_MS = 10_000;
-/** Attempts, enough for the moment in which a developer restarts the receiver. */
+/** Number of attempts, enough to outlast a restart of the receiver. */
 const TRIES = 5;
 const TRY_AGAIN_MS = 1_000;
 

@@ -119,8 +119,8 @@ function endOf({ timeout, until }: ListenOptions): Ends {
   if (timeout === undefined) return { signal: control.signal, timedOut: () => false };
   const seconds = Number(timeout);
   if (!(seconds > 0)) throw new WrongUse(`--timeout takes seconds, not ${timeout}.`);
-  // A timer, because in Node before 22 a signal from AbortSignal.any that nothing else holds is
-  // garbage-collected.
+  // Uses a timer, because Node before 22 garbage-collects a signal from AbortSignal.any that
+  // nothing else references.
   let isOver = false;
   const expire = () => {
     isOver = true;

@@ -7,7 +7,10 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Forwarded } from './forward.ts';
 
-/** Resending through listeners is unavailable here. Commands that do not need it continue. */
+/**
+ * Thrown if `resend` cannot reach listeners on this system. Commands that do not need them
+ * continue.
+ */
 class NoDoor extends Error {}
 
 /**

@@ -34,7 +34,7 @@ interface Seen {
 
 /**
  * Makes one purchase through the public API, as a merchant's server and a customer do.
- * @throws naming the failed step.
+ * @throws an error that names the failed step
  */
 async function buy(
   settings: Settings,

@@ -13,7 +13,7 @@ export interface Made {
 
 const AMOUNT = 2_500_000;
 
-/** Options of the intent. Everything else is fixed. */
+/** Options for the intent; its other fields are fixed. */
 export interface TriggerOptions {
   readonly amount?: string;
   readonly order?: string;

@@ -26,8 +26,7 @@ export class Call<T> extends Promise<T> {
   }
 
   withResponse(): Promise<Answered<T>> {
-    // Marks errors as handled, because the caller handles them. Otherwise they would also be
-    // reported as unhandled.
+    // Prevents a report of an unhandled rejection, because the caller may await this promise later.
     this.catch(() => {});
     return this.#answered;
   }

@@ -45,7 +45,7 @@ export class Tapline {
 
 /** Checked here, so that an invalid key never appears in a header or in an error message. */
 function connect(given: string | undefined, options: ClientOptions): Connection {
-  // A URL passed by the program may have any origin, for example a file.
+  // Never sends the key of the environment to a URL that the program passes.
   const isOwn = options.baseUrl === undefined;
   const apiKey = given ?? (isOwn ? fromEnvironment('TAPLINE_API_KEY') : undefined);
   if (apiKey === undefined) {

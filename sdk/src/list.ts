@@ -8,8 +8,8 @@ export interface Page<T> {
 }
 
 /**
- * A list, newest first. Iterating it fetches every page as needed; `page` is only the first one.
- * Nothing is requested before either is used.
+ * A list, newest first. Iterating it fetches every page as needed; `page` is only the first one. No
+ * request is sent until the list is iterated or `page` is read.
  */
 export class List<T, P extends Page<T> = Page<T>> implements AsyncIterable<T> {
   readonly #fetch: (cursor?: string) => Call<P>;

@@ -93,7 +93,7 @@ export class Terminals extends Resource {
 
   /**
    * Cancels the terminal's current (oldest open) intent and returns it, or `null` if there is none.
-   * Throws, like `cancel`, if that intent was paid meanwhile.
+   * Throws, like `cancel`, if the intent has just been paid.
    */
   async cancelCurrent(id: string, options?: Options): Promise<T.PaymentIntent | null> {
     let oldest: T.PaymentIntent | undefined;
@@ -201,7 +201,7 @@ export class WebhookDeliveries extends Resource {
     return this.call('GET /v1/webhook_deliveries/{id}', { ids: [id] }, options);
   }
 
-  /** Sends the delivery again at once, regardless of its status. */
+  /** Sends the delivery again immediately, regardless of its status. */
   retry(id: string, options?: Options): Call<T.WebhookDelivery> {
     return this.call('POST /v1/webhook_deliveries/{id}/retry', { ids: [id] }, options);
   }
@@ -222,7 +222,7 @@ export class TestHelpers extends Resource {
     return this.keyed('POST /v1/test_helpers/terminals/{id}/tap', sent, options);
   }
 
-  /** A sale as an offline till would keep it, signed by a demo wallet. */
+  /** Returns a sale as an offline till stores it, signed by a demo wallet. */
   offlinePayment(
     terminal: string,
     body: T.TestOfflinePaymentBody,
@@ -232,18 +232,20 @@ export class TestHelpers extends Resource {
     return this.call('POST /v1/test_helpers/terminals/{id}/offline_payment', sent, options);
   }
 
-  /** The next output of a card to a reader: the `url` of an `nfc_sun` credential. */
+  /**
+   * Returns what a card sends to a reader at its next tap: the `url` of an `nfc_sun` credential.
+   */
   tapCard(card: string, options?: Options): Call<T.CardTap> {
     return this.call('POST /v1/test_helpers/cards/{id}/taps', { ids: [card] }, options);
   }
 
-  /** The current content of the payer's app: a `rotating_code` credential. */
+  /** Returns the current content of the payer's app: a `rotating_code` credential. */
   showRotatingCode(pass: string, options?: Options): Call<T.RotatingCode> {
     return this.call('POST /v1/test_helpers/passes/{id}/rotating_code', { ids: [pass] }, options);
   }
 
   /**
-   * The next output to a reader of a phone with the pass in Google Wallet: a `smart_tap`
+   * Returns what a phone with the pass in Google Wallet sends at its next tap: a `smart_tap`
    * credential.
    */
   tapGoogleWallet(pass: string, options?: Options): Call<T.PhoneTap> {
@@ -251,14 +253,14 @@ export class TestHelpers extends Resource {
   }
 
   /**
-   * The next output to a reader of a phone with the pass in Apple Wallet: an `apple_vas`
+   * Returns what a phone with the pass in Apple Wallet sends at its next tap: an `apple_vas`
    * credential.
    */
   tapAppleWallet(pass: string, options?: Options): Call<T.PhoneTap> {
     return this.call('POST /v1/test_helpers/passes/{id}/apple_vas', { ids: [pass] }, options);
   }
 
-  /** Approves or rejects as the payer would in the app. */
+  /** Approves or rejects the payment, as the payer would in the app. */
   payerConfirm(
     intent: string,
     body: T.TestPayerConfirmBody,
@@ -274,7 +276,7 @@ export class TestHelpers extends Resource {
     return this.call('POST /v1/test_helpers/payment_intents/{id}/expire', sent, options);
   }
 
-  /** A token as a payer's AI agent would present it. */
+  /** Creates a token like one that a payer's AI agent presents. */
   createAgentToken(body: T.TestCreateAgentTokenBody, options?: Options): Call<T.NewAgentToken> {
     return this.call('POST /v1/test_helpers/agent_tokens', { body }, options);
   }

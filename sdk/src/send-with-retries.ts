@@ -62,7 +62,7 @@ export interface Watching {
   readonly bells: Set<Bell>;
   /** False if no events arrive, so that each wait must poll. */
   readonly works: () => boolean;
-  /** Resolves once every later change causes an event. */
+  /** Resolves once the stream is open: from then on, every change causes an event. */
   readonly begun: Promise<unknown>;
   readonly stop: () => void;
 }
@@ -78,7 +78,7 @@ const RUNNING_DELAY_MS = 1_000;
 /** A longer Retry-After is reported as an error, so that the caller decides whether to wait. */
 const LONGEST_RETRY_AFTER_S = 60;
 
-/** Starts a call. Invalid arguments reject the promise, too. */
+/** Starts a call. Invalid arguments reject the promise instead of throwing. */
 export function ask<T>(
   to: Connection,
   asked: Asked | (() => Asked),
@@ -87,7 +87,7 @@ export function ask<T>(
   return new Call<T>(send<T>(to, asked, options));
 }
 
-/** A request with what all of its attempts share, above all its key. */
+/** A request and the values that all its attempts share, above all the idempotency key. */
 interface Prepared {
   readonly to: Connection;
   readonly asked: Asked;
@@ -96,7 +96,10 @@ interface Prepared {
   readonly init: RequestInit;
   readonly key: string | null;
   readonly timeoutMs: number;
-  /** The time to wait for an earlier attempt in progress, in the time of `performance.now()`. */
+  /**
+   * Until when to wait for an earlier attempt that is still running, on the `performance.now()`
+   * clock.
+   */
   readonly deadline: number;
 }
 
@@ -104,7 +107,7 @@ async function send<T>(to: Connection, what: Asked | (() => Asked), options: Req
   const asked = typeof what === 'function' ? what() : what;
   const request = prepare(to, asked, options);
   const { signal } = options;
-  // Nothing was sent yet, so an abort leaves nothing in doubt.
+  // Nothing was sent yet, so an abort here leaves no unknown result.
   signal?.throwIfAborted();
   let retries = options.maxRetries ?? to.options.maxRetries ?? RETRIES;
   /** True if an attempt may have reached the service, but got no response. */
@@ -118,7 +121,7 @@ async function send<T>(to: Connection, what: Asked | (() => Asked), options: Req
     const delay = waits || retries-- > 0 ? delayBefore(attempt, result, asked) : null;
     if (delay !== null) await sleep(delay, signal);
     if (delay !== null && !signal?.aborted) continue;
-    // Aborted between two attempts, with nothing in doubt, so the reason itself is thrown.
+    // Aborted between two attempts, none of which can have taken effect, so throw the abort reason.
     if (delay !== null && !doubtful) throw signal?.reason;
     throw doubtful && !isRefusal(result) ? unknownOutcome<T>(request, result) : result.error;
   }
@@ -190,7 +193,7 @@ async function attemptOnce<T>(request: Prepared): Promise<Answered<T> | Failed> 
     const body = parse(await response.text());
     const requestId = response.headers.get('Request-Id');
     if (!response.ok) return failureOf(asked, response, body);
-    // A truncated response does not count, regardless of its status.
+    // Treats a truncated response as no response, whatever its status.
     if (body === undefined) throw new Error('the response was truncated');
     return { data: body as T, response, requestId, idempotencyKey: key };
   } catch (cause) {
@@ -237,9 +240,9 @@ function isRunning({ error }: Failed): boolean {
 }
 
 /**
- * A refusal of the request itself also covers earlier attempts: if one had succeeded, its stored
- * response would have been replayed. A refusal of the caller or the moment (401, 429) says nothing
- * about them.
+ * True if the service refused the request itself. Then no earlier attempt succeeded either, because
+ * its stored response would have been replayed. A 401 or 429 is about the caller or the rate and
+ * proves nothing.
  */
 function isRefusal({ error: { type, status }, doubtful }: Failed): boolean {
   return type !== null && !doubtful && [400, 404, 409].includes(status ?? 0);

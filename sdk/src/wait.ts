@@ -30,19 +30,19 @@ function pauseOf(watching: Watching): number {
   return Math.max(watching.works() ? SAFETY_MS : POLL_MS, share) * (0.75 + Math.random() / 4);
 }
 
-/** Reads the object after every event about it, and also at intervals without one. */
+/** Reads the object after each of its events, and at intervals in case an event is missed. */
 export async function waitFor<T>(
   to: Connection,
   waited: Waited<T>,
   { timeout = TIMEOUT_MS, until = waited.until, signal }: WaitOptions<T>,
 ): Promise<T> {
   const deadline = performance.now() + timeout;
-  // Aborted by each event about the object, also by one that arrives during a read.
+  // Each event about the object aborts it, even one that arrives during a read.
   let rung = new AbortController();
   const ring = () => rung.abort();
   const bell = { id: waited.id, ring };
   signal?.addEventListener('abort', ring);
-  // The stream is joined before the first read, so that no change in between is missed.
+  // Joins the stream before the first read, so that no change in between is missed.
   const watching = join(to, bell);
   await watching.begun;
   try {
@@ -104,7 +104,8 @@ function startWatching(to: Connection): Watching {
     }
   };
   follow().catch(() => {
-    // The stream is refused, for example because the key lacks `events:read`. Then each wait polls.
+    // The service refused the stream, for example because the key lacks `events:read`. Then each
+    // wait polls.
     works = false;
     for (const bell of bells) bell.ring();
   });

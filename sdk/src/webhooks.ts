@@ -29,8 +29,8 @@ function refused(why: string): WebhookVerificationError {
  * Verifies a webhook's signature and age and returns its event. Uses `Service-Signature` or,
  * without it, the Standard Webhooks headers.
  * @param rawBody The bytes as received, before any JSON parsing.
- * @param secret The endpoint's `whsec_…`, or several while you change endpoints. `undefined`, the
- *   result of a missing setting, refuses the message with an error that says so.
+ * @param secret The endpoint's `whsec_…`, or several while you change endpoints. `undefined`, from
+ * a missing setting, throws an error that names the cause.
  */
 export async function verify(
   rawBody: string | Uint8Array | ArrayBuffer,
@@ -130,10 +130,7 @@ function fromBase64(text: string): Bytes {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/**
- * A program has few secrets. The limit keeps a program that passes a new one each time from using
- * more and more memory.
- */
+/** Bounds the cache, in case a program passes a new secret each time. */
 const MOST_KEPT = 16;
 const kept = /* @__PURE__ */ new Map<string, ReturnType<typeof keyOf>>();
 

@@ -15,7 +15,10 @@ const ABI = parseAbi([
 ]);
 /** Nodes refuse larger ranges. At two seconds per block this is five hours. */
 const SEARCHED_BLOCKS = 9_000n;
-/** Ranges that are searched: more than the week for which sales are swept. */
+/**
+ * Maximum number of ranges to search. Together they cover more than the week that the sweep looks
+ * back.
+ */
 const MOST_RANGES = 40;
 
 /** The fields that identify an authorization in the token contract. */
@@ -24,8 +27,8 @@ export type Named = Pick<Authorization, 'from' | 'nonce'>;
 export type Expected = Named & Pick<Authorization, 'to' | 'value'>;
 
 /**
- * What a used nonce has moved. `elsewhere`: its signer has canceled it, or has used it for another
- * recipient or amount. `unknown`: the node shows no event of it, so nothing is proven.
+ * The effect of a used nonce. `elsewhere`: its signer canceled it, or used it for another recipient
+ * or amount. `unknown`: the node shows no event for it, so nothing is proven.
  */
 export type Arrival =
   | { readonly status: 'arrived'; readonly hash: Hex }

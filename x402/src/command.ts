@@ -63,7 +63,10 @@ export async function main(env: Settings): Promise<void> {
   }
 }
 
-/** @returns `null` if the setting is malformed, and nothing if it is missing. */
+/**
+ * Parses the list of factories.
+ * @returns `null` if the setting is malformed, `{}` if it is missing
+ */
 function factoriesOf({ X402_WALLET_FACTORIES: text }: Settings) {
   if (text === undefined || text === '') return {};
   const walletFactories = text === 'none' ? [] : text.split(',').map((one) => one.trim());

@@ -19,7 +19,7 @@ export interface FacilitatorOptions {
   readonly apiKey: string;
   /** The merchant: `acct_…`. */
   readonly account: string;
-  /** A terminal whose intents no device picks up. */
+  /** A terminal that no device polls, so that nothing else takes its intents. */
   readonly terminal: string;
   /**
    * Private key of the bridge wallet. The wallet holds the client's money for about a second, and
@@ -160,7 +160,7 @@ async function openSeller(options: FacilitatorOptions) {
   return { seller, refresh };
 }
 
-/** Makes and signs the approval if the bridge has none yet. */
+/** Approves USDC and signs a policy, unless the bridge wallet's policy suffices. */
 async function approve(payer: Payer, limits: SpendingLimits): Promise<void> {
   const { policy } = await payer.wallet();
   const enough =

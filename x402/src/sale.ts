@@ -12,7 +12,7 @@ import type { Requirements } from './wire.ts';
 export interface Seller {
   readonly merchant: Tapline;
   readonly account: string;
-  /** A terminal whose intents no device picks up. */
+  /** A terminal that no device polls, so that nothing else takes its intents. */
   readonly terminal: string;
   readonly payer: Payer;
   readonly token: Token;

@@ -105,7 +105,7 @@ async function run(seller: Seller, sale: Sale, deadline: number): Promise<Outcom
 interface At {
   readonly sale: Sale;
   readonly intent: PaymentIntent;
-  /** In the time of `performance.now()`. */
+  /** On the clock of `performance.now()`, in milliseconds. */
   readonly deadline: number;
 }
 
@@ -114,7 +114,7 @@ async function stepOf(seller: Seller, at: At): Promise<Outcome | 'again'> {
   switch (intent.status) {
     case 'succeeded': {
       const hash = await seller.token.findTransfer(sale.authorization);
-      // A search of logs does not reach back to old sales, but the intent has the settlement
+      // The log search does not reach back to old sales, but the intent has the settlement
       // transaction.
       return { status: 'paid', intent, hash: hash ?? intent.tx_hash ?? '' };
     }

@@ -9,7 +9,7 @@ const CLOCKS_DIFFER_MS = 600_000;
 /** Time limit of a refund. One that takes longer is picked up by the next sweep. */
 const WAIT_MS = 30_000;
 
-/** Intents, per process, for which money is no longer owed. */
+/** Ids of the intents that this process knows to owe nothing to a client. */
 export type Seen = Set<string>;
 
 /**

@@ -90,7 +90,7 @@ export function openToken(
   const isLost = async ({ from, nonce, validBefore }: Authorization) => {
     const { number: blockNumber, timestamp } = await client.getBlock();
     if (timestamp < validBefore) return false;
-    // In that same block, because another node behind the same address may lag behind.
+    // Reads at that same block, because another node behind the same address may lag.
     const call = { ...read, functionName: 'authorizationState', blockNumber } as const;
     return !(await client.readContract({ ...call, args: [from, nonce] }));
   };
@@ -138,7 +138,9 @@ async function signGiveBack(
   return { ...back, signature: await account.sign({ hash: digestOf(facts, back) }) };
 }
 
-/** True if another process with this wallet was faster, so that our transaction was not sent. */
+/**
+ * True if another process with this wallet used the account nonce first, so that ours was not sent.
+ */
 function isNonceTaken(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false;
   if (error.walk((cause) => cause instanceof NonceTooLowError) !== null) return true;
@@ -190,9 +192,9 @@ interface Transferring {
   readonly usdc: Address;
   readonly send: (authorization: Authorization) => Promise<Hex>;
   readonly isUsed: Token['isUsed'];
-  /** True if the node knows a pending transaction that uses it. */
+  /** True if the node has a pending transaction that uses the authorization. */
   readonly isWaiting: Token['isUsed'];
-  /** True if it has expired unused, so that it will never be used. */
+  /** True if the authorization expired unused, so that it can never be used. */
   readonly isLost: (authorization: Authorization) => Promise<boolean>;
   readonly underWay: Map<string, Promise<Hex>>;
 }
@@ -201,7 +203,8 @@ function createTransfer(deps: Transferring): Token['transfer'] {
   const { client, usdc, send, isUsed, isWaiting, isLost, underWay } = deps;
   const arrived = (authorization: Authorization) => transferOf(deps, authorization);
   /**
-   * Any holder of an authorization may submit it. Ours is then refused, but the money has arrived.
+   * Any holder of an authorization may submit it first. The token then rejects our transaction, but
+   * the money has arrived.
    */
   const unlessUsed = async (
     authorization: Authorization,
@@ -218,7 +221,7 @@ function createTransfer(deps: Transferring): Token['transfer'] {
   return async (authorization, waitMs) => {
     const key = keyOf(authorization);
     if (!underWay.has(key) && (await isUsed(authorization))) return arrived(authorization);
-    // Another call may have started to send meanwhile.
+    // Another call may have started to send in between.
     const sending = underWay.get(key) ?? send(authorization);
     underWay.set(key, sending);
     try {
@@ -267,7 +270,7 @@ async function transferOf(
 }
 
 async function waitFor(client: PublicClient, hash: Hex, waitMs: number) {
-  // A wait that ends before the node's first response would never stop polling.
+  // A wait with a time-out shorter than one polling interval would poll forever.
   if (waitMs < POLL_MS) return receiptNow(client, hash);
   try {
     return await client.waitForTransactionReceipt({ hash, timeout: waitMs });

@@ -11,7 +11,7 @@ import {
 
 /** A transaction needs time; a signature that expires sooner may be too late. */
 const LEAST_SECONDS_LEFT = 6;
-/** As long as a settlement waits, and some more: the wallet is deployed before the transfer. */
+/** Longer than a settlement waits, because the wallet is deployed before the transfer. */
 const LEAST_SECONDS_TO_DEPLOY = 30;
 
 type Checked = { readonly sale: Sale } | { readonly refusal: Verified };
@@ -43,8 +43,8 @@ export async function readSale(
   }
   const { token } = seller;
   const verdict = await token.checkSignature(authorization);
-  // It may have been charged before the account delegated, and the response lost. Its key has
-  // signed, so the result may be repeated; for anyone else it may not.
+  // The sale may have been charged before the account delegated, and the response lost. The
+  // account's own key has signed, so it may get that result again; no other key may.
   const isCharged =
     verdict === 'delegate_refuses' &&
     (token.isUnderWay(authorization) || (await token.isUsed(authorization)));

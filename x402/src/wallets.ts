@@ -75,7 +75,7 @@ export function knownFactories(chainId: number): readonly Address[] {
   return KNOWN_ON.includes(chainId) ? KNOWN_FACTORIES : [];
 }
 
-/** Enough for a customer who tries again. */
+/** Enough for a customer's retries. */
 const MOST_PER_WALLET_AND_HOUR = 3;
 /** 100 million gas, as much as the network spends by default. */
 const MOST_PER_DAY = 100;
@@ -150,7 +150,7 @@ function openDeployer(deps: WalletsOptions, hasCode: HasCode): Wallets['deploy']
     const beginning = underWay.get(from) ?? begin(authorization, deployment);
     underWay.set(from, beginning);
     const forget = () => {
-      // Another call may have begun again meanwhile.
+      // Another call may have started a new deployment in between.
       if (underWay.get(from) === beginning) underWay.delete(from);
     };
     const begun = await beginning.catch((error: unknown) => {
@@ -161,7 +161,7 @@ function openDeployer(deps: WalletsOptions, hasCode: HasCode): Wallets['deploy']
     if (hash === null) forget();
     if (typeof begun !== 'string' && begun.status !== 'sent') return begun;
     for (;;) {
-      // Read before the code, so that a mined deployment without code is one that has failed.
+      // Reads the status before the code: a mined deployment that left no code has failed.
       const mined = hash === null ? null : await statusOf(deps.client, hash);
       if (mined !== null || (await hasCode(from))) {
         const isDone = await hasCodeSoon(hasCode, from, mined === 'reverted' ? 0 : LAG_MS);
@@ -169,7 +169,7 @@ function openDeployer(deps: WalletsOptions, hasCode: HasCode): Wallets['deploy']
         return isDone ? { status: 'done' } : refused(NOT_DEPLOYED);
       }
       if (performance.now() >= until) {
-        // A dropped transaction never gets into a block: the next call begins again.
+        // The node dropped the transaction, so the next call sends a new one.
         if (hash !== null && !(await isKnown(deps.client, hash))) forget();
         return { status: 'sent' };
       }
@@ -178,7 +178,7 @@ function openDeployer(deps: WalletsOptions, hasCode: HasCode): Wallets['deploy']
   };
 }
 
-/** A node that lags behind shows a transaction in a block before the code that it made. */
+/** Waits briefly for the code, because a lagging node shows a mined deployment before its code. */
 async function hasCodeSoon(hasCode: HasCode, account: Address, waitMs: number): Promise<boolean> {
   const until = performance.now() + waitMs;
   for (;;) {
@@ -215,7 +215,7 @@ function refused(reason: string): Deployed {
 }
 
 export interface Allowance {
-  /** Counts a deployment; false if it would be one too many. */
+  /** Counts a deployment. Returns false if it would exceed a limit. */
   take(wallet: Address): boolean;
 }
 
@@ -253,8 +253,8 @@ function isYes(data: Hex | undefined): boolean {
 }
 
 /**
- * The messages of anvil and geth when a contract does not end by itself: out of gas, an invalid
- * instruction, and the like. They have codes that stand for other errors, too.
+ * Matches the messages of anvil and geth when a contract halts, for example out of gas or at an
+ * invalid instruction. Other errors share their codes.
  */
 const HALTED = new RegExp(
   '^(EVM error (?!Fatal)|out of gas|gas uint64 overflow|invalid opcode|invalid jump destination|' +
@@ -262,7 +262,10 @@ const HALTED = new RegExp(
   'i',
 );
 
-/** A wallet that fails has not confirmed. Every other error says nothing about the wallet. */
+/**
+ * Returns no data if the wallet's contract failed, because it then confirmed nothing. Throws every
+ * other error, which says nothing about the wallet.
+ */
 function noDataIfFailed(error: unknown): { readonly data: undefined } {
   const isFailure = (cause: unknown) =>
     cause instanceof ExecutionRevertedError ||
