@@ -49,7 +49,7 @@ export class Authenticator {
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   readonly #id = randomBytes(16);
   counter = 0;
-  /** False to simulate a user who has not unlocked it. */
+  /** False simulates a security key that its user has not unlocked. */
   verified = true;
 
   constructor(options: AuthenticatorOptions) {

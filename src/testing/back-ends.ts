@@ -78,7 +78,7 @@ export function answerOnFork(
   return receipt?.blockNumber === hex(head) ? { result: null } : real;
 }
 
-/** The lead of the longer chain over the test's. */
+/** The number of blocks by which the longer chain leads the test's chain. */
 const ELSEWHERE_BLOCKS = 1_000_000n;
 const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
   eth_chainId: '0x1',

@@ -78,7 +78,7 @@ export async function addSales(
   return rows.map(({ id }) => `pay_${id}`);
 }
 
-/** Books movements as the service does, each at a time of the account's clock. */
+/** Books ledger movements as the service does, each at its own time on the account's clock. */
 export async function addMovements(
   db: Database,
   tenant: Tenant,

@@ -26,9 +26,7 @@ const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 };
 
-/**
- * Forbids fields that the document lacks, because they are a fault of the document or the response.
- */
+/** Forbids fields that the document lacks: either the document or the response is wrong. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (value === null || typeof value !== 'object') return value;
@@ -69,7 +67,7 @@ function listOperations(document: Doc, root: string): Operation[] {
   });
 }
 
-/** False if the path has invalid escapes, which do not reach an operation. */
+/** False if the path has invalid escapes, because such a path never reaches an operation. */
 function isReadable(path: string): boolean {
   try {
     decodeURI(path);
@@ -151,7 +149,7 @@ export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exch
   };
 }
 
-/** Checks the code: a response documents an example for each of its codes. */
+/** Checks that the response's documentation has an example for this error code. */
 function checkCode(response: Doc | undefined, code: string, where: string): void {
   const content = response?.content as Record<string, { readonly examples: Doc }> | undefined;
   const codes = Object.keys(content?.['application/json']?.examples ?? {});

@@ -11,9 +11,9 @@ import { findByArgument, signalProcess } from '#sandbox/processes.ts';
 export const BROWSER_SETTING = 'TAPLINE_TEST_BROWSER';
 
 /**
- * Starts a Chromium that several test files share. With the package's default switches it would run
- * in one process, which dies with the first context, and without web security, so that tests of CSP
- * and CORS would prove nothing.
+ * Starts a Chromium that several test files share. The package's default switches run it in one
+ * process, which dies with the first context, and without web security, so that tests of CSP and
+ * CORS would prove nothing.
  */
 export async function launchChromium(): Promise<BrowserServer> {
   return playwright.launchServer(await launchOptions());

@@ -72,7 +72,8 @@ async function withAdmin<T>(cluster: string, work: (admin: pg.Client) => Promise
 
 /**
  * Drops a database. `with (force)` fails while autovacuum works in it, because that worker is not a
- * session. A plain drop makes the worker leave and waits, so only the sessions are ended here.
+ * session. A plain drop stops that worker and waits for it, so only the sessions must be ended
+ * first.
  */
 async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
   await admin.query(`alter database ${name} allow_connections false`);
@@ -94,7 +95,8 @@ export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<T
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
   await withAdmin(cluster, async (admin) => {
     const template = await ensureTemplate(admin, cluster);
-    // Uses unlogged pages, which takes half the time, because nothing here must survive a crash.
+    // Copies files instead of logging each page, which takes half the time; nothing here must
+    // survive a crash.
     await admin.query(`create database ${name} template ${template} strategy file_copy`);
   });
   const url = withDatabase(cluster, name);

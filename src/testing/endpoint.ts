@@ -5,23 +5,23 @@ import { SCOPES, type Scope } from '#accounts/scopes.ts';
 import { newSecret } from '#core/secrets.ts';
 import { type Answered, type Call, startTestApi, type TestApi } from '#testing/api.ts';
 
-/** A request with one error, and its refusal. */
+/** A request with one error, and the expected refusal. */
 export interface WrongCall {
   /** Names the error. */
   readonly because: string;
-  /** Returns the fields to replace in the good call. */
+  /** Returns the bad call, made from the good one. */
   readonly call: (good: Call, api: TestApi) => Call | Promise<Call>;
   readonly status?: number;
   readonly code: string;
   readonly param?: string | null;
 }
 
-/** The promises of every endpoint, tested in the same way for each. */
+/** The promises that every endpoint is tested for. */
 export interface Endpoint {
   /** Names the tests, for example `POST /v1/refunds`. */
   readonly name: string;
   readonly scope: Scope;
-  /** Returns a request that succeeds with the merchant's test key. Called for each test. */
+  /** Returns a request that succeeds with the merchant's test key. Each test calls it anew. */
   readonly good: (api: TestApi) => Promise<Call>;
   readonly status: 200 | 201 | 202;
   /** Checks the response to the good request, in addition to the document. */
@@ -128,7 +128,7 @@ function testReplay(endpoint: Endpoint, api: () => TestApi): void {
     };
     const refused = { status: 409, code: 'idempotency_key_reused' };
     await assertRefused(api().call({ ...other, idempotencyKey }), refused);
-    // The key is checked before the body, so an invalid body makes no difference.
+    // The service checks the key before the body, so an invalid body makes no difference.
     const broken = { path: other.path, body: { amount: 'much' } };
     await assertRefused(api().call({ ...broken, idempotencyKey }), refused);
   });
@@ -221,8 +221,8 @@ export const WRONG_DATES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the refusals of a path that names no object, and of one that names another kind of
- * object.
+ * Returns the expected refusals: for a path that names no object, and for one with the id of
+ * another kind of object.
  */
 export function wrongIds(path: (id: string) => string, id: string): WrongCall[] {
   const to = (other: string) => (good: Call) => ({ ...good, path: path(other) });

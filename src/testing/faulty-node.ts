@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ProviderCall } from '#testing/back-ends.ts';
 
-/** The behavior of the node in between. */
+/** The node's current behavior. */
 type NodeMood =
   | 'well'
   /** Cuts each connection. */
@@ -26,7 +26,7 @@ export interface NodeCall {
 export interface FaultyNode {
   readonly url: string;
   mood: NodeMood;
-  /** Returns the error for a call, or `null` to answer it. */
+  /** Returns the error to answer a call with, or `null` for a normal answer. */
   refuse: (call: NodeCall) => string | null;
   /** Calls that reached it, by method. */
   readonly calls: Map<string, number>;

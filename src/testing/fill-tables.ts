@@ -15,7 +15,10 @@ const id = (prefix: string) => `'${prefix}_' || lpad(n::text, 22, '0')`;
 const HASH = `'0x' || lpad(to_hex(n / 100), 64, '0')`;
 const ATTEMPT = `'{"payerId": "pyr_filled", "payerAddress": "0x", "reasonCode": null,
   "credential": {"type": "nfc_id", "passId": "pass_x"}}'::jsonb`;
-/** Times of the rows, newest last, on days before those that today's limits count. */
+/**
+ * Times of the rows, newest last. All are days ago, so that they do not count toward today's
+ * limits.
+ */
 const AT = `date_trunc('day', now()) - interval '3 days' + n * interval '1 s'`;
 
 /**
@@ -93,7 +96,7 @@ const STATEMENTS = [
      receipt_number, created, attempts, signature, signed_at)
    select ${id('pay')}, ${id('pay')}, $2, false, $3, 'F-' || n, ${AT}, 1, 'signed', ${AT}
    from ${N} where n % 10 > 1`,
-  // Of other accounts, because an account has at most 500.
+  // Items of other accounts, because one account may have at most 500.
   `insert into catalogue_items (id, account_id, livemode, name, unit_amount, tax_rate,
      tax_inclusive, position, created)
    select ${id('item')}, 'acct_filled' || n / 100, false, 'filled', 1, 0, true, n, ${AT}

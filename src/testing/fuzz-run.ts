@@ -12,7 +12,7 @@ import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts'
 import { repeatTest, requireKept, type Step } from '#testing/history.ts';
 import { SEED } from '#testing/random.ts';
 
-/** Requests are generated and sent in portions, because generating all at once takes memory. */
+/** Requests are generated and sent in portions, because generating all in one step takes memory. */
 const PORTION = 1_000;
 const CONCURRENCY = 24;
 const MORE = 5;
@@ -25,8 +25,8 @@ const REQUEST_TIMEOUT = 408;
 
 const REST_MS = 10_000;
 /**
- * Matches violations of the tests' own doing: `addTestPayment` adds no job, pass and events, test
- * events have no object, and no server receives their deliveries.
+ * Matches violations that the tests themselves cause: `addTestPayment` adds no job, pass and
+ * events, test events have no object, and no server receives their deliveries.
  */
 const OWN_VIOLATIONS = new RegExp(
   '^(each payment has|a payment uses|no event is about|no delivery is left)' +
@@ -56,7 +56,7 @@ export async function knownObjects(
     return ids;
   };
   return {
-    // Most dashboard routes are below it.
+    // Four times, so that random paths often name this account: most dashboard routes are below it.
     acct_: Array(4).fill(accountId),
     key_: [test.keyId],
     pi_: await times(intents, () => createTestIntent(api)),
@@ -76,10 +76,10 @@ export interface FuzzRun {
   readonly known: KnownIds;
   readonly requests: number;
   /**
-   * The operations that random requests need not reach, by reason. All others must be reached,
-   * because a run in which everything is refused early would also pass. Which ones are reached is
-   * random, so more requests are sent until all are, up to MORE times as many. A number is a share
-   * of them, for surfaces of hundreds. Default: all.
+   * Operations that random requests need not reach, by reason. The run must reach all others,
+   * because a run whose requests are all refused early would also pass. Since chance decides, it
+   * sends up to MORE times as many requests until it has. A number is the share that may stay
+   * unreached, for surfaces with hundreds of operations. Default: all may.
    */
   readonly unreached?: Readonly<Record<string, readonly string[]>> | number;
   /** Returns the credentials: `Authorization`, or a cookie with its token. */
@@ -98,7 +98,7 @@ export interface FuzzAnswer {
   readonly text: string | null;
 }
 
-/** Returns the text of a response. An open stream has no end, so it is closed and has no text. */
+/** Returns the text of a response. Closes an open stream, which has no end, and returns `null`. */
 async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
   if (!String(headers['content-type']).startsWith('text/event-stream')) return body.text();
   body.on('error', () => {}).destroy();
@@ -141,7 +141,9 @@ function describe(request: FuzzRequest, error: unknown): string {
   return `${shown}\n${error instanceof Error ? error.message : error}`;
 }
 
-/** Returns the operations that must be reached and are not, with their statuses. */
+/**
+ * Returns the operations that must be reached but were not, with the statuses of their responses.
+ */
 function missingOf({ document, leaveOut = [], unreached }: FuzzRun, seen: Seen): string[] {
   if (unreached === undefined) return [];
   const paths = document.paths as Record<string, Record<string, { readonly operationId: string }>>;

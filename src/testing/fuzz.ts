@@ -44,8 +44,8 @@ interface Operation {
 }
 
 /**
- * Existing ids by prefix, and values of path parameters, as `{token}`: a request that is wrong in
- * only one place gets far.
+ * Existing ids by prefix, and values of path parameters as `{token}`. With them, a request that is
+ * wrong in only one place gets past the first checks.
  */
 export type KnownIds = Readonly<Record<string, readonly string[]>>;
 
@@ -127,7 +127,7 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
   const inner = schema.anyOf?.[0];
   if (inner !== undefined) return fittingJson(inner, known, name);
   if (name === 'url') {
-    // Uses literal addresses only, because host names would be resolved and the run needs no
+    // Uses literal addresses only: the service would resolve host names, and the run needs no
     // network.
     const urls = [
       'http://127.0.0.1:8080/',
@@ -137,7 +137,7 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
     ];
     return fc.constantFrom(...urls).map((url) => JSON.stringify(url));
   }
-  // A long poll without a wait, because waiting would test nothing.
+  // Sends long polls with hardly any wait, because waiting would test nothing.
   if (name === 'wait') return fc.constantFrom('0', '1');
   if (schema.const !== undefined) return fc.constant(JSON.stringify(schema.const));
   if (name === 'enabled_events' || name === 'types') {
@@ -376,7 +376,7 @@ export function fuzzRequests(document: Doc, known: KnownIds): fc.Arbitrary<FuzzR
 const CARD = 'https://pay.example.com/card/card_01QzXo0KcV5sVQ2pWm8Tn3';
 
 /**
- * Generates what a reader may return: passes, cards and codes, ours and invented, and foreign ones.
+ * Generates what a reader may read: our passes, cards and codes, invented ones, and foreign ones.
  */
 function tappedText(known: KnownIds): fc.Arbitrary<string> {
   const hex = (length: number) =>

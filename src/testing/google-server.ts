@@ -9,7 +9,7 @@ import { ISSUER, SERVICE_ACCOUNT } from '#testing/wallet-credentials.ts';
 /**
  * Behaves like Google's token endpoint and Wallet API, as far as passes need them. It refuses
  * requests that differ from Google's documentation (OAuth 2.0 for service accounts; REST reference
- * of Google Wallet); its stored objects are what a phone would show.
+ * of Google Wallet). Its stored objects are what a phone would show.
  */
 export interface GoogleServer {
   readonly tokenUrl: string;
@@ -20,7 +20,7 @@ export interface GoogleServer {
   readonly calls: string[];
   /** Returns how many tokens were issued. */
   tokens(): number;
-  /** Statuses of the next API responses, regardless of the request. */
+  /** Sets the statuses of the next API responses, regardless of the request. */
   fail(statuses: readonly number[]): void;
   /** Sets the service account's public key. */
   trust(key: KeyObject): void;

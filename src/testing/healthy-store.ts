@@ -24,7 +24,7 @@ import {
 import { addPayment, playRefunds } from '#testing/store-payments.ts';
 import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
 
-/** A store that contains everything the invariants cover, without a violation. */
+/** A store with data for everything that the invariants cover, without a violation. */
 export interface HealthyStore extends TestStore {
   /** A payment with a pass, partly refunded. */
   readonly payment: Payment;
@@ -45,7 +45,7 @@ export async function openHealthyStore(): Promise<HealthyStore> {
   const { endpoint } = await addEndpoint(endpointsOf(store), 'http://127.0.0.1:1024/', {
     enabledEvents,
   });
-  // Waits, because an endpoint gets only events of a later millisecond.
+  // Waits, because an endpoint gets only events from a later millisecond.
   await sleep(2);
   const payment = await addPayment(store, AMOUNT);
   await payWithToken(store);
@@ -95,7 +95,7 @@ async function deliverAll(store: TestStore): Promise<ReadonlySet<string>> {
 }
 
 const WITHDRAWN = 250_000n;
-/** The day that the withdrawal ends. */
+/** The day that the automatic payout covers. */
 const PERIOD = '2026-11-19';
 
 /** Adds a pending withdrawal with its job. @returns its id. */

@@ -10,7 +10,7 @@ import {
 import { createRandom, type PauseMs, type Random, SEED } from '#testing/random.ts';
 
 /**
- * A request, a scene of a client, a sale. A long one ends early after the signal.
+ * One step: a request, a scene of a client, or a sale. A long step ends early after the signal.
  * @returns the promises that it saw broken, if any.
  */
 export type Step =
@@ -28,39 +28,45 @@ export interface Fault {
   readonly name: string;
   /** Its frequency relative to the other faults. */
   readonly weight: number;
-  /** Makes all random choices before the fault, because a replay may wait in between. */
+  /** Makes all random choices before the fault strikes, because a replay may wait in between. */
   readonly plan: (random: Random) => Plan;
 }
 
 /** Faults to inject, and when. */
 export interface FaultSet {
   readonly faults: readonly Fault[];
-  /** `among` the steps, one after the other; or `one` of them, at once or `after` all steps. */
+  /**
+   * When faults strike: one after the other `among` the steps; `one` at the start; or one `after`
+   * all steps.
+   */
   readonly when: 'among' | 'one' | 'after';
   readonly random?: Random;
   /** The pause before each one among the steps. */
   readonly pauseMs?: PauseMs;
-  /** Default: strikes at once. A replay waits for the moment of the earlier run. */
+  /** Default: strikes immediately. A replay waits for the moment of the earlier run. */
   readonly strike?: (fault: Fault, plan: Plan) => Promise<void>;
 }
 
-/** Where a history happens: what is read of it, and how it comes to rest. */
+/** The system that a history runs on: its data to check, and how it comes to rest. */
 export type Ground = Rest & Sources;
 
-/** A history, as its generator has chosen it by the seed. */
+/** A history, whose generator derives all choices from the seed. */
 export interface History {
   readonly ground: Ground;
-  /** The steps of each client. Clients go on side by side; endless ones until the time is up. */
+  /**
+   * The steps of each client. Clients run concurrently; endless step lists stop when the time is
+   * up.
+   */
   readonly clients: readonly Iterable<Step>[];
   readonly faults?: FaultSet;
   /** Default: until all clients have ended. */
   readonly seconds?: number;
-  /** Called after the last step: repairs, or compares what clients know. */
+  /** Called after the last step: makes repairs, or compares the service with what clients know. */
   readonly ended?: Step;
   /** The shortest command that repeats it. */
   readonly repeat: string;
   readonly log?: (line: string) => void;
-  /** Interval at which the rules that always hold are checked meanwhile. */
+  /** Interval at which the rules that always hold are checked during the history. */
   readonly checkEveryMs?: number;
 }
 
@@ -77,7 +83,7 @@ const CHECK_EVERY_MS = 10_000;
 /** Returns the command that repeats a test's choices. */
 export const repeatTest = (file: string) => `SEED=${SEED} npm test -- ${file}`;
 
-/** Returns the only fault of a history, which makes no choices. */
+/** Returns a fault set with a single fault, which makes no random choices. */
 export function oneFault(when: 'one' | 'after', strike: () => Promise<unknown>): FaultSet {
   const plan = () => ({ targets: [], strike: async () => void (await strike()) });
   return { when, faults: [{ name: 'the fault', weight: 1, plan }] };
@@ -92,7 +98,9 @@ function choose(faults: readonly Fault[], random: Random): Fault {
   throw new Error('no fault was chosen');
 }
 
-/** Lets one fault strike, or one after the other until the signal. @returns how often each did. */
+/**
+ * Lets a single fault strike, or fault after fault until the signal. @returns how often each did.
+ */
 async function strikeFaults(set: FaultSet, signal: AbortSignal) {
   const { faults, when, random = createRandom(SEED, 'faults'), pauseMs } = set;
   const { strike = (_, plan) => plan.strike(plan.targets) } = set;
@@ -108,7 +116,7 @@ async function strikeFaults(set: FaultSet, signal: AbortSignal) {
   return struck;
 }
 
-/** Plays the steps, with faults among them, and checks the rules that always hold meanwhile. */
+/** Plays the steps, with faults among them, and keeps checking the rules that always hold. */
 async function playSteps(history: History, broken: Set<string>) {
   const { ground, seconds, checkEveryMs = CHECK_EVERY_MS, log } = history;
   const { db, except } = ground;
@@ -125,7 +133,7 @@ async function playSteps(history: History, broken: Set<string>) {
     stepping.abort();
   });
   const timer = setInterval(async () => {
-    // While the database is down, the next check sees the result.
+    // Skips a check while the database is down, because the next check sees the result.
     const found = await checkInvariants({ db }, { atRest: false }).catch(() => []);
     for (const one of found) if (except?.test(one) !== true) broken.add(one);
     if (found.length > 0) log?.(`broken: ${found.join('; ')}`);
@@ -149,8 +157,8 @@ async function playSteps(history: History, broken: Set<string>) {
 }
 
 /**
- * Plays a history: its steps, with faults among or after them; lets its ground come to rest, and
- * applies the one list of invariants. Chaos, model, ways and fuzz are generators of its steps.
+ * Plays a history: runs its steps, with faults among or after them, lets the system come to rest,
+ * and checks the shared invariants. Chaos, model, ways and fuzz generate the steps.
  */
 export async function playHistory(history: History): Promise<HistoryReport> {
   const { ground, faults, ended, repeat, log } = history;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 
-/** Connections to a server that have each got one response and are idle since. */
+/** Connections to a server that have each received one response and have been idle since. */
 export interface IdleConnections {
   /** Returns how many of them the server has closed. */
   lost(): number;
@@ -14,15 +14,17 @@ export interface IdleConnections {
 }
 
 /**
- * Connections opened at once. The backlog of a listening socket is 511; more would wait for a
- * retry.
+ * Number of connections opened concurrently. The backlog of a listening socket is 511, beyond which
+ * connections wait for a retry.
  */
 const WAVE = 250;
-/** A request that is answered without the database, so that only connections are measured. */
+/**
+ * A request that the server answers without the database, so that only connections are measured.
+ */
 const REQUEST = 'GET /livez HTTP/1.1\r\nHost: idle.test\r\n\r\n';
 /**
- * Source addresses. One has 28,000 ports on Linux, minus those that closed tests still hold, so
- * several are used. Elsewhere, 127.0.0.2 must be configured first.
+ * Source addresses. One has 28,000 ports on Linux, minus those that closed tests still hold, so the
+ * connections use several. On other systems, 127.0.0.2 must be configured first.
  */
 const ADDRESSES =
   process.platform === 'linux'
@@ -41,7 +43,7 @@ async function open(port: number, number: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(socket, 'connect');
   if (!(await ask(socket))) throw new Error('a connection was not answered with 200');
-  // Later errors are counted, so they must not fail the test.
+  // Counts later errors, so that they do not fail the test.
   return socket.on('error', () => {});
 }
 

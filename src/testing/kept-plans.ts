@@ -17,7 +17,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** A statement as executed with its connection's cached plan. */
+/** A statement as executed with the plan that its connection has cached. */
 export interface Reading {
   readonly statement: Executed;
   /** The indexes that were read, and tables that were scanned. */
@@ -35,7 +35,7 @@ export interface KeptPlans {
   close(): Promise<void>;
 }
 
-/** Error codes of a statement that cannot run again because it inserts existing rows. */
+/** Error codes of statements that cannot run again, because the rows that they insert exist. */
 const ALREADY_THERE = new Set(['23505', '23503', '23P01']);
 
 type Explain = (options: string, statement: Executed, index: number) => Promise<PlanNode>;

@@ -15,13 +15,13 @@ const GUARDED_TABLES = [
   ...['wallet_changes', 'risk_settings', 'risk_blocked_payers', 'spending_policy_defaults'],
 ];
 
-/** The guarded columns of tables that also record when something was last seen. */
+/** The guarded columns of tables whose other columns record when something was last seen. */
 const COLUMNS: Readonly<Record<string, string>> = {
   terminals: 'of label, name, status',
   api_keys: 'of name, scopes, ip_allowlist, expires_at, revoked_at',
 };
 
-/** Prefix of such a route's statements, so that a trigger recognizes them. */
+/** Prefix of the statements of a read-only route, by which the triggers recognize them. */
 const COMMENT = '/* moves nothing */ ';
 
 /** Statements that create the triggers, run once in the template of the tests' databases. */
@@ -49,7 +49,7 @@ function guardedSql<T extends Sql>(sql: T): T {
   return { ...sql, query };
 }
 
-/** Returns the same database, whose statements carry the comment of their route. */
+/** Returns the same database with the route's comment added to its statements. */
 export function guardedDatabase(db: Database): Database {
   return {
     ...guardedSql(db),
@@ -57,6 +57,6 @@ export function guardedDatabase(db: Database): Database {
   };
 }
 
-/** Watches a server's routes through `around`. Every server of the tests has it. */
+/** Watches a server's routes through `around`. Every test server uses it. */
 export const watchMoves: NonNullable<ServerOptions['around']> = ({ moves }, work) =>
   atRest.run(moves === 'nothing', work);

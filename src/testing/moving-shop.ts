@@ -21,7 +21,7 @@ export const SALE = 2_500_000;
 const MONEY = 100_000_000n;
 const WAIT_MS = 180_000;
 
-/** A network with one merchant and one payer, whose settlement contract is replaced by the next. */
+/** A network with one merchant and one payer, whose settlement contract moves to a new version. */
 export interface MovingShop {
   readonly chain: OutsideChain;
   readonly first: OutsideContract;
@@ -42,18 +42,18 @@ export interface MovingShop {
   settledAt(payment: string): Promise<string>;
   /** Refunds a payment. @returns the refund once it is no longer pending. */
   refund(payment: string | undefined): Promise<Body>;
-  /** Returns the available balance in atoms, as `GET /balance` says. */
+  /** Returns the available balance in atoms, from `GET /balance`. */
   available(): Promise<number>;
   usdcOf(address: Hex): Promise<bigint>;
-  /** Signs the payer up with the present contract. @returns the pass. */
+  /** Makes the payer approve the present contract. @returns the pass. */
   enrol(): Promise<string>;
   /** Adds the factor that going live requires to the merchant's owner. */
   addFactor(): Promise<void>;
-  /** Requests to go live, or to move. */
+  /** Requests to go live, or to move to the new contract. */
   askToGoLive(account?: string): Promise<void>;
-  /** Waits until the chain has confirmed it. */
+  /** Waits until the chain has confirmed that request. */
   untilLive(account?: string): Promise<void>;
-  /** Signs in a person of the network's staff. */
+  /** Signs in an operator of the network. */
   staff(): Promise<PersonClient>;
   close(): Promise<void>;
 }
@@ -120,7 +120,7 @@ export async function openMovingShop(chainId: number): Promise<MovingShop> {
   return shop;
 }
 
-/** Continues the session of `before` on another port, if it is still valid. */
+/** Continues the session of `before` on another port if it is still valid. */
 async function signIn(
   root: string,
   person: { readonly email: string; readonly password: string },

@@ -6,7 +6,7 @@ import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authoriz
 import type { Hex } from '#settlement/requests.ts';
 import { AMOUNT, type PayGround } from '#testing/pay-ground.ts';
 
-/** Enough for every test that does not test limits. */
+/** Limits high enough for every test that does not test limits. */
 export const WIDE_LIMITS = {
   per_payment: 100_000_000,
   per_card_per_day: 1_000_000_000,
@@ -33,7 +33,7 @@ export interface KeptSale {
   readonly accepted_at: string;
 }
 
-/** What a test may change about a sale before it is signed. */
+/** What a test may change in a sale before the wallet signs it. */
 export interface OfflineWish {
   readonly amount?: number;
   readonly value?: number;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Tx } from '#db/database.ts';
 
-/** Opens a transaction that stays open until the test lets it commit. */
+/** Opens a transaction that stays open until the test commits it. */
 export async function underWay(
   db: Database,
   work: (tx: Tx) => Promise<unknown>,

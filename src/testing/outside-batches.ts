@@ -5,7 +5,7 @@ import { heldAccount } from '#testing/held-key.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 const GAS_OF_ONE = 450_000n;
-/** Above the offers of the relayer's own transactions, so that these come first. */
+/** Higher than the relayer's fees, so that miners include these transactions first. */
 const HIGH_TIP = 5_000_000_000n;
 const FIRST_NUMBER = 5_000_000n;
 const FAR_FUTURE = 2 ** 40 - 1;

@@ -151,7 +151,8 @@ async function deployAt(
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
     CHAIN_TESTNET_CONFIRMATIONS: '1',
-    // Turns it off, because tests tap static passes and no payer can confirm, as in the sandbox.
+    // Turns the rule off, because tests tap static passes and no payer can confirm, as in the
+    // sandbox.
     STATIC_PASS_CONFIRM_FROM: 'off',
   };
   const deployedAtBlock = BigInt(blockNumber ?? 0);
@@ -177,7 +178,7 @@ export async function enrolBySignature(
     permit: await signed(ready.permit),
     policy: await signed(ready.policy),
   });
-  // The request waits for the chain for at most twenty seconds.
+  // The request waits at most twenty seconds for the chain.
   let { status } = asked.body;
   for (let left = 20; status === 'pending' && left > 0; left--) {
     status = (await me.get(`/approvals/${asked.body.id}`)).body.status;

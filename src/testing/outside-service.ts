@@ -96,9 +96,7 @@ async function addPayer(config: NetworkConfig): Promise<Hex> {
   return payer.address;
 }
 
-/**
- * Creates a wallet that another account has funded, so that it has never sent a transaction itself.
- */
+/** Creates a wallet that another account funds, so that it has never sent a transaction itself. */
 async function addWallet(config: NetworkConfig): Promise<PrivateKeyAccount> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const funder = privateKeyToAccount(generatePrivateKey());
@@ -154,7 +152,7 @@ async function refund(
   await send(config, operator, config.settlement, data);
 }
 
-/** Returns the proof of a payment by folding all events of the contract, without the service. */
+/** Builds the proof of a payment from all events of the contract, without the service. */
 async function proofOf(
   config: NetworkConfig,
   operator: PrivateKeyAccount,

@@ -39,7 +39,7 @@ export interface PayGround {
   mint(to: Hex, usdc: bigint): Promise<void>;
   blocklist(address: Hex): Promise<void>;
   changeRates(rates: FeeRates): Promise<void>;
-  /** Holds the next check before a payment until the function is called. */
+  /** Holds the next check before a payment until the returned function is called. */
   holdPreflight(): () => void;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ interface Said {
 }
 
 /**
- * Returns the status, and the response's error code, decline code or status, whichever says most.
+ * Returns the status with the most specific of the response's error code, decline code and status.
  */
 export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): string {
   const { error, status: state, last_payment_error: declined }: Said = body;
@@ -65,8 +65,8 @@ export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): strin
 }
 
 /**
- * @param options.isIdle nothing is settled until the test starts the world's relayer.
- * @param options.walletDeploymentGas gas a day for the deployment of wallets.
+ * @param options.isIdle settles nothing until the test starts the world's relayer.
+ * @param options.walletDeploymentGas gas per day for the deployment of wallets.
  */
 export async function startPayGround({
   isIdle = false,
@@ -159,7 +159,7 @@ function keepApplying({ wakeups, network }: RelayerWorld, store: TestStore): () 
   };
 }
 
-/** Returns functions that act on the chain as other parties. */
+/** Returns functions that act on the chain for other parties. */
 function chainActs({ network }: RelayerWorld) {
   const { admin, config, send } = network;
   const onToken = (functionName: 'mint' | 'setBlocked', args: readonly unknown[]) => {

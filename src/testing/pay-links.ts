@@ -53,7 +53,7 @@ export async function readLink(pay: Caller, token: string, from?: Hex): Promise<
   return answer.body as unknown as LinkBody;
 }
 
-/** Signs the terms that a wallet is shown. */
+/** Signs the terms that a wallet shows. */
 export function sign(
   account: Pick<PrivateKeyAccount, 'signTypedData'>,
   link: LinkBody,
@@ -67,14 +67,14 @@ interface LinkWallet {
   readonly from?: Hex;
 }
 
-/** Opens the link and signs. @returns the request that pays. */
+/** Opens the link and signs its terms. @returns the request that pays. */
 export async function signByLink(pay: Caller, token: string, wallet: LinkWallet) {
   const { account, from = account.address } = wallet;
   const signature = await sign(account, await readLink(pay, token, from));
   return () => pay.post(`/${token}/authorization`, { from, signature });
 }
 
-/** Opens the link, signs and pays. */
+/** Opens the link, signs its terms and pays. */
 export async function payByLink(pay: Caller, token: string, wallet: LinkWallet) {
   return (await signByLink(pay, token, wallet))();
 }
@@ -113,8 +113,8 @@ export async function addContractWallet(
 }
 
 /**
- * Delegates an account (EIP-7702) to a contract, or to a new one that confirms what `key` signs.
- * The account's own transactions would do the same.
+ * Delegates an account (EIP-7702) to a contract, or to a new one that accepts signatures of `key`.
+ * The account could do the same in a transaction.
  */
 export async function delegate(
   network: TestNetwork,

@@ -47,7 +47,7 @@ export interface ServerContext {
   readonly clock: FakeClock;
 }
 
-/** Logs internal errors, because no test here expects one. */
+/** Logs internal errors, because no test here expects any. */
 const FAULTS: Log = { ...silentLog, error: stderrLog().error };
 
 const ORIGIN = 'http://localhost:4242';
@@ -83,7 +83,7 @@ function contextOf(
 
 export interface PeopleServerOptions {
   readonly key?: Buffer;
-  /** The age from which a new factor counts. By default it counts at once, as in a sandbox. */
+  /** The minimum age of a new factor. By default it counts immediately, as in a sandbox. */
   readonly factorAgeMs?: number;
   /** Default: internal errors are logged. */
   readonly log?: Log;

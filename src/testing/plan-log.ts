@@ -19,7 +19,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_directory: FOLDER,
   log_rotation_size: '0',
   log_rotation_age: '0',
-  // Off, because statistics are collected when the test asks.
+  // Off, because the test itself collects statistics when it needs them.
   autovacuum: 'off',
 };
 

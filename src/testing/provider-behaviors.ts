@@ -9,12 +9,12 @@ type WholeAnswer =
   | { status: number; body: string; headers?: Record<string, string> }
   /** The connection is closed. */
   | 'cut'
-  /** The provider closes it after half of a response. */
+  /** The provider closes the connection after half of a response. */
   | 'half-closed'
   /** The provider never answers. */
   | 'silent';
 
-/** A provider's misbehavior in an exchange. Omitted parts happen as usual. */
+/** A provider's misbehavior in an exchange. Omitted fields leave that part unchanged. */
 export interface Behavior {
   /** Returns the milliseconds to wait before anything is passed on. */
   readonly delayMs?: () => number;
@@ -22,7 +22,7 @@ export interface Behavior {
   readonly whole?: (calls: readonly ProviderCall[]) => WholeAnswer | null;
   /** Returns the block of the node that gets the call. */
   readonly sees?: (call: ProviderCall, head: bigint) => bigint;
-  /** Broadcasts reach the chain this many blocks later. */
+  /** Delays broadcasts by this many blocks. */
   readonly holdsBlocks?: bigint;
   /** Returns true for calls that never reach the node. */
   readonly keeps?: (call: ProviderCall) => boolean;
@@ -89,7 +89,7 @@ function standingStill(forMs: number): Behavior {
   };
 }
 
-/** Returns the block this many below the head, but not before the first one. */
+/** Returns the block this many below the head, or the first block if there are fewer. */
 const behind = (head: bigint, blocks: number) => {
   const seen = head - BigInt(blocks);
   return seen < 0n ? 0n : seen;
@@ -97,7 +97,7 @@ const behind = (head: bigint, blocks: number) => {
 
 const READS = /^eth_(call|estimateGas|getTransactionCount|getBalance|feeHistory)$/;
 
-/** Misbehaving providers, by name. Each call creates one without memory of another test. */
+/** Misbehaving providers, by name. Each call creates one without state from another test. */
 export const BEHAVIORS = {
   'limits with -32029 and HTTP 200': () => refusing(-32_029, 'Too Many Requests'),
   'limits with -32007': () => refusing(-32_007, '15/second request limit reached'),
@@ -166,7 +166,7 @@ export const BEHAVIORS = {
   'says "nonce too low" to all': () => lying('nonce too low'),
   'says "underpriced" to all': () => lying('transaction underpriced'),
   'says "insufficient funds" to all': () => lying('insufficient funds for gas * price + value'),
-  // Last, because the address is unused for a minute afterwards.
+  // Last, because the relayer does not use the address for a minute afterwards.
   'has become one of another chain': () => ({
     answer: (call: ProviderCall, _: ProviderAnswer, head: bigint) => answerElsewhere(call, head),
   }),

@@ -10,7 +10,7 @@ import type { Behavior } from '#testing/provider-behaviors.ts';
 /** A third-party provider in front of the test's chain. */
 export interface ProviderProxy {
   readonly url: string;
-  /** Its misbehavior from now on; `null` for none. */
+  /** The current misbehavior; `null` for none. */
   behavior: Behavior | null;
   /** The number of calls that reached it, counting each of a batch. */
   calls: number;
@@ -25,7 +25,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
   const held: HeldBroadcast[] = [];
   const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
-    // Subscriptions are not offered, so only POST requests are answered.
+    // Answers only POST requests, because this provider offers no subscriptions.
     if (request.method !== 'POST') return void response.writeHead(405).end();
     const parsed: unknown = JSON.parse(await text(request));
     const isBatch = Array.isArray(parsed);

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
 
 /**
- * Runs our files as psql would, because a new machine has none: its variables are texts, and
- * `\gexec` executes a query's results.
+ * Runs our SQL files as psql would, because a new machine has no psql. Variables are texts, and
+ * `\\gexec` executes a query's results.
  */
 export async function runPsqlScript(
   client: Client,

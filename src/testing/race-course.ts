@@ -28,7 +28,7 @@ export interface RaceCourse {
    */
   nodeOf(index: number): TestStore;
   /**
-   * Checks that each intent is paid once or not at all, and that the sums match the (simulated)
+   * Checks that each intent is paid once or not at all, and that the sums match the simulated
    * chain.
    */
   checkMoney(): Promise<void>;
@@ -36,7 +36,7 @@ export interface RaceCourse {
   statusesOf(ids: readonly string[]): Promise<Map<string, number>>;
 }
 
-/** Runs `race(0)` … `race(count - 1)`, some at a time. */
+/** Runs `race(0)` … `race(count - 1)`, several concurrently. */
 export async function inParallel<T>(
   count: number,
   race: (index: number) => Promise<T>,

@@ -13,7 +13,7 @@ import type { TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** A proxy in front of the test's chain that a test can make misbehave. */
+/** A proxy in front of the test's chain that a test makes misbehave. */
 interface OddNode {
   readonly url: string;
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ interface OddWorldOptions {
   readonly database?: TestDatabase;
 }
 
-/** A world that reaches its chain through these nodes only. They stop with it. */
+/** A world whose relayer reaches its chain only through these nodes, which stop with the world. */
 export interface OddWorld<Node> extends RelayerWorld {
   readonly nodes: readonly Node[];
 }
@@ -80,7 +80,7 @@ interface Sale {
 
 /**
  * Waits until the sale is settled.
- * @returns the id of its payment, which is in the ledger by then.
+ * @returns the id of its payment, which the ledger contains by then.
  */
 export async function settleSale(
   world: RelayerWorld,
@@ -141,7 +141,7 @@ export async function haveOutcomes(world: RelayerWorld, ids: readonly string[]):
   return outcomes.every((outcome) => outcome !== null);
 }
 
-/** Applies results as the payments domain does. */
+/** Applies relayer results as the payments domain does. */
 export async function applyOutcomes({ database }: RelayerWorld): Promise<void> {
   await database.db.transaction(async (tx) => {
     const outcomes = await takeOutcomes(tx, 'payment', 10);
@@ -150,7 +150,7 @@ export async function applyOutcomes({ database }: RelayerWorld): Promise<void> {
   });
 }
 
-/** A busy machine mines faster than a relayer there follows, so the time counts, too. */
+/** Minimum time to wait, because a busy machine may mine faster than its relayer follows. */
 const LEAST_MS = 20_000;
 
 /**
@@ -189,8 +189,8 @@ export async function switchContract(network: TestNetwork, name: Switch): Promis
 
 /**
  * Pauses or resumes like {@link switchContract}, but leaves the transaction in the pool. The node
- * orders a block by fees, so a pause can precede the relayer's transaction in a block, and its end
- * follow it.
+ * orders a block by fees, so a block can hold the pause before the relayer's transaction, and the
+ * resumption after it.
  */
 export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint): Promise<void> {
   const { config, rpc, chain } = network;

@@ -9,11 +9,12 @@ interface Watched {
 
 const WAIT_MS = 15_000;
 /**
- * Requests to wait for: one may already be in progress, and the answer to the next must be handled.
+ * Requests to wait for: the first may already be in progress, and only the second shows that its
+ * answer was handled.
  */
 const TURNS = 2;
 
-/** Resolves after this many more of these calls. */
+/** Resolves after this many further calls. */
 function callsLater(
   { watchers }: Watched,
   isMeant: (call: ProviderCall) => boolean,
@@ -35,8 +36,8 @@ function callsLater(
 }
 
 /**
- * Resolves when a loop of the relayer has sent this request and handled the answer, because it
- * sends the next one only then. Anything that has not happened by then does not follow from the
+ * Resolves when a loop of the relayer has sent this request and handled the answer, because only
+ * then does it send the next one. By then, the relayer has done everything that follows from the
  * chain's state.
  */
 export function turnsLater(node: Watched, asks: (call: ProviderCall) => boolean): Promise<void> {
@@ -44,9 +45,9 @@ export function turnsLater(node: Watched, asks: (call: ProviderCall) => boolean)
 }
 
 /**
- * Resolves when the relayer has handled the chain's current head. There must be one relayer only,
- * and it must not be preparing a refund, a withdrawal or similar, because its request for the
- * newest block would count as a poll of the head.
+ * Resolves when the relayer has handled the chain's current head. Requires a single relayer that is
+ * not preparing a refund, a withdrawal or similar, because its request for the newest block would
+ * count as a poll of the head.
  */
 export function headFollowed(node: Watched): Promise<void> {
   return turnsLater(

@@ -41,8 +41,8 @@ export interface RelayerWorld {
   /** Starts a relayer with the keys of the network, or only with these. */
   startRelayer(keys?: Partial<Keys>): Relayer;
   /**
-   * Starts a relayer in a separate process, which the test kills; it exits at the failpoint, if one
-   * is named.
+   * Starts a relayer in a separate process, which the test kills. If a failpoint is named, the
+   * process exits there.
    */
   spawnRelayer(failpoint?: Failpoint, keys?: Partial<Keys>): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;
@@ -83,11 +83,11 @@ interface RelayerProcess {
   readonly ended: Promise<unknown>;
 }
 
-/** Lease duration, short, so that taking over from a killed worker is quick. */
+/** Lease duration, short so that another worker takes over quickly from a killed one. */
 export const TEST_LEASE_MS = 600;
 const WAIT_MS = 15_000;
 const LOOK_MS = 10;
-/** Tables in an order that foreign keys allow. */
+/** Tables to empty, in an order that foreign keys allow. */
 const CHAIN_TABLES = [
   'chain_alarms',
   'chain_payments',
@@ -201,7 +201,8 @@ function ownNumber(kind: string) {
 }
 
 /**
- * Returns a function that numbers payments. Like an intent, each keeps its number for all its jobs.
+ * Returns a function that numbers payments. All jobs of a payment share its number, like those of
+ * an intent.
  */
 function numberer(database: TestDatabase, livemode: boolean) {
   const numbers = createSettlementNumbers(database.db);
@@ -217,7 +218,7 @@ function numberer(database: TestDatabase, livemode: boolean) {
 }
 
 /**
- * Empties the tables of a database that has known another chain, which is cheaper than a new
+ * Empties the tables of a database that was used with another chain, which is cheaper than a new
  * database.
  */
 async function emptyChainTables(database: TestDatabase): Promise<TestDatabase> {

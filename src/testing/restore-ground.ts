@@ -33,7 +33,7 @@ export interface CreateOptions {
   /** The terminal's key. Default: one per order. */
   readonly key?: string;
   readonly amount?: number;
-  /** Members of the body, such as a price in another currency instead of the amount. */
+  /** Fields of the request body, such as a price in another currency instead of the amount. */
   readonly sale?: object;
 }
 
@@ -46,7 +46,7 @@ export interface RestoreGround {
   readonly nodes: ChaosProcess[];
   node(place: number): { readonly merchant: Caller; readonly terminal: Caller };
   create(place: number, order: string, options?: CreateOptions): Promise<Reply>;
-  /** Taps with the pass `ok`, unless another is named. */
+  /** Taps the pass `ok`, or the named one. */
   tap(place: number, intent: unknown, key: string, pass?: 'ok' | 'ok_2'): Promise<Reply>;
   /** Taps once, whatever the answer. */
   tapOnce(place: number, intent: unknown, key: string): Promise<Reply>;
@@ -63,7 +63,7 @@ export interface RestoreGround {
 }
 
 /**
- * Repeats the request until there is a final answer, because a node may be down, starting, or
+ * Repeats the request until there is a final answer, because a node may be down or starting, or may
  * answer 503.
  */
 export async function persist(ask: () => Promise<Reply>): Promise<Reply> {
@@ -133,8 +133,9 @@ function watching(ground: ChaosGround, db: Database) {
 }
 
 /**
- * Opens the ground. Each chain's node is reached through one address, which can misbehave like a
- * provider. `env`: extra settings of every process. `delays`: the contracts' delays.
+ * Opens two API nodes and the workers. Each chain's node is reached through one address, which can
+ * misbehave like a provider. `env`: extra settings of every process. `delays`: the contracts'
+ * delays.
  */
 export async function openRestoreGround(
   workers = 1,

@@ -7,7 +7,9 @@ import type { QuickNetwork } from '#testing/model-network.ts';
 import { TEST_CHAIN_ID } from '#testing/test-network.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** Makes every kind of sale, with its refunds and lists, over HTTP, as in a shop's day. */
+/**
+ * A shop that makes every kind of sale over HTTP, with refunds and lists, as in a day's business.
+ */
 export interface Shop {
   /** Sells, refunds and lists once. */
   round(): Promise<void>;
@@ -20,7 +22,7 @@ interface Parties {
   readonly mode: QuickNetwork['sandbox']['test'];
 }
 
-/** Time for loops to finish the work of a round. */
+/** Time in which background loops finish the work of a round. */
 const REST_MS = 2_000;
 
 async function ask(reply: Promise<Reply>, status = 200): Promise<Body> {
@@ -56,7 +58,7 @@ const credential = (value: string | undefined) => ({ credential: { type: 'nfc_id
 
 async function sell(parties: Parties, key: string) {
   const { merchant, till, mode } = parties;
-  // The default of `tax_inclusive` is a setting of the account, which each create reads.
+  // Omits `tax_inclusive`, so that each create reads its default from the settings of the account.
   const line_items = [{ name: 'Flat white', quantity: 1, unit_amount: 2_000_000, tax_rate: 700 }];
   const order = { amount: 2_000_000, terminal: mode.terminal, order_id: key, line_items };
   const intent = idOf(await ask(merchant.post('/payment_intents', order, key), 201));

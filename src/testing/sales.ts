@@ -9,7 +9,7 @@ export interface SalesOptions {
   /** The merchant, whose pass `ok` pays. */
   readonly shop: Pick<SandboxFile['test'], 'secret_key' | 'device_key' | 'terminal' | 'passes'>;
   readonly clients: number;
-  /** Clients that create intents without paying, ten a second each; default 0. */
+  /** Number of clients that create intents without paying, ten a second each; default 0. */
   readonly writers?: number;
   /** Milliseconds between two sales of a client; default 0. */
   readonly pauseMs?: number;
@@ -36,17 +36,16 @@ export interface Sales {
   readonly failures: readonly string[];
   /** Returns when the newest write succeeded, by `performance.now()`. */
   lastWriteAt(): number;
-  /** Resolves once every sale that was begun has ended. */
+  /** Resolves once every started sale has ended. */
   stop(): Promise<void>;
 }
 
-/** Time limit, above the 30 s in which every request is answered. */
+/** Time limit of a request, above the 30 s in which the service answers every request. */
 const ANSWER_MS = 35_000;
 const REPEAT_PAUSE_MS = 100;
 const WRITE_PAUSE_MS = 100;
 /**
- * The time for which a request is repeated: longer than any simulated outage, including alert and
- * restart.
+ * How long a request is repeated: longer than any simulated outage, including alert and restart.
  */
 const REPEAT_MS = 360_000;
 
@@ -157,7 +156,7 @@ interface Booked {
 }
 
 /**
- * Compares what was reported to the shop with the books.
+ * Compares the answers that the shop got with the books.
  * @returns contradictions: acknowledged sales that are lost or doubled.
  */
 export async function compareSales(db: Sql, { sales }: Pick<Sales, 'sales'>): Promise<string[]> {

@@ -26,7 +26,7 @@ export interface ScriptedNode {
   /** Headers of the newest request. */
   headers: IncomingHttpHeaders;
   reply: (call: ScriptedCall) => ScriptedReply;
-  /** `null` for the id of its own chain. */
+  /** The script for `eth_chainId`; `null` answers with its own chain's id. */
   chainId: (() => ScriptedReply) | null;
   stop(): void;
 }

@@ -11,7 +11,7 @@ import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
  */
 export const SANDBOX_SETTING = 'TAPLINE_TEST_SANDBOX';
 
-/** Time limit of a start. Alongside the first tests of a run one has taken half a minute. */
+/** Time limit of a start. Alongside the first tests of a run, a start has taken half a minute. */
 const START_MS = 180_000;
 
 export interface SharedSandbox {
@@ -21,8 +21,8 @@ export interface SharedSandbox {
 }
 
 /**
- * Starts a real network as `npm start` runs it, on a database of the run's cluster: creating and
- * migrating a cluster takes half of a start. Tests that share it create their own terminals.
+ * Starts a real network as `npm start` does, on a database of the run's cluster, because creating
+ * and migrating a cluster takes half of a start. Tests that share it create their own terminals.
  */
 export async function startSharedSandbox(
   env: Readonly<Record<string, string>> = {},
@@ -44,7 +44,7 @@ export async function startSharedSandbox(
   };
 }
 
-/** Opens the run's sandbox, or a new one if a file is run by itself. */
+/** Opens the run's sandbox, or a new one if a test file is run alone. */
 export async function openSharedSandbox(): Promise<SharedSandbox> {
   const file = process.env[SANDBOX_SETTING];
   if (file === undefined) return startSharedSandbox();

@@ -12,7 +12,7 @@ export const TERMS = {
 
 interface Signer {
   readonly account: PrivateKeyAccount;
-  /** The wallet, if it is a contract that has the account's key. */
+  /** The contract wallet that the account's key controls, if any. */
   readonly wallet?: Hex;
   readonly nonce: number;
 }

@@ -17,7 +17,7 @@ export interface SignedTransfer {
   readonly signature: Hex;
 }
 
-/** Signs as a wallet whose USDC the operator sends. `now` is the chain's time, in seconds. */
+/** Signs for a wallet whose USDC the operator sends. `now` is the chain's time, in seconds. */
 export async function signTransfer(
   config: NetworkConfig,
   account: PrivateKeyAccount,

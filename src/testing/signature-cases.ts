@@ -13,10 +13,10 @@ import { FACTORIES } from '#testing/undeployed-wallets.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
 /**
- * The verdict about a payment's signature for each code that an account can have and each form of a
- * signature. The server (`verify-signature.ts`) and the package `tapline-x402` (`wallets.ts`),
- * which cannot import from it, must agree with this table. The contract wallets of tests look at
- * the first 65 bytes, and accept both values of s.
+ * The verdict about a payment's signature, for each code that an account can have and each form of
+ * a signature. The server (`verify-signature.ts`) and the package `tapline-x402` (`wallets.ts`),
+ * which cannot import from it, must agree with this table. The contract wallets of these tests
+ * check the first 65 bytes, and accept both values of s.
  */
 
 /**
@@ -29,10 +29,10 @@ const CODES = ['none', 'wallet', 'delegated', 'mute', 'undeployed'] as const;
 type Code = (typeof CODES)[number];
 
 /**
- * Signatures are by the account's or the wallet's own key, unless named otherwise. `small_v`: 0 or
- * 1 instead of 27 or 28. `high_s`: the second form of the same signature. `long`: with a byte more.
- * `listed`, `unlisted`: wrapped with the call of such a factory (ERC-6492). `badly_wrapped`: with
- * the mark of such a wrapper, and without its content.
+ * The account's or the wallet's own key signs, unless named otherwise. `small_v`: 0 or 1 instead of
+ * 27 or 28. `high_s`: the second form of the same signature. `long`: with an extra byte. `listed`,
+ * `unlisted`: wrapped with the deployment call of such a factory (ERC-6492). `badly_wrapped`: with
+ * the suffix of such a wrapper, but without its content.
  */
 const FORMS = [
   ...(['own', 'device', 'stranger', 'small_v', 'high_s', 'long', 'empty'] as const),

@@ -12,14 +12,14 @@ export interface SmallDisk {
   unmount(): Promise<void>;
 }
 
-/** Attempts to fill it, because it may be written to between reading its use and the change. */
+/** Attempts to fill it, because a write may come between reading its use and resizing it. */
 const FILL_TRIES = 20;
 
 function mount(...args: readonly string[]): boolean {
   return spawnSync('/bin/mount', args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Shrinks the disk to what it holds, which takes no memory, unlike a file that fills it. */
+/** Shrinks the disk to its used size, which takes no memory, unlike filling it with a file. */
 async function shrink(folder: string): Promise<void> {
   for (let tries = 0; tries < FILL_TRIES; tries++) {
     const { blocks, bfree, bsize } = await statfs(folder);

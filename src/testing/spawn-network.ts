@@ -26,7 +26,7 @@ export interface SpawnOptions {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** True to start it as its operator does: signals go to npm, which passes them on. */
+  /** True to start it through npm, as its operator does; npm forwards signals. */
   readonly throughNpm?: boolean;
   /** The folder of the release; default: this one. */
   readonly root?: string;
@@ -61,7 +61,7 @@ function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), ...extra };
 }
 
-/** Starts the process without waiting for it to be ready: for starts that must fail. */
+/** Starts the process without waiting until it is ready: for starts that must fail. */
 export function spawnMain(options: SpawnOptions): { child: ChildProcess; logs(): string } {
   const root = options.root ?? ROOT;
   const program =
@@ -97,7 +97,7 @@ async function readSandbox(dataDir: string): Promise<SandboxFile | null> {
   }
 }
 
-/** Starts a network and waits until its sandbox.json is there. */
+/** Starts a network and waits for its sandbox.json. */
 export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwork> {
   await rm(path.join(options.dataDir, 'sandbox.json'), { force: true });
   const { child, logs } = spawnMain(options);
@@ -127,7 +127,7 @@ export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwor
   };
 }
 
-/** Returns the words of the start script of the release in that folder. */
+/** Returns the words of that release's start script. */
 function startWords(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;

@@ -7,8 +7,8 @@ import type {
   Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
 
-// Observations of running relayers and their effects, recorded in runs with faults by
-// `test/faults/record-steps.ts` and replayed by a test.
+// Observations of running relayers and their effects. `test/faults/record-steps.ts` records them in
+// runs with faults, and a test replays them.
 
 /** A step that a relayer has taken. */
 export interface TakenStep {
@@ -26,7 +26,7 @@ interface Entry {
   readonly effects: Step['effects'];
 }
 
-/** All observations of one process about a transaction, from its rows on. */
+/** All observations of one process about a transaction, from reading its rows on. */
 export interface History {
   readonly start: Transaction;
   readonly entries: readonly Entry[];
@@ -41,7 +41,8 @@ export function recordSteps(write: (line: string) => void): () => void {
     const { before, observation, now, after } = message as TakenStep;
     const { transaction, effects } = after;
     const { id } = before;
-    // Stores the state that was read from the rows, if it is not the result of the previous step.
+    // Stores the state if it was read from the rows, so that it is not the result of the previous
+    // step.
     const start = newest.get(id) === before ? {} : { start: before };
     newest.set(id, transaction);
     const line: Line = { id, ...start, observation, now, phase: transaction.phase, effects };
@@ -81,7 +82,7 @@ export function replay({ start, entries }: History, by: typeof step = step): str
   });
 }
 
-/** Fields without a meaning for a step, which would fill the files. */
+/** Fields that do not matter to a step and would fill the files. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['input', 'raw', 'logs', 'payload', 'second', 'transactions'],
 ]);

@@ -103,7 +103,10 @@ export async function addPayment(
   return payment;
 }
 
-/** Simulates relayer and contract: completes every waiting refund. @returns how many there were. */
+/**
+ * Simulates relayer and contract: completes every pending refund.
+ * @returns how many there were.
+ */
 export async function playRefunds(
   store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>,
   failure?: FailureReason,
@@ -123,7 +126,7 @@ export async function playRefunds(
   return rows.length;
 }
 
-/** Returns the types of the merchant's events in order, or of one object's. */
+/** Returns the types of the merchant's events in order, or only of one object's events. */
 export async function eventTypes(
   store: Pick<TestStore, 'db' | 'merchant'>,
   objectId: string | null = null,

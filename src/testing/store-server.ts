@@ -18,7 +18,7 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import { startBareServer } from '#testing/http-kit.ts';
 import type { TestStore } from '#testing/store.ts';
 
-/** A store's APIs over HTTP; the store's preflight simulates the chain. */
+/** A store's APIs over HTTP. The store's preflight simulates the chain. */
 export interface StoreServer {
   readonly url: string;
   /**
@@ -48,13 +48,13 @@ export interface StoreServerOptions {
   readonly timeLimitMs?: number;
 }
 
-/** Chain ids of the test networks without a chain. */
+/** Chain ids of test networks that have no chain. */
 const CHAIN_IDS = [
   { chainId: 31_337, livemode: false },
   { chainId: 31_338, livemode: true },
 ];
 
-/** Returns the context of a process with every surface, as the store's options say. */
+/** Returns the context of a process with every surface, according to the options. */
 function contextOf(store: TestStore, options: StoreServerOptions): ApiContext {
   const { db, wakeups, clock, idKey } = store;
   const { chains = [], passFiles, push = null, webUrl } = options;

@@ -63,7 +63,9 @@ export interface TestStore {
   readonly merchant: MerchantAccount;
   readonly terminalId: string;
   readonly deviceKey: string;
-  /** The store's process. A copy of it is another process, with batches of its own. */
+  /**
+   * The context of the store's process. A copy of it acts as another process with its own batches.
+   */
   readonly ctx: ApiContext;
   readonly readiness: Readiness;
   readonly settleWithinS: number;
@@ -87,7 +89,7 @@ export interface StoreOptions {
 
 let merchantNumbers = 0n;
 
-/** Adds an account in good standing: verified, live on its network. */
+/** Adds an account in good standing: verified and live on its network. */
 export async function addMerchant(
   db: TestDatabase['db'],
   options: { readonly livemode?: boolean; readonly now: Date; readonly merchantNumber?: bigint },
@@ -239,7 +241,7 @@ export async function addPayer(
 
 let keys = 0;
 
-/** The place of a sale: a merchant and one of its terminals. */
+/** Where a sale is made: a merchant and one of its terminals. */
 export type Counter = Pick<TestStore, 'merchant' | 'terminalId'>;
 
 /** Returns a request with a new Idempotency-Key, unless one is given. */
@@ -264,13 +266,13 @@ export interface IntentOptions {
 
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
-/** Returns a function that creates intents as a process of its own does. */
+/** Returns a function that creates intents as a separate process would. */
 export function intentCreator({ ctx }: Pick<TestStore, 'ctx'>): CreateIntent {
   const own = { ...ctx };
   return (request) => createIntent(own, request);
 }
 
-/** Returns a function that creates open intents by group commit; its callers share batches. */
+/** Returns a function that creates open intents by group commit; concurrent calls share batches. */
 export function intentMaker(store: Pick<TestStore, 'clock' | 'ctx'>) {
   const create = intentCreator(store);
   return async (counter: Counter, options: IntentOptions = {}): Promise<string> => {
@@ -324,7 +326,7 @@ export function bodyOf(answer: Answer | Refusal): IntentBody {
   return JSON.parse(answer.body);
 }
 
-/** Returns the `status`, `decline_code` or error code of a response, whichever says most. */
+/** Returns the most specific of a response's `status`, `decline_code` and error code. */
 export function summaryOf(answer: Answer | Refusal): string {
   if (isRefusal(answer)) return answer.code;
   const body = JSON.parse(answer.body);
@@ -341,7 +343,9 @@ export interface Payment {
   readonly tip?: number;
   readonly key?: string;
   readonly now?: Date;
-  /** True if the client disconnects at once. The work continues, as after a crash of the client. */
+  /**
+   * True if the client disconnects immediately. The work continues, as after a crash of the client.
+   */
   readonly hangUp?: boolean;
 }
 
@@ -369,8 +373,9 @@ export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusa
 type Chainlike = Pick<TestStore, 'db' | 'clock' | 'wakeups'>;
 
 /**
- * Simulates relayer and contract: answers every waiting payment job, with success or with
- * `failure`, and applies the results. @returns how many there were.
+ * Simulates relayer and contract: gives every pending payment job a result, success or `failure`,
+ * and applies the results.
+ * @returns how many there were.
  */
 export async function playChain(
   store: Chainlike,
@@ -410,7 +415,7 @@ export async function playChain(
   return rows.length;
 }
 
-/** Keeps simulating the chain until stopped, woken like the relayer. */
+/** Keeps simulating the chain until stopped. New jobs wake it, as they wake the relayer. */
 export function keepSettling(store: Chainlike): { stop(): Promise<void> } {
   const loop = startLoop({
     name: 'played chain',

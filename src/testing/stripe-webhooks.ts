@@ -5,8 +5,8 @@ const TOLERANCE_S = 300;
 
 /**
  * Verifies `t=…,v1=…` as Stripe documents it for receivers without a library, and shares no code
- * with the signer. (`bench/clients` runs Stripe's library, which has 23 MB, on the same.)
- * @throws Error if no signature matches the body, or if the time is too old.
+ * with the signer. (`bench/clients` runs Stripe's own library of 23 MB on the same messages.)
+ * @throws Error if no signature matches the body, or if the time is too old
  */
 export function constructEvent(
   body: string | Buffer,

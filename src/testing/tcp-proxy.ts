@@ -30,7 +30,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
     const passage = proxy.onClientBytes(bytes.toString('latin1'));
     if (passage === 'cut') return cut();
     server.write(bytes);
-    // The server has done its work when it answers, but the answer is lost.
+    // The server has done the work by the time it answers, but the answer is lost.
     answersAreLost ||= passage === 'pass_and_cut';
     release();
   });

@@ -33,7 +33,7 @@ const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
 const MAX_CEILING = 2 ** 24 - 1;
 const GAS_LIMIT = 16_000_000n;
 const GAS_PRICE = 10_000_000_000n;
-/** Expiry of policies: none of a test expires. */
+/** Expiry of policies, so far away that none expires during a test. */
 const FAR_FUTURE = 4_000_000_000;
 
 /** A new chain with the contracts deployed, and blocks only on demand. */
@@ -124,7 +124,7 @@ export async function startTestNetwork(
     settlement: getContractAddress({ from: roles.admin.address, nonce: 1n }),
     relayerKeys: roles.relayerKeys,
     registrarKey: roles.registrarKey,
-    // Any block time is allowed: tests mine on demand, so time-outs count blocks only.
+    // Allows any block time: tests mine on demand, so time-outs count only blocks.
     minBlockMs: 1,
     headPollMs: 10,
     idleHeadMs: 250,
@@ -155,7 +155,7 @@ export async function startTestNetwork(
 
 type Sender = ReturnType<typeof createSender>;
 
-/** Creates a function that signs, sends and mines, with the pool's own nonces. */
+/** Creates a function that signs, sends and mines, with the next nonce of the pool. */
 function createSender(rpc: Rpc) {
   const mine = async (blocks = 1) => {
     for (let i = 0; i < blocks; i++) await rpc.call('evm_mine', []);
@@ -229,7 +229,10 @@ function deploymentOf(config: NetworkConfig, wanted: Wanted): Hex {
   return encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
 }
 
-/** A test that would wait forever says why it fails, long before the runner ends its file. */
+/**
+ * Time limit, so that a test that would wait forever fails with its reason, long before the runner
+ * ends its file.
+ */
 const PENDING_WAIT_MS = 60_000;
 
 interface Parts {

@@ -31,7 +31,8 @@ async function isStopped(world: RelayerWorld): Promise<boolean> {
 
 /**
  * Runs the theft.
- * @returns how many blocks passed from the first theft until it was stopped; `null` if it was not.
+ * @returns the number of blocks from the first theft until the watchtower stopped it; `null` if it
+ * did not.
  */
 export async function watchTheft(
   { world, chains, watchKey, pauseFrom, rounds }: Theft,
@@ -45,8 +46,8 @@ export async function watchTheft(
   const first = (await chains[0].newest()).number;
   memory.nextBlock = first;
   for (let round = 0; round < rounds; round++) {
-    // Refusals are ignored: once paused, the contract refuses later thefts, but the block must
-    // still be mined.
+    // Ignores refusals: once paused, the contract refuses later thefts, but the block must still be
+    // mined.
     await act().catch(async (refused: unknown) => {
       if (round === 0) throw refused;
       await world.network.mine();

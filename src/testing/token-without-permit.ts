@@ -27,7 +27,7 @@ async function replaceCode(
   return async () => void (await rpc.call('anvil_setCode', [logic, code]));
 }
 
-/** Disables these functions: replaces their selectors in the dispatcher (PUSH4 selector, EQ). */
+/** Disables these functions by replacing their selectors in the dispatcher (PUSH4 selector, EQ). */
 function without(code: string, names: readonly string[]): string {
   return names
     .map((name) => toFunctionSelector(name).slice(2))

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 const TOOLS = path.join(import.meta.dirname, '../../test/tools');
 
 /**
- * A third-party program that one or two tests need. It is too large to be a dependency of the
- * service, or needs another version of one. Each has a folder here; all share one lockfile.
+ * A third-party program that one or two tests need, and that is too large to be a dependency of the
+ * service, or needs another version of one. Each has its own folder here; all share one lockfile.
  */
 export interface Tool {
   /** Its folder, with its files from test/tools. */
@@ -17,7 +17,7 @@ export interface Tool {
   installed(name: string): string;
 }
 
-// Install scripts are not needed, and peers are listed explicitly.
+// Skips install scripts, which no tool needs, and peers, because they are listed explicitly.
 const FLAGS = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
 
 /** Installs only this tool, below `folder`. */

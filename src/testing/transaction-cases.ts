@@ -12,7 +12,7 @@ import type {
 import type { Hex } from '#settlement/requests.ts';
 
 // Transactions in every phase and observations of every kind, for the table of the relayer's states
-// and for sequences.
+// and for random sequences.
 
 /** Lists all kinds; the compiler checks that the list is complete. */
 const all = <Kind extends string>(kinds: Readonly<Record<Kind, true>>) =>
@@ -133,7 +133,7 @@ const RULE = { from: 0n, waitsFor: 'time', ms: 5_000 } as const;
 const SENT = { sentAtBlock: 8n, seenAtBlock: 8n, early: null };
 const NEW = { wanted: null, overdue: 0, query: 'if_listed' } as const;
 
-/** Situations. Each represents its phase, and the variants within it. */
+/** Situations. Each stands for its phase and the variants within it. */
 export const SITUATIONS = {
   unsigned: {
     ...FACTS,
@@ -295,7 +295,8 @@ export const CASES = {
 export type CaseName = keyof typeof CASES;
 
 /**
- * Returns the pairs for which two steps differ. The table of all pairs has the right one's results.
+ * Returns the pairs for which two steps differ. The table of all pairs has the results of the right
+ * step.
  */
 export function differsFrom(right: typeof step, other: typeof step): string[] {
   const situations = Object.entries<Transaction>(SITUATIONS).filter(([name]) => name !== 'done');

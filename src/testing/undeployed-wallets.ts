@@ -5,9 +5,11 @@ import { keyWalletCode } from '#testing/pay-links.ts';
 import type { TestNetwork } from '#testing/test-network.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
-/** Deploys what it is called with (CREATE2, salt 0). */
+/** A factory's code that deploys its call data (CREATE2, salt 0). */
 const HONEST: Hex = '0x365f5f375f365f5ff500';
-/** The same where nobody pays for gas; in a transaction it reverts. */
+/**
+ * Such code that deploys only where gas is free, as in a simulation, and reverts in a transaction.
+ */
 const HOSTILE: Hex = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
 
 export const FACTORIES = {
@@ -16,7 +18,7 @@ export const FACTORIES = {
   unlisted: numberToHex(0xfac70003n, { size: 20 }),
 } as const;
 
-/** The settings of a network whose operator lists two of them. */
+/** Returns the settings of a network whose operator lists the honest and the hostile factory. */
 export function listing() {
   return { walletFactories: [FACTORIES.honest, FACTORIES.hostile] };
 }
@@ -37,14 +39,17 @@ interface Deployable {
 
 /** A wallet that its factory has not deployed yet. */
 export interface FactoryWallet extends Deployable {
-  /** Signs for it: as its key, wrapped with the call that deploys it (ERC-6492). */
+  /**
+   * Signs as the wallet's key, and wraps the signature with the call that deploys the wallet
+   * (ERC-6492).
+   */
   readonly account: PrivateKeyAccount;
 }
 
 interface Made {
   readonly factory?: Hex;
   readonly manner?: 'honest' | 'two_faced';
-  /** Bytes behind each of the key's signatures, which the wallet ignores. */
+  /** Bytes appended to each signature, which the wallet ignores. */
   readonly tail?: Hex;
 }
 
@@ -73,7 +78,7 @@ export function wrapping(
   return { ...key, address: from, signTypedData, signMessage };
 }
 
-/** Returns the states of the deployments of all wallets or of one, in the order of requests. */
+/** Returns the states of the deployments of all wallets, or of one, in the order of requests. */
 export async function deploymentsIn(sql: Sql, wallet?: Hex): Promise<string[]> {
   const rows = await sql.query<{ status: string }>(
     `select status from chain_requests

@@ -3,7 +3,10 @@ import { createSiweMessage } from 'viem/siwe';
 import type { Hex } from '#settlement/requests.ts';
 import { caller } from '#testing/api-client.ts';
 
-/** The message of a wallet's sign-in. A test changes the fields whose values must be refused. */
+/**
+ * The message of a wallet's sign-in. A test changes a field to a value that the service must
+ * refuse.
+ */
 export interface SignInMessage {
   readonly chainId: number;
   readonly domain: string;
@@ -34,9 +37,9 @@ export function messageOf(
 interface SignInOptions {
   readonly chainId?: number;
   readonly now?: Date;
-  /** The service's URL; default: where the request is sent. */
+  /** The service's URL; default: the URL that the request is sent to. */
   readonly publicUrl?: string;
-  /** The wallet that signs in, if it is a contract that has this account's key. */
+  /** The wallet that signs in, if it is a contract wallet that this account's key controls. */
   readonly from?: Hex;
 }
 

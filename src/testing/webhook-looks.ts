@@ -6,10 +6,9 @@ import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 import type { WebhookWorker } from '#webhooks/worker.ts';
 
 /**
- * Resolves when the worker has completed what was in flight, has polled for everything that is due,
- * and has completed what it found. A request that has not arrived by then does not come. It waits
- * for a delivery to another endpoint, because the poll that finds it covers all endpoints, and one
- * that this worker does not hold is claimed with it.
+ * Resolves when the worker has finished its deliveries in flight, has polled for due ones, and has
+ * finished those, too. A request that has not arrived by then never will. It waits for a delivery
+ * to another endpoint, because the poll that finds that one covers all endpoints.
  */
 export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): Promise<void> {
   const idle = () => eventually('nothing in flight', async () => worker.stats().inFlight === 0);
@@ -25,8 +24,8 @@ export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): 
 }
 
 /**
- * Resolves when the endpoint can be claimed again: a worker that pauses an endpoint first releases
- * its lease.
+ * Resolves when a worker can claim the endpoint again, because a worker that pauses an endpoint
+ * releases its lease first.
  */
 export function leaseGivenBack(bench: WebhookBench, endpointId: string): Promise<true> {
   const leased =

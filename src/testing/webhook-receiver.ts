@@ -19,7 +19,7 @@ export interface TestReceiver {
   readonly received: readonly Received[];
   /** Returns the number of connections accepted so far. */
   connections(): number;
-  /** Sets the responses to the next requests; at first: 200 and `ok`. */
+  /** Sets the responses to the next requests. Default: 200 with `ok`. */
   answer(answerer: Answerer): void;
   /** Returns the first `count` requests, once they have arrived. @throws after the time limit. */
   waitFor(count: number, limitMs?: number): Promise<readonly Received[]>;
@@ -35,7 +35,7 @@ async function readBody(request: http.IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Starts a merchant's server, which keeps what it receives and answers as the test says. */
+/** Starts a merchant's server, which stores the requests and answers as the test sets it. */
 export async function startReceiver(
   host = '127.0.0.1',
   create: (listener: http.RequestListener) => http.Server = (listener) =>

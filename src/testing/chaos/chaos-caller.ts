@@ -47,8 +47,8 @@ function isOpen(answer: ChaosAnswer): boolean {
 }
 
 /**
- * True for answers that bind their key: all except those to validation, permissions and open
- * requests.
+ * True if the service stores the answer under its key: not for refused validation or permissions,
+ * or while a request with the key still runs.
  */
 function holdsKey(answer: ChaosAnswer): boolean {
   return answer.status < 300 || answer.status === 404 || answer.status === 409;
@@ -62,7 +62,7 @@ async function attempt(url: string, init: RequestInit): Promise<ChaosAnswer | nu
     const replayed = response.headers.get('idempotent-replayed') === 'true';
     return { status: response.status, text, body, replayed };
   } catch {
-    // The request was refused, cut or too slow, so its result is unknown.
+    // The connection was refused or cut, or timed out, so the result is unknown.
     return null;
   }
 }

@@ -17,7 +17,8 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 export interface ChaosChain {
   readonly config: NetworkConfig;
   /**
-   * A proxy in front of its node that limits, lies and loses on command; `null` if there is none.
+   * A proxy in front of its node that rate-limits, falsifies and drops responses on command; `null`
+   * if there is none.
    */
   readonly provider: ProviderProxy | null;
   /** kill -9: blocks since the last saved state are lost. */

@@ -79,7 +79,7 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
   const price = choosePrice(client);
   const key = random.key();
   const cashier = terminal === counter.id && random.chance(30);
-  // Recorded at once, because the database may be restored before the other answer.
+  // Records each answer immediately, because the database may be restored before the other one.
   const once = async () =>
     noteIntent(
       client,
@@ -87,7 +87,7 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
         ? await counter.caller.post('/payment_intents', price, key)
         : await server.post('/payment_intents', { ...price, terminal }, key),
     );
-  // Sends twice concurrently, like a client that is unsure.
+  // Sends twice concurrently, like a client that repeats a request too early.
   const [made] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
   client.journal.count('create');
   return made ?? null;
@@ -143,7 +143,7 @@ async function refund(client: Client, payment: string, amount: number): Promise<
 async function refundSome(client: Client, intent: SeenIntent): Promise<void> {
   const { payment, amount } = intent;
   if (payment === null) return;
-  // Sends two concurrently, which together must not refund more than is left.
+  // Sometimes sends two refunds concurrently, which together must not refund more than is left.
   const count = client.random.chance(30) ? 2 : 1;
   await Promise.all(Array.from({ length: count }, () => refund(client, payment, amount)));
 }
@@ -189,7 +189,7 @@ const byAnyWay: Scene = async (client) => {
     journal.count(`${way.name}: ${result.said}`);
     if (result.intent !== null) await follow(client, result.intent);
   } catch {
-    // No answer came in time; the charge is compared at the end.
+    // No answer came in time, so the charge is compared at the end of the run.
     journal.count(`${way.name}: gave up`);
   }
 };

@@ -48,12 +48,13 @@ const CLOCK_STEP_MS = 120_000;
 /** A fault of a run, as its generator has planned it. */
 type ChaosFault = Fault & {
   /**
-   * True if blocks may be lost. Such faults are left out on a chain whose blocks are final at once.
+   * True if blocks may be lost. Such faults are left out on a chain whose blocks are final
+   * immediately.
    */
   readonly undoesBlocks?: true;
 };
 
-/** What breaks, for how long, and what repairs it. */
+/** How to break the targets, for how long, and how to repair them. */
 interface Outage {
   readonly ms: number;
   readonly broken: (targets: readonly ChaosProcess[]) => unknown;
@@ -95,7 +96,8 @@ function processFaults(processes: readonly ChaosProcess[]): ChaosFault[] {
     signal({ name: 'kill -9 of two processes at once', weight: 8, count: 2 }, kill),
     signal({ name: 'SIGTERM to a process', weight: 8 }, (process) => process.terminate()),
     {
-      // Lasts until a worker's leases have expired while it still believes that it holds them.
+      // Often long enough for the leases of a frozen worker to expire while it still believes that
+      // it holds them.
       name: 'a process stands still',
       weight: 8,
       plan: (random) => {
@@ -192,7 +194,7 @@ function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] 
   const workers = workersOf(processes);
   return [
     {
-      // Payments and refunds continue meanwhile. A refused refund is retried after a minute.
+      // Payments and refunds continue during the pause. A refused refund is retried after a minute.
       name: 'USDC paused and unpaused',
       weight: 8,
       plan: (random) => {

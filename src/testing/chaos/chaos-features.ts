@@ -12,7 +12,7 @@ import type { PersonClient } from '#testing/person-client.ts';
 
 const LANGUAGE = 'ja';
 const DAY_SECONDS = DAY_MS / 1_000;
-/** The day ends no sooner than this, so that sales come before. */
+/** Minimum time until the day ends, so that sales happen before. */
 const SOONEST_MS = MINUTE_MS;
 
 /** Returns the time until a zone's day ends. */
@@ -33,7 +33,10 @@ function nextMidnight(now: Date): string {
   return zones[0]?.name ?? 'UTC';
 }
 
-/** Two feeds that agree on these rates (units per dollar). @returns the value of RATES_URL. */
+/**
+ * Starts two feeds that agree on these rates (units per dollar).
+ * @returns the value of RATES_URL.
+ */
 async function startRateFeeds(rates: Readonly<Record<string, string>>) {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json');
@@ -67,7 +70,7 @@ export async function endTheDay(merchant: Caller, db: Sql): Promise<() => Promis
   };
 }
 
-/** Counts what was used, so that a soak that used a feature never can be told. */
+/** Counts the uses of each feature, so that a soak can report a feature that it never used. */
 export async function countUses(db: Sql): Promise<Readonly<Record<string, number>>> {
   const rows = await db.query<{ use: string; count: number }>(
     `select use, count(*)::int as count from (

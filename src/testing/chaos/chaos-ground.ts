@@ -135,7 +135,7 @@ export async function openChaosGround(
     readonly blockMs?: number;
     readonly profile?: ProfileName;
     readonly delays?: ContractDelays;
-    /** The size of a disk of its own for the database. */
+    /** The size of a separate disk for the database. */
     readonly diskMegabytes?: number;
   } = { providers: 'none' },
 ): Promise<ChaosGround> {

@@ -35,7 +35,7 @@ const CODE_MS = 30_000;
 
 /**
  * Sets up the authenticator app that withdrawals require.
- * @returns its secret, and a session that has just proven it.
+ * @returns its secret, and a session that has just used it.
  */
 export async function enrolOwner(
   url: string,
@@ -81,7 +81,7 @@ function clientAt(url: string, { cookies, csrfToken }: PersonClient): PersonClie
 }
 
 async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer | null> {
-  // The request was refused, cut or unreachable, so its result is unknown.
+  // The connection was refused or cut, or timed out, so the result is unknown.
   return ask().catch(() => null);
 }
 

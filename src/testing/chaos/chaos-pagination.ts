@@ -1,7 +1,7 @@
 import type { ChaosCaller } from '#testing/chaos/chaos-caller.ts';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
 
-/** Number of pages: enough to meet rows that are written meanwhile. */
+/** Number of pages: enough to encounter rows that others write while it reads. */
 const PAGES = 5;
 
 /**

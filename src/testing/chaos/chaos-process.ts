@@ -102,7 +102,7 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
     [`${prefix}RELAYER_KEYS`]: textOf(config.relayerKeys),
     [`${prefix}REGISTRAR_KEY`]: textOf([config.registrarKey]),
     [`${prefix}SPONSOR_KEY`]: textOf([config.sponsorKey]),
-    // On every chain of a test; wallets that are not deployed name it as their factory.
+    // Deployed on every test chain. Undeployed wallets name this contract as their factory.
     [`${prefix}WALLET_FACTORIES`]: CREATE2_FACTORY,
   };
 }
@@ -120,7 +120,8 @@ export function groundEnv(ground: {
     TAPLINE_PUBLIC_URL: PUBLIC_URL,
     TAPLINE_SECRET: ground.secret.toString('hex'),
     RATE_LIMIT: '1000000/1',
-    // Clients name an address for each payer, because one gets three deployments an hour.
+    // Lets clients send a different IP address per payer, because one address gets three
+    // deployments an hour.
     TRUSTED_PROXIES: '127.0.0.1/32',
     WALLET_DEPLOYMENT_GAS_PER_DAY: '100000000000',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',

@@ -38,7 +38,7 @@ export interface Timetable {
    */
   gateOf(process: string): Gate;
   hear(message: Message): void;
-  /** Strikes at once, or when the moment of the recorded run recurs. */
+  /** Strikes immediately, or when the moment of the recorded run recurs. */
   strike(blow: Blow): Promise<void>;
   /** The faults so far, with their moments. */
   readonly strikes: readonly Strike[];
@@ -71,7 +71,7 @@ function isSame(moment: Moment, heard: Message): boolean {
   );
 }
 
-/** Counts messages, because the rarest of the latest ones identifies a moment best. */
+/** Counts messages by text, because the rarest recent message identifies a moment best. */
 function openEar() {
   const counts = new Map<string, number>();
   const recent: Heard[] = [];

@@ -24,8 +24,8 @@ export interface Wire {
 }
 
 /**
- * Lets messages of a wire pass. While it is closed, nothing passes in either direction; nothing is
- * lost, and the order is kept.
+ * Lets messages of a wire pass. A closed gate holds the messages of both directions, in order and
+ * without loss.
  */
 export class Gate {
   #closed = false;

@@ -45,7 +45,7 @@ const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
 /** In test mode, payments of at least this amount must be confirmed: one in 25. */
 const CONFIRM_FROM = 2_400_000;
-/** The time to wait after the last answer. How long all take depends on the node's distance. */
+/** The time to wait after the last answer. The total time depends on the latency of the node. */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;

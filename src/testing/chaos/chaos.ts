@@ -102,7 +102,10 @@ const FAST: Pace = {
   withdrawalMs: { low: 300, high: 2_500 },
   checkEveryMs: 10_000,
 };
-/** A small shop's: eight clients sell every two seconds, so that several soaks share a machine. */
+/**
+ * The pace of a small shop: eight clients sell every two seconds, so that several soaks can share a
+ * machine.
+ */
 const SLOW: Pace = {
   sceneMs: { low: 6_000, high: 22_000 },
   faultMs: { low: 15_000, high: 45_000 },
@@ -112,7 +115,7 @@ const SLOW: Pace = {
 
 const paceOf = ({ reach }: ChaosOptions) => (reach === 'soak' ? SLOW : FAST);
 
-/** Within this time after the last fault, everything must have settled, on an idle machine. */
+/** Time limit after the last fault, on an idle machine, within which everything must settle. */
 const REST_MS = 150_000;
 /** Clock error of one process's machine: a minute. */
 const CLOCK_OFF_MS = 60_000;
@@ -123,7 +126,7 @@ const CLOCK_OFF_MS = 60_000;
 const SETTLE_WITHIN_S = 30;
 /** The database's own disk in a soak, besides a megabyte for each second. */
 const DISK_MEGABYTES = 1_500;
-/** One of this many clients sells on the live network. */
+/** One client in this many sells on the live network. */
 const TEST_WORLDS = 3;
 
 interface Endpoint {
@@ -156,8 +159,8 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
 }
 
 /**
- * Returns the watchtower's settings. It pauses from any unexplained amount on, so a wrong finding
- * would stop the run's payments.
+ * Returns the watchtower's settings. It pauses the contract at any unexplained amount, so a false
+ * finding would stop the run's payments.
  */
 function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
   return Object.fromEntries(
@@ -188,7 +191,7 @@ async function startProcesses(
     TAPLINE_PUBLIC_URL: wanted.publicUrl,
     ...features?.env,
   };
-  // Only clocks that are wrong or step are replaced, because that costs time.
+  // Replaces only clocks that are wrong or step, because a replaced clock costs processor time.
   const right = features === null ? undefined : 0;
   const start = async (name: string, role: ChaosRole, clockOffMs: number | undefined = right) => {
     const wires = await openProcessWires(ground, name, timetable);
@@ -209,7 +212,7 @@ async function startProcesses(
   throw failed.reason;
 }
 
-/** Makes work due at once that is due in a minute or more: retries, expiries and confirmations. */
+/** Makes retries, expiries and confirmations due now that would be due in a minute or more. */
 async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
   await db.query(`update webhook_endpoint_leases set not_before = '-infinity'`);
@@ -224,7 +227,7 @@ async function count(db: Database, table: string): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** Matches log messages that our own outages must cause. */
+/** Matches log messages that the run's own outages must cause. */
 const EXPECTED = new RegExp(
   'cannot be reached|no node|RpcUnavailable|could not be asked|the connection broke while commit' +
     '|ended: (SIGKILL|SIGTERM|0)',
@@ -286,9 +289,10 @@ interface Stage {
 /** Repairs what only this run knows how to repair. */
 async function mend({ endpoints, outside, db }: Stage): Promise<void> {
   for (const { receiver } of endpoints) receiver.heal();
-  // A booked payment is resent until its payer can pay, so lost funds and wallets are sent again.
+  // The worker resends a booked payment until its payer can pay, so send the lost funds and wallets
+  // again.
   await Promise.all(outside.map((one) => one.sendAgain()));
-  // Analyzes the tables, because a database that was killed repeatedly has no statistics, and plans
+  // Analyzes the tables, because a database that was killed repeatedly has no statistics and plans
   // badly.
   await db.query('analyze').catch(() => {});
 }
@@ -296,7 +300,7 @@ async function mend({ endpoints, outside, db }: Stage): Promise<void> {
 const LONG = 'npm run faults --';
 const COMMAND = { short: LONG, long: LONG, nightly: `${LONG} --losses`, soak: `${LONG} --soak` };
 
-/** A token of x402 is valid for a minute, by clocks that step by two, and by one that advances. */
+/** An x402 token is valid for a minute, but one clock advances and others step by two minutes. */
 const EXPIRED = new RegExp(`^${NOT_EXPIRED}: `);
 
 /** Returns clients, owner and faults, as the seed chooses them. */
@@ -332,7 +336,7 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
   };
 }
 
-/** Ends a day, and checks the files that it leaves. */
+/** Ends the account's day, and checks the files that this creates. */
 async function endDay(stage: Stage, options: ChaosOptions, history: History) {
   const { db, worlds, owner, processes } = stage;
   const { chains = [], journal = openJournal() } = history.ground;
@@ -409,7 +413,7 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   return { ground, db, ...filled, owner, processes, endpoints, timetable };
 }
 
-/** Prints how to inspect the failure, and keeps everything running for some time. */
+/** Prints how to inspect the failure, and keeps everything running for a while. */
 async function linger({ ground, processes }: Stage, { lingerMs = 0, log }: ChaosOptions) {
   if (lingerMs === 0) return;
   for (const { name, logs } of processes) {
@@ -450,7 +454,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   };
 }
 
-/** Makes a chaos run from a seed. The seed reproduces the choices; the timing varies. */
+/** Runs chaos from a seed. The seed reproduces the choices; the timing varies. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const stops: (() => Promise<unknown>)[] = [];
   try {

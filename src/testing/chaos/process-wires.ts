@@ -4,7 +4,7 @@ import type { ProcessWires } from '#testing/chaos/chaos-process.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { type Reader, startWire, type Wire } from '#testing/chaos/chaos-wire.ts';
 
-/** Characters of a statement that are kept; they distinguish it from all others. */
+/** Maximum length of a recorded statement: long enough to distinguish it from all others. */
 const LENGTH_MAX = 160;
 /**
  * Length of a message's head: type and length. Only the first message of a connection has no type.
@@ -13,7 +13,7 @@ const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 
 /**
- * Texts by statement name. Statements are named by their text, so a name means the same on all
+ * Statement texts by name. A name is derived from the text, so it means the same on all
  * connections.
  */
 const statements = new Map<string, string>();

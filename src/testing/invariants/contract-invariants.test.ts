@@ -27,10 +27,10 @@ const CHARGED = (PAID * 10_045n) / 10_000n;
 let world: RelayerWorld;
 let payer: PrivateKeyAccount;
 let stopMining: () => Promise<void>;
-/** Those that the current suite breaks. */
+/** The invariants that the current suite breaks. */
 let invariants: readonly Invariant<BothSides>[];
 
-/** Opens the network on which this suite compares, with payers. */
+/** Opens a network with payers, on which this suite compares ledger and chain. */
 async function openWorld(payers: number): Promise<PrivateKeyAccount[]> {
   world = await startRelayerWorld();
   stopMining = world.network.mineEvery(60);
@@ -77,7 +77,7 @@ async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
   await bookEntry({ type: 'refund', objectId: `re_${paymentId}`, amount: -amount });
 }
 
-/** Adds an entry to the books. */
+/** Adds an entry to the merchant's books. */
 async function bookEntry(entry: Pick<Movement, 'type' | 'objectId' | 'amount'>): Promise<void> {
   const tenant = { accountId: 'acct_test', livemode: false };
   await world.database.db.transaction(async (tx) => {
@@ -116,7 +116,7 @@ function checkAfter(...damage: readonly string[]): Promise<string[]> {
   return checkWithout(undefined, ...damage);
 }
 
-/** The same, if these settlements cannot be booked. */
+/** Like `checkAfter`, if these settlements cannot be booked for any merchant. */
 function checkWithout(unbookable: ReadonlySet<bigint> | undefined, ...damage: readonly string[]) {
   return world.database.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -159,13 +159,13 @@ const FIGURES: readonly string[] = [
   'fee_acquirer = fee_acquirer + 1',
   'fee_protocol = fee_protocol + 1',
   'fee_cashback = fee_cashback - 1',
-  // The receipt shows where the payment is.
+  // The position of the payment, which its receipt shows.
   `tx_hash = '0x${'33'.repeat(32)}'`,
   'block_number = block_number + 1',
   'log_index = log_index + 1',
 ];
 
-/** Facts that only the relayer has recorded. */
+/** Facts about a payment that only the relayer has recorded. */
 const PLACES: readonly string[] = [
   'batch_number = batch_number + 1',
   `tx_hash = '0x${'22'.repeat(32)}'`,
@@ -389,7 +389,8 @@ describe('the contract', () => {
 
     it('differs with tokens that not even the chain explains', async () => {
       const { chain } = world.network;
-      // A node that hides the transfers to the contract, so that the gift above is unexplained.
+      // Simulates a node that hides transfers to the contract, so that the gift above is
+      // unexplained.
       const call: Chain['rpc']['call'] = async (method, params) =>
         method === 'eth_getLogs' ? [] : chain.rpc.call(method, params);
       const broken = await check({ ...chain, rpc: { ...chain.rpc, call } });
@@ -400,7 +401,7 @@ describe('the contract', () => {
 
 describe('the charges', () => {
   let stranger: PrivateKeyAccount;
-  /** Intents of the payer; the first one was partly refunded. */
+  /** Ids of the payer's intents; the first one was partly refunded. */
   let intents: string[];
   let refunded: string;
 

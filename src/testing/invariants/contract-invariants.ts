@@ -16,7 +16,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** The number of a withdrawal that the merchant's wallet made itself. */
+/** The batch number of a withdrawal that the merchant's own wallet made. */
 const OF_THE_WALLET = 0n;
 /** Blocks per `eth_getLogs` call. */
 const RANGE = 500n;
@@ -27,7 +27,7 @@ type Settled = Extract<SettlementEvent, { event: 'PaymentSettled' }>;
 type Refunded = Extract<SettlementEvent, { event: 'PaymentRefunded' }>;
 type Withdrawn = Extract<SettlementEvent, { event: 'Withdrawn' }>;
 
-/** One network as its ledger has it and as its chain shows it, read once for all invariants. */
+/** One network, as its ledger and its chain show it, read once for all invariants. */
 export interface BothSides {
   readonly db: Sql;
   readonly chain: Chain;
@@ -65,7 +65,7 @@ export async function readContractEvents(chain: Chain): Promise<SettlementEvent[
   return readEvents(chain.config, await chain.logs({ fromBlock: 0n, toBlock }));
 }
 
-/** `unbookable`: the settlement numbers of merchants whose accounts were lost. */
+/** Reads both sides. `unbookable`: the settlement numbers of merchants whose accounts were lost. */
 export async function readBothSides(
   db: Sql,
   chain: Chain,
@@ -84,7 +84,7 @@ export async function readBothSides(
   };
 }
 
-/** Uses left joins, so that a payment with only its own row is not dropped. */
+/** Uses left joins, so that a payment whose other rows are missing is not dropped. */
 async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
@@ -141,7 +141,7 @@ function comparePayments({ rows, settled }: BothSides): string[] {
   return broken;
 }
 
-/** Checks that operators know of each settlement that can be booked for nobody. */
+/** Checks that an alarm tells operators about each settlement that no account can book. */
 async function checkAlarms({ db, chain, unbookable }: BothSides): Promise<string[]> {
   const rows = await db.query<{ subject: string }>(
     `select subject from chain_alarms where livemode = $1 and kind = 'foreign_settlement'`,
@@ -165,9 +165,9 @@ function compareRefunds({ rows, refunded }: BothSides): string[] {
 
 interface WithdrawalRow {
   id: string;
-  /** `null` if neither the withdrawal nor its job has a number. */
+  /** `null` if neither the withdrawal nor its job has a batch number. */
   number: bigint | null;
-  /** True if the withdrawal's number differs from its job's. */
+  /** True if the withdrawal's batch number differs from its job's. */
   two_numbers: boolean;
   wallet: string;
   amount: bigint;
@@ -227,7 +227,7 @@ interface View {
   readonly args?: readonly unknown[];
 }
 
-/** Calls a view. @returns the words of its answer. */
+/** Calls a view. @returns the 32-byte words of its answer. */
 async function readWords(chain: Chain, to: Hex, view: View): Promise<bigint[]> {
   const [answer] = await chain.calls([{ to, data: encodeFunctionData(view), words: 'any' }]);
   if (answer?.ok !== true) throw new Error('a read of the chain reverted');
@@ -274,7 +274,7 @@ interface Books {
   readonly merchant_numbers: string;
   /** The sum of all entries, which the account's statements list. */
   readonly booked: bigint;
-  /** Payouts by the merchant's own wallet that are booked, because they are final. */
+  /** Payouts that the merchant's own wallet made and that are booked, because they are final. */
   readonly own: bigint;
 }
 
@@ -313,7 +313,7 @@ async function compareBooks({ db, chain, withdrawn }: BothSides): Promise<string
   return broken;
 }
 
-/** Returns the atoms that a settlement has taken from its payer. */
+/** Returns the atoms that a settlement took from its payer. */
 function takenBy({ amount, feeAcquirer, feeProtocol, cashback }: Settled): bigint {
   return amount + feeAcquirer + feeProtocol - cashback;
 }
@@ -361,7 +361,7 @@ async function selectCharged(db: Sql, livemode: boolean, numbers: readonly bigin
   );
 }
 
-/** Checks that a charged payer has bought what the charge was for, once. */
+/** Checks that each charge paid for its own intent, once. */
 async function compareIntents({ db, chain, settled }: BothSides): Promise<string[]> {
   const charged = [...new Set(settled.map(({ number }) => number))];
   const intents = await selectCharged(db, chain.config.livemode, charged);
@@ -384,7 +384,7 @@ async function compareIntents({ db, chain, settled }: BothSides): Promise<string
 }
 
 /**
- * Checks that an order is one sale of one merchant, even if its intent was lost and created again.
+ * Checks that an order has one sale at one merchant, even if its intent was lost and created again.
  */
 function compareOrders({ settled, unbookable }: BothSides): string[] {
   const all = [...settled, ...unbookable];
@@ -457,15 +457,15 @@ async function comparePayers({ db, chain, unbookable }: BothSides): Promise<stri
     broken.push(`${payer} paid ${moved} atoms, the ledger says ${paid}`);
   }
   for (const [who, moved] of flows) {
-    // Skips tokens minted for the contract, which have no payer, and merchants, who received more
-    // than they paid.
+    // Skips two kinds of addresses: the zero address, because minted tokens have no payer, and
+    // merchants, who received more than they paid.
     if (known.has(who) || moved <= 0n || who === zeroAddress) continue;
     broken.push(`${who} paid ${moved} atoms, the ledger says nothing of it`);
   }
   return broken;
 }
 
-/** Reads how many atoms were sent to the contract without calling it. */
+/** Reads how many atoms were transferred to the contract without a call to it. */
 async function readSurplus(chain: Chain): Promise<bigint> {
   const own = await readLogs(chain, chain.config.settlement, []);
   const called = new Set(own.map(({ transactionHash }) => transactionHash));
@@ -475,8 +475,8 @@ async function readSurplus(chain: Chain): Promise<bigint> {
 }
 
 /**
- * Accounts for the contract's tokens to the atom: its merchants' balances, the booked fees, and
- * tokens sent by mistake.
+ * Explains the contract's tokens to the atom: its merchants' balances, the booked fees, and tokens
+ * sent by mistake.
  */
 async function explainTokens({ chain }: BothSides): Promise<string[]> {
   const { settlement } = chain.config;
@@ -492,7 +492,7 @@ async function explainTokens({ chain }: BothSides): Promise<string[]> {
   return [`the contract holds ${held} USDC atoms, and ${explained} are explained`];
 }
 
-/** They hold once everything has settled: until then, one side is ahead. */
+/** Checked once everything has settled, because until then one side is ahead of the other. */
 export const CONTRACT_INVARIANTS: readonly Invariant<BothSides>[] = [
   {
     promise: 'each payment has one settlement on the chain, equal in every figure, and vice versa',
@@ -513,7 +513,7 @@ export const CONTRACT_INVARIANTS: readonly Invariant<BothSides>[] = [
   { promise: "the chain alone explains all of the contract's tokens", check: explainTokens },
 ];
 
-/** What each payer was charged, from the token's own transfers. They hold at rest, too. */
+/** Check what each payer was charged, by the token's own transfers. Checked at rest, too. */
 export const CHARGE_INVARIANTS: readonly Invariant<BothSides>[] = [
   { promise: 'a payer is charged once per intent, which has succeeded', check: compareIntents },
   { promise: 'an order is charged once', check: compareOrders },

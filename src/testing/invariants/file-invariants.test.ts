@@ -12,7 +12,7 @@ import { violationsOf } from '#testing/invariants/invariant.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** Each rule about files is broken in a healthy network, and the checker names it. */
+/** Breaks each rule about files in a healthy network, and expects the checker to name the rule. */
 
 const ENDED_MS = 60_000;
 const DAY_SECONDS = 86_400;
@@ -65,7 +65,7 @@ after(async () => {
   await folder?.remove();
 });
 
-/** Returns the rules that are broken while the source is damaged. */
+/** Returns the promises that are broken while the source is damaged. */
 async function brokenBy(source: Files): Promise<string[]> {
   const found = await violationsOf(FILE_INVARIANTS, source);
   return [...new Set(found.map(({ promise }) => promise))];
@@ -75,7 +75,7 @@ test('a healthy network keeps every rule', async () => {
   assert.deepEqual(await violationsOf(FILE_INVARIANTS, files), []);
 });
 
-/** A member whose files lack the last of the lines that contain this text. */
+/** Returns a source whose member gets files without the last line that contains this text. */
 function shortened(text: string): Files {
   const [person] = files.people;
   assert.ok(person !== undefined);
@@ -99,7 +99,10 @@ test('an export without one of its rows is reported', async () => {
   assert.deepEqual(broken, ['an export has every row once']);
 });
 
-/** Damages the database by one statement, and undoes it by the other one. */
+/**
+ * Returns the promises that are broken between two statements: one damages the database, the other
+ * undoes it.
+ */
 async function brokenWhile(damage: string, undo: string): Promise<string[]> {
   await db.query(damage);
   const broken = await brokenBy(files);

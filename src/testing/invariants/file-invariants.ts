@@ -29,9 +29,12 @@ type Source = Files & { readonly config: Files['chains'][number] };
 
 /** Days before and after today, so that a statement has everything, also on an advanced clock. */
 const MARGIN_DAYS = 5;
-/** Newest payments whose receipts are compared with the chain, which takes six calls each. */
+/**
+ * Number of newest payments whose receipts are compared with the chain. Each comparison takes six
+ * calls.
+ */
 const RECEIPTS = 40;
-/** Receipts of which every form is read. */
+/** Number of receipts that are read in every form. */
 const PRINTED = 3;
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
@@ -115,7 +118,7 @@ interface ReadyExport {
   readonly to: string;
 }
 
-/** Compares the files of links with those that a member exports for the same days. */
+/** Compares the files behind links with a member's exports of the same days. */
 async function compareLinks(source: Source): Promise<string[]> {
   const { db, accountId, config } = source;
   const events = await db.query<{ body: string }>(
@@ -139,9 +142,12 @@ async function compareLinks(source: Source): Promise<string[]> {
   return broken;
 }
 
-/** Returns the forms of a receipt, besides its JSON, that are not whole or lack its order. */
+/**
+ * Returns the forms of a receipt, besides its JSON, that are truncated or do not name its order.
+ */
 async function brokenForms(url: string, order: string): Promise<string[]> {
-  // Another address each time, where a proxy is trusted: an address gets 30 PDFs a minute.
+  // Uses a new client address each time, where a proxy is trusted, because an address gets 30 PDFs
+  // a minute.
   const headers = { 'X-Forwarded-For': `10.${[0, 0, 0].map(() => randomInt(256)).join('.')}` };
   const read = async (form: string) => (await fetch(`${url}.${form}`, { headers })).text();
   const [english, japanese, pdf] = [
@@ -184,7 +190,7 @@ async function verifyAuditLogs({ db }: Files): Promise<string[]> {
   );
 }
 
-/** A process that was killed while it wrote must leave the old file or the new one. */
+/** Checks that a process killed during a write left either the old file or the new one. */
 async function checkFolders({ folders }: Files): Promise<string[]> {
   const broken: string[] = [];
   for (const folder of folders) {

@@ -1,7 +1,7 @@
-/** A promise that every history must keep, no matter what failed meanwhile. */
+/** A promise that every history must keep, whatever failed during it. */
 export interface Invariant<Source> {
   readonly promise: string;
-  /** True if it holds at every moment; the others hold once everything has settled. */
+  /** True if it holds at every moment. The others hold only once everything has settled. */
   readonly always?: boolean;
   /** Returns violations, as sentences; empty if there are none. */
   readonly check: (source: Source) => readonly string[] | Promise<readonly string[]>;

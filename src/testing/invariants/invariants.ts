@@ -20,8 +20,8 @@ import {
 import { RESPONSE_INVARIANTS } from '#testing/invariants/response-invariants.ts';
 
 /**
- * Everything that every history must keep, by where it is read. Chaos, model, ways and fuzz share
- * it (`history.ts`); each gives the sources that it has.
+ * Everything that every history must keep, grouped by data source. Chaos, model, ways and fuzz
+ * share it (`history.ts`), each with the sources that it has.
  */
 export const INVARIANTS = {
   ledger: LEDGER_INVARIANTS,
@@ -81,8 +81,8 @@ export async function checkInvariants(
 
 const POLL_MS = 500;
 /**
- * A busy machine gets at most this many times as long. Within that limit the number of checks
- * counts, because a check and the service slow down alike.
+ * On a busy machine, the limit may grow to this many times its length. Up to that, the number of
+ * checks decides, because a check and the service slow down alike.
  */
 const MOST_RESTS = 4;
 
@@ -104,9 +104,9 @@ async function untilNothing(
 export interface Rest {
   /** Time limit for the ledger to come to rest, and again for the others to agree with it. */
   readonly limitMs: number;
-  /** Called before each check of the ledger; makes work due at once that is due later. */
+  /** Called before each check of the ledger. Makes later work due now. */
   readonly hurry?: () => Promise<void>;
-  /** Further violations, by facts that only this test knows. */
+  /** Returns further violations, from facts that only this test knows. */
   readonly also?: () => Promise<readonly string[]>;
   /** Matches violations that this test causes itself. */
   readonly except?: RegExp;
@@ -115,8 +115,7 @@ export interface Rest {
 /**
  * Waits until a history has come to rest: first the ledger alone, because comparing it with a chain
  * takes longer, then everything. A rule that holds at every moment gets no second try.
- * @returns what was broken at any moment, or is still broken at the limit; empty if there is
- * nothing.
+ * @returns what was broken at any moment, or is still broken at the limit; empty if nothing was.
  */
 export async function comeToRest(sources: Sources, rest: Rest): Promise<readonly string[]> {
   const { limitMs, hurry = async () => {}, also = async () => [], except } = rest;
@@ -132,7 +131,7 @@ export async function comeToRest(sources: Sources, rest: Rest): Promise<readonly
     await hurry().catch(() => {});
     return check({ db, unbookable });
   }, limitMs);
-  // After a missed limit everything is checked once, even if the ledger is at rest by now.
+  // After a missed limit, checks everything once, even if the ledger is at rest by now.
   const broken =
     unsettled.length === 0
       ? await untilNothing(() => check(sources), limitMs)

@@ -7,14 +7,17 @@ import { comeToRest } from '#testing/invariants/invariants.ts';
 import { LEDGER_INVARIANTS } from '#testing/invariants/ledger-invariants.ts';
 import { DELIVERY_INVARIANTS } from '#testing/invariants/receiver-invariants.ts';
 
-/** Corruption by statements, a few of which need others `first`. */
+/** A corruption of the ledger by statements. A few need other statements `first`. */
 interface Damage {
   /** Drops a constraint, in a transaction that is rolled back. */
   readonly first?: readonly string[];
   readonly sql: readonly string[];
 }
 
-/** The second half of an `update payment_intents` that cancels one without a payment. */
+/**
+ * The second half of an `update payment_intents` statement that cancels an intent without a
+ * payment.
+ */
 const CANCEL = `set status = 'canceled', payment_id = null, tx_hash = null, canceled_at = now(),
   cancellation_reason = 'requested_by_customer'`;
 
@@ -38,7 +41,7 @@ function copy(table: string, where: string, changes: string): string {
     from ${table} t where ${where} limit 1`;
 }
 
-/** Returns the damage that an event is missing, or exists twice. */
+/** Returns two damages for each type: its event is missing, or exists twice. */
 function wrongEvents(types: readonly string[]): Damage[] {
   return types.flatMap((type) => [
     { sql: [`delete from events where type = '${type}'`] },
@@ -46,7 +49,7 @@ function wrongEvents(types: readonly string[]): Damage[] {
   ]);
 }
 
-/** Returns the damage of an event for something that has not happened. */
+/** Returns the damage of an event about something that never happened. */
 function falseEvent(type: string, like: string): Damage {
   return { sql: [copy('events', `type = '${like}'`, `'id', 'evt_false', 'type', '${type}'`)] };
 }
@@ -206,7 +209,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     { sql: [`update refunds set account_id = 'acct_other'`] },
     { sql: ['update refunds set livemode = true'] },
     { sql: [`update refunds set location_id = 'other'`] },
-    // Of all three, so that they still agree: the account has no such location.
+    // Changes all three tables, so that they still agree: the account has no such location.
     {
       sql: ['payment_intents', 'payments', 'refunds'].map(
         (table) => `update ${table} set location_id = 'other'`,
@@ -467,7 +470,7 @@ describe('the database', () => {
         for (const sql of damage.sql) await tx.query(sql);
         return new Abandon(null);
       });
-      // Codes that begin with 23 mean an integrity constraint.
+      // SQLSTATE codes that begin with 23 report a violated integrity constraint.
       await assert.rejects(refused, (error) => /^23/.test(codeOf(error)));
     });
   }

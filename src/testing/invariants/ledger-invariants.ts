@@ -105,8 +105,8 @@ const MONEY: readonly Rule[] = [
       where coalesce(s.given, 0) <> coalesce(g.count, 0) or s.given <> g.last or g.first <> 1`,
   },
   {
-    // Recovery books payments that were accepted before the database lost them, so they count from
-    // their booking.
+    // Recovery books payments that were accepted before the database lost them, so a refund counts
+    // from its booking.
     promise: 'refunds of a day stay below the limit of the account',
     always: true,
     sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r
@@ -157,7 +157,7 @@ const MONEY: readonly Rule[] = [
         or t.revoked_at < i.created`,
   },
   {
-    // By two processes' clocks, so it does not hold where clocks step or are advanced.
+    // Two processes' clocks decide this, so it does not hold where clocks step or are advanced.
     promise: NOT_EXPIRED,
     always: true,
     sql: `select p.id || ' by ' || t.id from payments p
@@ -185,7 +185,7 @@ const MONEY: readonly Rule[] = [
   },
 ];
 
-/** All changes of the balances on the contract. */
+/** All changes of the merchants' balances on the contract. */
 const ENTRIES = `
   select account_id, livemode, created, amount from payments where not recovered
   union all select account_id, livemode, created, amount from balance_entries`;
@@ -202,7 +202,7 @@ const BOOKS: readonly Rule[] = [
       having c.balance <> coalesce(sum(e.amount), 0)`,
   },
   {
-    // A payment that was booked at once is an entry by its own row.
+    // A payment that is booked immediately is an entry by its own row.
     promise: 'the books have one entry for each movement of money',
     sql: `with moved as (
         select id, account_id, livemode, case when recovered then amount else 0 end as amount
@@ -362,7 +362,9 @@ const PLACES: readonly Rule[] = [
   },
 ];
 
-/** What the job `r` with the transaction `t` waits for, so that a report explains itself. */
+/**
+ * Selects what the job `r` with the transaction `t` waits for, so that a report explains itself.
+ */
 const WAITS_FOR = `
   'booked at ' || r.applied_at, 'tries ' || r.tries, 'next try at ' || r.next_attempt,
   'blocked by ' || r.blocked_by, 'due by ' || r.deadline,

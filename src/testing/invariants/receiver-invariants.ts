@@ -21,7 +21,7 @@ interface Event {
   readonly data: { readonly object: Shown };
 }
 
-/** Final states. A lost object may be missing until it has reached one. */
+/** Final states. A lost object may be missing until it has reached one of them. */
 const ENDED = new Set(['succeeded', 'partially_refunded', 'refunded']);
 
 /**

@@ -135,11 +135,12 @@ describe('the check of what the owner was told of a withdrawal', () => {
   });
 });
 
-/** The time of the decline, as in a response. */
+/** The time of the decline, in the format of a response. */
 const DECLINED = '2026-01-02T03:04:05.678Z';
 
 /**
- * Returns the violations if its client was told "declined" and these events exist in this order.
+ * Returns the violations after a client got the response "declined", if these events exist in this
+ * order.
  */
 function checkDeclined(types: readonly string[], ...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {
@@ -305,7 +306,7 @@ describe('a client of a chaos run', () => {
     readonly replayed?: boolean;
   }
 
-  /** Returns the complaints if its one request, repeated, gets these answers. */
+  /** Returns the complaints of a client whose repeated request gets these answers. */
   async function complaintsOf(answers: readonly Said[]): Promise<readonly string[]> {
     const said = [...answers];
     receiver.answer((_received, response) => {
@@ -344,7 +345,7 @@ describe('a client of a chaos run', () => {
     assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
   });
 
-  /** Returns the complaints if a list has these ids on its pages. */
+  /** Returns the complaints about a list with these ids on its pages. */
   async function complaintsOfPagination(pages: readonly (readonly string[])[]): Promise<string[]> {
     receiver.answer(({ path }, response) => {
       const page = Number(new URL(path, receiver.url).searchParams.get('cursor'));

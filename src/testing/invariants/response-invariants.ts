@@ -7,7 +7,7 @@ import type {
 } from '#testing/chaos/chaos-journal.ts';
 import type { Invariant } from '#testing/invariants/invariant.ts';
 
-/** What clients were told, and the database that must still agree. */
+/** The responses that clients received, and the database that must still agree with them. */
 export interface Responses {
   readonly db: Sql;
   readonly journal: Journal;
@@ -37,8 +37,8 @@ interface ReportedTransfer {
 }
 
 /**
- * Selects ids with an alarm: a difference is only allowed if one reports that the chain has settled
- * it after all.
+ * Selects the ids with an alarm. A difference is only allowed if an alarm reports that the chain
+ * has settled the object after all.
  */
 async function selectAlarmed({ db, journal }: Responses): Promise<Set<string>> {
   const { intents, declines, turns } = journal;
@@ -90,9 +90,8 @@ interface AttemptRow {
 }
 
 /**
- * Checks that a payer who was told "declined" was not charged by that attempt: another one has
- * begun after it, or the intent is not paid. The order of the events decides, because no clock
- * does.
+ * Checks that an attempt reported as declined did not charge the payer: another attempt began after
+ * it, or the intent is not paid. The order of the events decides, because clocks differ.
  */
 async function checkDeclines({ db, journal }: Responses): Promise<string[]> {
   const alarmed = await selectAlarmed({ db, journal });

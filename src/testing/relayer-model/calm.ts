@@ -11,11 +11,11 @@ import {
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
 
 /**
- * Blocks within which everything settles without faults: offers are raised, cancellations are
+ * Number of blocks within which everything settles without faults: offers are raised, cancellations
  * mined.
  */
 const BLOCKS = 30;
-/** More effects than one head can cause. */
+/** More tasks than one head can cause. */
 const TASKS = 40;
 
 interface Situation {
@@ -26,7 +26,7 @@ interface Situation {
 
 /**
  * Continues without faults: nodes answer correctly, each block includes what it can, and no worker
- * dies. Then every job must get its result, as long as there is a nonce for it.
+ * dies. Then every job must get its result, as long as it can get a nonce.
  */
 export function requireProgress(start: Situation, step: Machine['step'], bounds: Bounds): void {
   let { chain, rows } = start;
@@ -71,7 +71,7 @@ function calmTurn(start: Scene, machine: Machine): Scene {
 
 function calmMove(scene: Scene, machine: Machine): Scene | null {
   const done = carryOut(scene, machine);
-  // A signer returns its bytes here.
+  // A remote signer returns its bytes here.
   if (done.length > 0) return done.at(-1) ?? null;
   return (
     earlyAnswers(scene, machine).at(-1) ??

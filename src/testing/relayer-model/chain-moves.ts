@@ -3,7 +3,7 @@ import type { Bounds, Branch, ChainState } from '#testing/relayer-model/world.ts
 /** The deepest reorganization. */
 const DEEPEST = 3;
 
-/** Returns everything the chain and its nodes can do next by themselves. */
+/** Returns all next states that the chain and its nodes can reach without the relayer. */
 export function chainMoves(chain: ChainState, bounds: Bounds): ChainState[] {
   return [
     ...minings(chain, bounds),

@@ -31,9 +31,9 @@ import {
   type Task,
 } from '#testing/relayer-model/world.ts';
 
-// Effects are carried out one at a time, because a crash can come before and after each.
+// Carries out effects one at a time, because a crash can come before and after each.
 
-/** Returns the next effect with every possible result. */
+/** Carries out the next effect. Returns a scene for every possible result. */
 export function carryOut(scene: Scene, machine: Machine): Scene[] {
   const [task, ...tasks] = scene.worker.tasks;
   if (task === undefined) return [];
@@ -99,8 +99,8 @@ function commits(
 }
 
 /**
- * Requires that jobs are moved to a new transaction only if the old one can never be mined, or its
- * rows forbid sending it again.
+ * Requires that jobs move to a new transaction only if the old one can never be mined, or its rows
+ * forbid sending it again.
  */
 function requireDead(
   { worker, rows }: Scene,
@@ -133,7 +133,10 @@ function signatures(
   return [{ ...scene, rows, worker: learn(scene.worker, machine, slot, observation) }];
 }
 
-/** Returns what nodes show: the transaction that used the nonce, if it is another one. */
+/**
+ * Inspects the nonce: if another transaction used it, marks ours as foreign and queues its jobs
+ * again.
+ */
 function inspected(
   scene: Scene,
   machine: Machine,
@@ -197,7 +200,7 @@ function askAgain(scene: Scene, machine: Machine): Scene {
   return { ...scene, worker };
 }
 
-/** Returns the broadcasts: bytes reach nodes, get lost, or are refused. */
+/** Returns the scenes after a broadcast: the bytes reach nodes, get lost, or are refused. */
 function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
   const { chain, rows } = scene;
   const transaction = present(openOf(scene.worker, machine, slot), 'open transaction');

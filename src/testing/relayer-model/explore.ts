@@ -30,7 +30,7 @@ export interface Exploration {
   readonly violation: { readonly what: string; readonly path: readonly string[] } | null;
 }
 
-/** Everything that the explorations of one run have met. */
+/** What the explorations of one run covered. */
 export interface Met {
   readonly observations: Set<string>;
   readonly effects: Set<string>;
@@ -45,9 +45,9 @@ export function nothingMet(): Met {
 export const ALL = { observations: OBSERVATIONS, effects: EFFECTS, phases: PHASES };
 
 /**
- * Gives equal values equal numbers, so that a state is a few numbers. A value's text names the
- * values in it by their numbers: most moves change few of them, and the same object is the same
- * value, because all are immutable.
+ * Interns values: gives equal ones equal numbers, so that a state is a few numbers. A value's text
+ * names its parts by their numbers, because most moves change only few parts, and immutable values
+ * can be compared by identity.
  */
 class Numbers<T extends object> {
   readonly #known = new WeakMap<object, number>();
@@ -68,7 +68,8 @@ class Numbers<T extends object> {
     return number;
   }
 
-  // Lists and times are rarely the same object as before, so they are not worth a number.
+  // Writes lists and times out, because they are rarely the same object as before, so numbering
+  // them does not pay.
   readonly #partOf = (value: unknown): string => {
     if (typeof value !== 'object' || value === null) return String(value);
     const isInline = Array.isArray(value) || value instanceof Date;
@@ -94,7 +95,7 @@ function writtenOut(value: object, partOf: (part: unknown) => string): string {
   return `{${text}}`;
 }
 
-/** For people, who read it in the path to a violation. */
+/** Formats a value for the path to a violation, which people read. */
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? writtenOut(value, textOf) : String(value);
 
@@ -107,7 +108,7 @@ export interface ExploreOptions {
   readonly met?: Met;
   /** Limit of states if time is short; by default all that the bounds allow. */
   readonly mostStates?: number;
-  /** One in this many states is continued without faults, to see that everything settles. */
+  /** One state in this many is continued without faults, to check that everything settles. */
   readonly calmEach?: number;
 }
 
@@ -140,22 +141,22 @@ export function explore(bounds: Bounds, options: ExploreOptions = {}): Explorati
   return { states: states.size, depth: bounds.steps, violation: null };
 }
 
-/** Room at first; doubled when it is full. */
+/** Initial capacity. It doubles when full. */
 const STATES_AT_FIRST = 4_096;
 
 /**
- * The states met so far, in the order of their discovery, with the move that led to each. A table
+ * The states found so far, in order of discovery, with the move that led to each. Uses a hash table
  * with open addressing over plain numbers, because most moves lead to a known state. A `Map` with a
- * text for each state needed more time, and several times as much memory.
+ * text per state took more time, and several times the memory.
  */
 class States {
   size = 0;
   /** Four numbers for each state. */
   #parts = new Int32Array(4 * STATES_AT_FIRST);
-  /** The states from which they were reached first. */
+  /** Index of the state from which each one was first reached. */
   #origins = new Int32Array(STATES_AT_FIRST);
   readonly #moves: string[] = [];
-  /** By hash: a state's index plus one, or 0. Never more than half full. */
+  /** A state's index plus one, or 0, by hash. Never more than half full. */
   #places = new Int32Array(2 * STATES_AT_FIRST);
 
   at(index: number): State {
@@ -189,7 +190,7 @@ class States {
     return path;
   }
 
-  /** Returns the place of a state, or the free one for it. */
+  /** Returns the slot of a state, or the free slot for it. */
   #placeOf([chain, rows, first, second]: State): number {
     const mask = this.#places.length - 1;
     let hash = Math.imul(chain, 0x9e3779b1) ^ Math.imul(rows, 0x85ebca6b);
@@ -218,7 +219,7 @@ class States {
   }
 }
 
-/** Few, because each takes hundreds of steps. */
+/** Rare, because each continuation takes hundreds of steps. */
 const CALM_EACH = 499;
 
 const MOVES = { 'carry out': carryOut, poll, tend, flush, 'take up': takeUp, early: earlyAnswers };
@@ -280,7 +281,10 @@ function createExplorer(
   };
 }
 
-/** Most states only combine what others have had: each combination that matters is checked once. */
+/**
+ * Checks each combination that matters once, because most states only combine parts of earlier
+ * ones.
+ */
 function createRequirements({ chains, allRows, workers }: Numbered, bounds: Bounds) {
   const rowsHold = remember((rows: number) => {
     requireSoundRows(allRows.at(rows), bounds);
@@ -311,7 +315,7 @@ interface Numbered {
 function movesOfWorker(
   { chains, allRows, workers }: Numbered,
   machine: Machine,
-  /** The present move, for the path to a violation. */
+  /** The current move, for the path to a violation. */
   moving: { name: string },
   at: { readonly chain: number; readonly rows: number; readonly worker: number },
 ): Moves {
@@ -348,10 +352,12 @@ function remember<T>(make: (number: number) => T): (number: number) => T {
   };
 }
 
-/** Limit of numbers, so that two of them fit into one key. They stay far below it. */
+/**
+ * Upper limit of the numbers, so that two of them fit into one key. Real ones stay far below it.
+ */
 const WIDE = 2 ** 26;
 
-/** Returns a function that requires something of each pair of numbers when it first meets them. */
+/** Returns a function that checks each pair of numbers when it first meets the pair. */
 function oncePerPair(
   required: (one: number, other: number) => void,
 ): (one: number, other: number) => void {

@@ -9,7 +9,10 @@ import {
 } from '#settlement/relayer/machine/transaction.ts';
 import type { BoundsName } from '#testing/relayer-model/world.ts';
 
-/** A mistake in the relayer's step, the promise that it breaks, and where it shows. */
+/**
+ * A planted mistake in the relayer's step, the promise that it breaks, and the exploration that
+ * shows it.
+ */
 export interface PlantedFault {
   readonly name: string;
   readonly breaks: RegExp;
@@ -23,7 +26,7 @@ type Change = (
   observation: Observation,
 ) => { readonly transaction: Transaction; readonly effects: Step['effects'] };
 
-/** Returns the right step, changed by a fault. */
+/** Returns the correct step, changed by a fault. */
 function changed(change: Change): typeof step {
   return (transaction, observation, now) => {
     const after = step(transaction, observation, now);
@@ -39,7 +42,7 @@ function without(kind: Step['effects'][number]['kind']): typeof step {
   }));
 }
 
-/** Queues the canceled jobs again at once, although the old transaction may still be mined. */
+/** Queues the canceled jobs again immediately, although the old transaction may still be mined. */
 const requeued = (effects: Step['effects']): Step['effects'] =>
   effects.map((one) => (one.kind === 'cancel' ? { ...one, requeue: true } : one));
 
@@ -151,10 +154,7 @@ export const PLANTED: readonly PlantedFault[] = [
   },
 ];
 
-/**
- * Faults that the relayer had before, each as it would look in the current step. The commits that
- * fixed them are named.
- */
+/** Bugs that the relayer once had, each expressed in the current step. Their commits are named. */
 export const RELAPSES: readonly PlantedFault[] = [
   {
     name: '302820a5: old bytes go out while a signer is asked for a cancellation',
@@ -204,8 +204,8 @@ export const RELAPSES: readonly PlantedFault[] = [
 ];
 
 /**
- * Faults like {@link RELAPSES} that the model settles anyway: some only later than possible; what
- * makes others dangerous is not in the model.
+ * Bugs like {@link RELAPSES} in spite of which the model settles: some only settle later, and the
+ * danger of others is outside the model.
  */
 export const IN_TABLE: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
   {

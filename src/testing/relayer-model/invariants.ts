@@ -2,8 +2,8 @@ import { promise } from '#testing/relayer-model/worker-moves.ts';
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
 
 /**
- * Requires the invariants of every state, no matter which worker died, or what the chain and its
- * nodes did: those of the rows here, and below those of the rows and a chain, or a worker.
+ * Requires the invariants that hold in every state, whatever worker died and whatever the chain and
+ * its nodes did. This function checks the rows; those below check rows with a chain or a worker.
  */
 export function requireSoundRows(rows: Rows, bounds: Bounds): void {
   requireJobs(rows);
@@ -32,7 +32,7 @@ function requireJobs({ jobs, transactions }: Rows): void {
   });
 }
 
-/** Requires that nodes hold nothing that has no row. */
+/** Requires that nodes hold only transactions that have a row. */
 export function requireStored({ pool }: ChainState, { transactions }: Rows): void {
   pool.forEach((bits, slot) => {
     const stored = 2 ** (transactions[slot]?.attempts.length ?? 0);
@@ -48,7 +48,7 @@ function requireNonces({ transactions }: Rows, { slots }: Bounds): void {
   });
 }
 
-/** Requires that the memory of a lease's holder equals the rows. */
+/** Requires that a lease holder's memory equals the rows. */
 export function requireMemory(worker: Worker, rows: Rows, { slots }: Bounds, self: number): void {
   slots.forEach(({ sender }, slot) => {
     const held = worker.held[sender] ?? null;

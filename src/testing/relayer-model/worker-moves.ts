@@ -73,7 +73,7 @@ export function slotsOf(worker: Worker): number[] {
 
 const COMES_LAST: ReadonlySet<string> = new Set(['broadcast', 'ask_signer']);
 
-/** Converts effects to tasks. Effects on a result are carried out where it is read. */
+/** Converts effects to tasks. Effects on a result are carried out where the result is read. */
 export function toTasks(slot: number, effects: readonly Effect[]): Task[] {
   return effects.flatMap((effect): Task[] => {
     switch (effect.kind) {
@@ -122,7 +122,7 @@ export function observe(
   return { worker: withOpen(worker, machine, slot, transaction), effects };
 }
 
-/** Learns observations like the above; their effects become tasks. */
+/** Applies an observation like `observe`, and turns its effects into tasks. */
 export function learn(
   worker: Worker,
   machine: Machine,
@@ -133,7 +133,7 @@ export function learn(
   return withTasks(next.worker, toTasks(slot, next.effects));
 }
 
-/** True if the worker still has the sender according to the rows. */
+/** True if, according to the rows, the worker still holds the sender. */
 export function isHolder(rows: Rows, worker: Worker, machine: Machine, sender: number): boolean {
   const lease = rows.leases[sender];
   return lease?.holder === machine.self && lease.fencingToken === worker.held[sender]?.fencingToken;
@@ -196,7 +196,7 @@ export function storeOffer(
 
 type Offer = Row['attempts'][number];
 
-/** Reads the rows of a sender that the worker does not know. */
+/** Reads the rows of a sender that are not in the worker's memory. */
 export function load(scene: Scene, machine: Machine, sender: number): Scene {
   const { rows, chain } = scene;
   let { worker } = scene;
@@ -257,7 +257,9 @@ export function reopenedFrom(rows: Rows, { bounds }: Machine, sender: number, fr
   }, rows);
 }
 
-/** Sends a queued job, which takes the next nonce of a sender: signed, stored, and then sent. */
+/**
+ * Sends a queued job with the next nonce of a sender: signs it, stores it, and then broadcasts it.
+ */
 export function flush(scene: Scene, machine: Machine): Scene[] {
   const { worker, rows, chain } = scene;
   const { bounds } = machine;

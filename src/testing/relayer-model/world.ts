@@ -10,8 +10,8 @@ import type {
 import type { Hex } from '#settlement/requests.ts';
 
 // A small model of the relayer's environment: a chain that loses blocks, two nodes that differ, the
-// rows, and two workers with a lease that moves. Everything is plain and immutable, so that equal
-// states are found by their text.
+// rows, and two workers with a lease that moves. All values are plain and immutable, so that equal
+// states have equal texts.
 
 /** The bounds of one exploration. */
 export interface Bounds {
@@ -25,7 +25,7 @@ export interface Bounds {
   readonly waitsForSafe: boolean;
   /** True if the keys are remote: bytes are requested after the commit. */
   readonly signsElsewhere: boolean;
-  /** True if the first broadcast is answered when the bytes are in a block. */
+  /** True if the node answers the first broadcast only once the bytes are in a block. */
   readonly isAnnounced: boolean;
   /** A call is valid for this many blocks. */
   readonly validBlocks: number;
@@ -34,7 +34,7 @@ export interface Bounds {
   readonly crashes: number;
   /** How often pools forget bytes. */
   readonly evictions: number;
-  /** How often nodes refuse bytes, or give no answer about receipts and results. */
+  /** How many times nodes may refuse bytes, or give no answer about receipts and results. */
   readonly faults: number;
   /** True if a thief has the key of the first sender. */
   readonly isStolen: boolean;
@@ -44,9 +44,9 @@ export interface Bounds {
 /** One chain, as a node shows it. */
 export interface Branch {
   readonly height: number;
-  /** Blocks above the n-th of these heights belong to the n-th branch. */
+  /** Heights: blocks above the n-th one belong to the n-th branch. */
   readonly cuts: readonly number[];
-  /** By slot: the attempt in a block (-1: another transaction), and its height. */
+  /** By slot: the mined attempt (-1 for another transaction) and its height. */
   readonly mined: readonly (null | { readonly attempt: number; readonly at: number })[];
 }
 
@@ -64,7 +64,7 @@ export interface Row {
   readonly status: 'signed' | 'mined' | 'foreign';
   readonly attempts: readonly Offer[];
   readonly wanted: Offer | null;
-  /** The jobs whose rows name it. */
+  /** The jobs whose rows name this transaction. */
   readonly jobs: readonly number[];
   /** The jobs that its call would settle. */
   readonly carried: readonly number[];
@@ -111,10 +111,10 @@ export interface Held {
 
 export interface Worker {
   readonly head: { readonly height: number; readonly hash: Hex } | null;
-  /** What the worker holds by sender; `null` if, as far as it knows, it holds none. */
+  /** What the worker holds, by sender; `null` if it believes that it holds nothing. */
   readonly held: readonly (Held | null)[];
   readonly tasks: readonly Task[];
-  /** True if receipts of its head are read, and its transactions are not tended yet. */
+  /** True if the receipts of its head were read, but its transactions have not been checked yet. */
   readonly isTending: boolean;
   readonly crashes: number;
   readonly faults: number;
@@ -126,8 +126,8 @@ export const hashAt = ({ cuts }: Branch, height: number): Hex => {
 };
 
 /**
- * Returns what nodes show: the chain, the chain without its newest block, or the branch that the
- * last reorganization ended. Any of them may answer any request.
+ * Returns what nodes may show: the chain, the chain without its newest block, or the branch that
+ * the last reorganization replaced. Any of them may answer any request.
  */
 export function viewsOf(chain: ChainState): readonly Branch[] {
   const height = chain.height - 1;
@@ -140,7 +140,7 @@ export function viewsOf(chain: ChainState): readonly Branch[] {
 export const timeOf = (height: number) => new Date(height * 1_000);
 
 const OFFERED: Fees = { maxFeePerGas: 80n, maxPriorityFeePerGas: 8n };
-/** Fee ceiling below which one higher offer fits, but no second one. */
+/** Fee ceiling that allows one higher offer, but not a second. */
 const FEE_CEILING = 95n;
 export const FIRST_OFFER: Offer = { cancels: false, fees: OFFERED };
 export const SAFE_RULE = { from: 0n, waitsFor: 'safe', ms: 0 } as const;
@@ -159,7 +159,10 @@ export function nowAt(height: number | null, { confirmations }: Bounds): Now {
   };
 }
 
-/** Returns the lowest head at which a block may be read, which every confirmation requires. */
+/**
+ * Returns the lowest head at which the block at a height may be read; every confirmation requires
+ * it.
+ */
 export function leastHead(at: number, bounds: Bounds, isSuccess: boolean): number {
   return at + (bounds.waitsForSafe && isSuccess ? SAFE_BLOCKS : bounds.confirmations);
 }
@@ -209,8 +212,8 @@ export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, numbe
   return settled;
 }
 
-// Each exploration combines some faults. All at once would have more states than fit into memory;
-// each further step has about two and a half times as many.
+// Each exploration combines only some faults. All of them would have more states than fit into
+// memory; each further step multiplies the states by two and a half.
 
 const ONE_SENDER = [{ sender: 0, nonce: 0 }];
 const TWO_SENDERS = [...ONE_SENDER, { sender: 1, nonce: 0 }];

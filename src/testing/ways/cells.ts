@@ -6,7 +6,7 @@ import { addShop, addTill, type Till } from '#testing/ways/shops.ts';
 import { type Attempt, WAYS, type Way, type WayResult } from '#testing/ways/ways.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** The data newer than the backup: none, the sale, or also the named object. */
+/** What is newer than the backup: nothing, the sale only, or the sale and the named object. */
 export const AGES = ['nothing', 'sale', 'payer', 'credential', 'till', 'merchant'] as const;
 export type Age = (typeof AGES)[number];
 
@@ -59,7 +59,7 @@ interface Cast {
 
 async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   const [payer, till] = [cast.payer(cell), cast.till(cell)];
-  // Uses unique amounts, so that no two sales are confused.
+  // Uses unique amounts, so that the test never confuses two sales.
   const amount = AMOUNT + ++orders;
   const tip = cell.tip ? TIP : null;
   const wish = { amount, tip, order: newOrder() };
@@ -70,7 +70,7 @@ async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   return { cell, attempt, payer, till, amount: amount + (tip ?? 0), result: null };
 }
 
-/** Runs each payer's sales in sequence, as a card is held to one reader at a time. */
+/** Runs each payer's sales in sequence, because a card can only be at one reader at a time. */
 async function byPayer<T, R>(
   items: readonly T[],
   payerOf: (item: T) => WayPayer,
@@ -100,7 +100,7 @@ export function paymentsOf(plays: readonly Play[]): Step[][] {
 async function addCast(ways: WaysWorld, label: string): Promise<readonly WayPayer[]> {
   const kinds = WAYS.map(({ payer }) => payer);
   const payers = await addPayers(ways.payers, kinds, label);
-  // Leaves out cards, because a card is created together with its payer.
+  // Skips cards, because a card is created together with its payer.
   await Promise.all(payers.filter(({ kind }) => kind === 'enrolled').map((one) => one.chip()));
   return payers;
 }
@@ -115,7 +115,7 @@ const at = (payers: readonly WayPayer[], { way }: Cell): WayPayer => {
 export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: string) {
   const old = await addCast(ways, `${label}old`);
   const cast = { payer: (cell: Cell) => at(old, cell), till: () => ways.till };
-  // Earlier sales make their payers known, so pays from other wallets first.
+  // A sale makes its payer known to the service, so the cells of unknown wallets come first.
   const unknown = WAYS.filter(({ payer }) => ['wallet', 'contract', 'bridge'].includes(payer));
   const first = await byPayer(
     unknown,
@@ -131,7 +131,7 @@ export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: s
   return { old, first, plays };
 }
 
-/** Begins cells with something newer than the existing participants. */
+/** Begins the cells that have an object newer than the backup. */
 export async function beginYoung(
   ways: WaysWorld,
   cells: readonly Cell[],
@@ -157,7 +157,7 @@ export async function beginYoung(
   return [...plays, ...renewed];
 }
 
-/** Checks at this node that the sale is booked as reported to its payer. */
+/** Checks at this node that the books agree with the payer's response about the sale. */
 async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
   const { result, amount, till } = play;
   if (result?.said !== 'succeeded') return [`it was reported ${result?.said}`];
@@ -176,7 +176,7 @@ async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<
   return wrong.flat();
 }
 
-/** Sends a decline, as a caller without a part in the sale. */
+/** Declines the sale as a caller who has no part in it. */
 async function sayNo(
   { url, till }: WaysWorld,
   { intent }: WayResult,
@@ -187,7 +187,7 @@ async function sayNo(
   await persist(() => merchant.post(path, { approve: false }));
 }
 
-/** True if the answer is allowed. After a loss a lost pass is unknown. */
+/** True if the answer is allowed. After a data loss, a lost pass may be unknown. */
 function isAllowed({ way, young }: Cell, said: string): boolean {
   const isGone = young === 'payer' || young === 'credential';
   return way.again.includes(said) || (isGone && said === 'requires_payment_method');
@@ -216,7 +216,7 @@ export async function checkPlays(
   plays: readonly Play[],
   place: number,
 ): Promise<string[]> {
-  // Leaves out the sales of a lost merchant, which cannot be queried.
+  // Skips the sales of a lost merchant, because no key can query them.
   const asked = plays.filter(({ cell }) => cell.young !== 'merchant' || ways.unbookable.size === 0);
   const found = await byPayer(
     asked,

@@ -23,8 +23,8 @@ export interface OutsideWallets {
   addUndeployed(usdc: bigint): Promise<UndeployedWallet>;
   fund(to: Hex, usdc: bigint): Promise<void>;
   /**
-   * Sends again what a reorganization has removed: funds and contract wallets. A real chain would
-   * mine it again by itself.
+   * Sends the funds and contract wallets again that a reorganization has removed. On a real chain,
+   * they would be mined again without help.
    */
   sendAgain(): Promise<void>;
   /** Sends USDC by mistake. */
@@ -87,7 +87,7 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
   };
 }
 
-/** Opens the account that sends all of this, and that funds others with gas. */
+/** Opens the account that deploys and funds the wallets, and gives others gas. */
 async function openSender({ rpcUrls, chainId }: NetworkConfig) {
   const { address, signTransaction } = privateKeyToAccount(generatePrivateKey());
   const client = createPublicClient({ transport: http(rpcUrls[0]), pollingInterval: 50 });
@@ -103,19 +103,22 @@ async function openSender({ rpcUrls, chainId }: NetworkConfig) {
   };
   await supply(address);
   const broadcast = async (serializedTransaction: Hex) => {
-    // The node may have it, or be down; the receipt decides.
+    // The node may already have it, or be down, so only the receipt decides.
     await client.sendRawTransaction({ serializedTransaction }).catch(() => {});
     return client.waitForTransactionReceipt({ hash: keccak256(serializedTransaction) });
   };
   /** All transactions, each at the index of its nonce. */
   const signed: Hex[] = [];
-  /** Otherwise the next transaction would take the nonce of one that the chain has lost. */
+  /**
+   * Sends lost transactions again first, because a new one would otherwise take the nonce of a lost
+   * one.
+   */
   const sendLost = async () => {
     const mined = await client.getTransactionCount({ address });
     for (const raw of signed.slice(mined)) await broadcast(raw);
   };
   let queue: Promise<unknown> = Promise.resolve();
-  /** Sends in sequence, because the transactions share a nonce. */
+  /** Sends in sequence, because all transactions use one account's nonces. */
   const send = (to: Hex | null, data: Hex) => {
     const sent = queue.then(async () => {
       await sendLost();

@@ -20,10 +20,10 @@ import type { Till } from '#testing/ways/shops.ts';
 import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
 
 /**
- * Kinds of payers: one with passes and a policy on the chain; an agent with tokens of such a payer;
- * a wallet that is unknown until it pays; such a wallet that is a contract; one with a new contract
- * for each sale, which is not on the chain yet; or the wallet between machines that buy over x402
- * and the merchant.
+ * Kinds of payers. `enrolled`: with passes and a policy on the chain. `agent`: an agent with tokens
+ * of such a payer. The others are wallets that the service does not know until they pay: a plain
+ * one, a contract, a new contract for each sale that is not on the chain yet, or the bridge between
+ * x402 buyers and the merchant.
  */
 export type PayerKind = 'enrolled' | 'agent' | 'wallet' | 'contract' | 'undeployed' | 'bridge';
 
@@ -43,8 +43,8 @@ export interface WayPayer {
    */
   rotating(): Promise<() => string>;
   /**
-   * Returns what a phone with the newest pass sends to a reader; a merchant's test helper simulates
-   * it.
+   * Returns what a phone with the newest pass sends to a reader, from a test helper of the
+   * merchant.
    */
   phone(kind: PhoneKind, merchant: Caller): Promise<string>;
   /** Returns the chip of the card in use. */
@@ -101,8 +101,8 @@ async function enrol({ db, secret, network }: PayersGround, names: readonly stri
 }
 
 /**
- * Returns the facilitators, each opened by the first sale at a till, with the merchant's key and
- * the bridge's wallet.
+ * Returns the facilitators. The first sale at a till opens its facilitator, with the merchant's key
+ * and the bridge's wallet.
  */
 function openFacilitators({ network, publicUrl, facilitators }: PayersGround, privateKey: Hex) {
   const open = new Map<string, Promise<Facilitator>>();
@@ -132,7 +132,8 @@ interface Wallet {
 }
 
 /**
- * Opens phones that show rotating codes, in turn, because a step of a phone's code pays only once.
+ * Opens phones that show rotating codes, and uses them in turn, because a phone's code pays only
+ * once per time step.
  */
 function openPhones(ask: ReturnType<typeof openApp>) {
   const phones: string[] = [];
@@ -168,8 +169,8 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
     pass: () => pass ?? '',
     code: async () => {
       const { value } = await ask(`/passes/${await newestPass()}/codes`, {});
-      // Extends its minute. If it passed before the code is presented for another sale, the reason
-      // would be hidden.
+      // Extends the code's lifetime of a minute. Otherwise a second sale could be refused because
+      // the code expired, which would hide the intended reason.
       await ground.db.query(
         `update pass_codes set expires_at = expires_at + interval '1 hour'
          where expires_at > now()`,
@@ -231,7 +232,7 @@ export async function addPayers(
   return payers;
 }
 
-/** Opens a payer's app, which signs in again when the session has ended. */
+/** Opens a payer's app, which signs in again when its session has ended. */
 function openApp(
   { publicUrl, network }: { readonly publicUrl: string; readonly network: NetworkConfig },
   account: PrivateKeyAccount,

@@ -11,13 +11,13 @@ import { createTerminal } from '#terminals/create-terminal.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import { REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A merchant's counter, with its machines' credentials. Everything is on the test network. */
+/** A merchant's counter with the credentials of its machines, on the test network. */
 export interface Till {
   readonly account: string;
   readonly secretKey: string;
   readonly terminal: string;
   readonly deviceKey: string;
-  /** A terminal whose intents no device picks up. */
+  /** A terminal that no device polls, for sales to agents. */
   readonly agentTerminal: string;
 }
 
@@ -35,7 +35,7 @@ async function addTerminal(tx: Tx, accountId: string, label: string) {
   return made;
 }
 
-/** Lets a terminal sell offline, within limits that no test of a fault reaches. */
+/** Lets a terminal sell offline, with limits too high for any fault test to reach. */
 export async function allowOffline(sql: Sql, terminalId: string): Promise<void> {
   await setLimits({ store: { db: sql, terminalId } });
 }
@@ -52,7 +52,7 @@ export function demoTill({ sandbox }: RestoreGround): Till {
   };
 }
 
-/** Adds a counter of the same merchant, where agents buy, too. */
+/** Adds another counter of the same merchant, with a terminal for agents. */
 export async function addTill({ db }: RestoreGround, till: Till, label: string): Promise<Till> {
   const { row, secret } = await db.transaction((tx) => addTerminal(tx, till.account, label));
   return { ...till, terminal: row.id, deviceKey: secret, agentTerminal: row.id };
@@ -63,7 +63,7 @@ export function shopWallet({ secret }: RestoreGround['ground'], accountId: strin
   return wallet(secret, `settlement wallet of ${accountId}`);
 }
 
-/** Returns the sign-in of a shop's owner. */
+/** Returns the credentials of a shop's owner. */
 export function shopOwner(name: string) {
   return { email: `${name}@shop.test`, password: `the password of ${name}, which is long` };
 }
@@ -94,7 +94,7 @@ async function registerOnChain({ db, ground }: RestoreGround, accountId: string)
   if (!(await waitUntil(isLive, REST_MS))) throw new Error('a merchant was not registered');
 }
 
-/** Adds a merchant that has signed up and was registered on the chain. */
+/** Adds a merchant that has signed up and is registered on the chain. */
 export async function addShop(world: RestoreGround, name: string): Promise<Till> {
   const { db } = world;
   const owner = { ...shopOwner(name), name };

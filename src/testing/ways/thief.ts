@@ -10,7 +10,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** First of the numbers that the service has not drawn. */
+/** The first settlement number that the service has never drawn. */
 const DRAWN_BY_NOBODY = 1n << 40n;
 const AMOUNT = 2_500_000n;
 
@@ -24,9 +24,9 @@ async function merchantNumberOf(db: Database, accountId: string): Promise<bigint
 }
 
 /**
- * Acts as a thief with a sender's key: settles payments for the shop, from a payer who has agreed
- * to nothing, refunds part of them and pays part of them out.
- * @returns the alarms that must be raised.
+ * Acts as a thief with a sender's key: settles payments for the shop from a payer who agreed to
+ * nothing, refunds part of them and pays out another part.
+ * @returns the alarms that the service must raise.
  */
 export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<readonly string[]> {
   const outside = outsideService(world.ground.testnet.config);
@@ -46,7 +46,10 @@ export async function foundForeign({ world }: WaysWorld): Promise<string[]> {
   return rows.map(({ kind, amount }) => `${kind} ${amount}`).toSorted();
 }
 
-/** Accepts it, as two operators do by command. From then on it counts as the service's own. */
+/**
+ * Accepts the foreign events, as two operators do by command. From then on they count as the
+ * service's own.
+ */
 export async function acceptForeign({ world, till }: WaysWorld): Promise<void> {
   const tenant = { accountId: till.account, livemode: false };
   const upTo = present(await selectNewestForeign(world.db, tenant), 'foreign settlement');

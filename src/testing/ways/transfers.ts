@@ -5,7 +5,7 @@ import { PersonClient } from '#testing/person-client.ts';
 import { persist } from '#testing/restore-ground.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** Signs in the owner of the shop with both factors. */
+/** Signs in the shop's owner with both factors. */
 export async function openOffice({ world, url, till }: WaysWorld): Promise<PersonClient> {
   const person = world.sandbox.dashboard;
   const client = new PersonClient(`${url(0)}/dashboard/v1`);
@@ -42,7 +42,7 @@ export const REFUNDS: Readonly<Record<'API' | 'till' | 'dashboard', RefundBy>> =
   },
 };
 
-/** Takes money out to the merchant's wallet. */
+/** Withdraws money to the merchant's wallet. */
 export async function withdraw(
   { till }: WaysWorld,
   office: PersonClient,

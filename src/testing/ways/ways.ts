@@ -29,7 +29,7 @@ export interface Wish {
   readonly splitGroup?: string;
 }
 
-/** The reports to a payer or a seller. */
+/** The response about the sale to a payer or a seller. */
 export interface WayResult {
   /** The status of the intent, or the code of a refusal. */
   readonly said: string;
@@ -41,7 +41,7 @@ export interface WayResult {
 export interface Attempt {
   /** `null` if the payment itself creates it. */
   readonly intent: string | null;
-  /** Pays. The request stays the same until it is answered. */
+  /** Pays. Repeats send the same request until there is an answer. */
   pay(place: number): Promise<WayResult>;
   /** Presents the same credential for another sale of the same amount at this till. */
   spendAgain(place: number, till: Till): Promise<WayResult>;
@@ -55,7 +55,7 @@ export interface Shopping {
   readonly wish: Wish;
 }
 
-/** A way to pay, as customers and their machines use it: over HTTP, from outside. */
+/** A way to pay, used as customers and their machines use it: over HTTP, from outside. */
 export interface Way {
   readonly name: string;
   /** The payment method that its payments report. */
@@ -63,7 +63,7 @@ export interface Way {
   readonly payer: PayerKind;
   /** True if it pays at a till, which splits bills and asks for tips. */
   readonly atTill: boolean;
-  /** Possible answers if the credential is presented for another sale. Only a pass pays again. */
+  /** Allowed answers if the credential is presented for another sale. Only a pass can pay twice. */
   readonly again: readonly string[];
   /** Creates the sale and the credential. Nothing is paid yet. */
   begin(shopping: Shopping): Promise<Attempt>;
@@ -141,7 +141,7 @@ async function beginWith(
     let tries = 0;
     const ask = async () => {
       const reply = await present(doorAt(at, (place + tries++) % NODES), id, key);
-      // Not a result, so the same key is sent again until there is one.
+      // Not a result, so send the same key again until there is one.
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
@@ -161,7 +161,7 @@ async function beginWith(
 
 const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wish.tip });
 
-/** Begins a sale that is paid with a credential read at the till. */
+/** Begins a sale that is paid with a credential that the till reads. */
 function tapped(
   type: Exclude<TappedType, 'rotating_code'>,
   read: (payer: WayPayer, merchant: Caller) => Promise<string>,
@@ -177,8 +177,8 @@ function tapped(
 }
 
 /**
- * Begins a sale with a phone that is held to the camera when the till asks, because its code
- * expires after half a minute.
+ * Begins a sale whose payer shows a phone when the till asks, because its code expires after half a
+ * minute.
  */
 function shown(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async () => {
@@ -200,7 +200,7 @@ async function linkOf({ terminal }: Door, intent: string): Promise<string> {
 /** Begins a sale in which a wallet scans the link on the till, and signs. */
 const signed = (shopping: Shopping) => signedBy(shopping, shopping.payer);
 
-/** Begins such a sale with a new wallet that is not on the chain yet. */
+/** Begins the same kind of sale with a new wallet that is not on the chain yet. */
 async function signedUndeployed(shopping: Shopping): Promise<Attempt> {
   return signedBy(shopping, await shopping.payer.undeployed());
 }
@@ -213,8 +213,8 @@ function addressOf(from: Hex): string {
 function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
-    // Keeps the terms that the page was opened with, because a till shows no link of a sale that is
-    // being paid.
+    // Stores the terms from opening the page, because a till shows no link while its sale is being
+    // paid.
     const shown = new Map<string, Promise<string>>();
     const tokenOf = (at: Door, id: string) => {
       const token = shown.get(id) ?? linkOf(at, id);
@@ -378,7 +378,7 @@ export const WAYS: readonly Way[] = [
   },
 ];
 
-/** What a till reads before its connection is cut. */
+/** What a till stores before it loses its connection. */
 interface OfflineTerms {
   readonly chain_id: number;
   readonly usdc: Hex;
@@ -400,7 +400,9 @@ async function offlineTermsOf({ terminal }: Door): Promise<OfflineTerms> {
   return terms;
 }
 
-/** Begins a sale that an offline till accepts: the wallet signs, and the till keeps it. */
+/**
+ * Begins a sale that a till accepts offline: the wallet signs, and the till stores the signature.
+ */
 async function acceptOffline(shopping: Shopping): Promise<Attempt> {
   const { account, from } = shopping.payer;
   const { amount } = shopping.wish;
@@ -440,7 +442,9 @@ async function acceptOffline(shopping: Shopping): Promise<Attempt> {
   };
 }
 
-/** Forwards a record until the chain has decided, as a till does: to any node, again and again. */
+/**
+ * Forwards a stored sale until the chain has decided, as a till does: to any node, again and again.
+ */
 async function forward(shopping: Shopping, place: number, record: object): Promise<WayResult> {
   let result: WayResult = { said: 'no answer', intent: null, payment: null };
   let tries = 0;
@@ -467,7 +471,7 @@ async function signPayload(shopping: Shopping, facilitator: Settling, resource: 
   const { wish, payer } = shopping;
   const requirements = {
     ...facilitator.requirements({ price: wish.amount, resource }),
-    // Long, because this does not test expired signatures.
+    // Long, because expired signatures are not the subject here.
     maxTimeoutSeconds: 3_600,
   };
   const { network, asset } = requirements as { network: `eip155:${number}`; asset: string };

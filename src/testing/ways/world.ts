@@ -12,11 +12,11 @@ import type { PayersGround } from '#testing/ways/payers.ts';
 import { allowOffline, demoTill, type Till } from '#testing/ways/shops.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
-/** A service with two nodes, shops, and a receiver that follows the guide. */
+/** A service with two nodes, shops, and a webhook receiver that follows our guide. */
 export interface WaysWorld {
   readonly world: RestoreGround;
   readonly payers: PayersGround;
-  /** The merchant whose webhooks are read. */
+  /** The merchant whose webhooks the receiver gets. */
   readonly till: Till;
   /** Extra settings of every process. */
   readonly env: Readonly<Record<string, string>>;
@@ -39,11 +39,11 @@ async function addReceiver(url: string, till: Till) {
 }
 
 /**
- * Seconds to settle, longer than any fault here lasts on a busy machine, so that nothing is
- * declined for lack of time.
+ * Settlement time-out in seconds, longer than any fault here lasts on a busy machine, so that no
+ * payment is declined for lack of time.
  */
 const SETTLE_WITHIN_S = 120;
-/** By then, a payment is paid or never will be. */
+/** Time after which a payment is paid or never will be. */
 export const DECIDED_MS = 140_000;
 
 export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
