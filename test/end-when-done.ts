@@ -3,8 +3,8 @@ import { noteTimes } from './times.ts';
 
 /**
  * Ends a test file that has finished but left something open, such as the server of a failed test.
- * The runner's `--test-force-exit` would end it at once and lose unwritten results: up to half of a
- * file's tests, including the failure, were missing from the count.
+ * The runner's `--test-force-exit` would end it immediately and lose unwritten results: up to half
+ * of a file's tests, including the failure, were missing from the count.
  */
 const GRACE_MS = 5_000;
 
@@ -16,7 +16,7 @@ function endWhenDone(): void {
   timer.unref();
 }
 
-// The runner itself loads this module, too, and has no tests.
+// Only in test processes: the runner itself loads this module, too, and has no tests.
 if (process.env.NODE_TEST_CONTEXT !== undefined) {
   after(endWhenDone);
   noteTimes();

@@ -16,8 +16,8 @@ export default async function* failedFiles(source: AsyncIterable<TestEvent>) {
 }
 
 /**
- * Returns the files of an entry. In a group, each file is a suite of its name. If the process
- * itself died, all of its files failed.
+ * Returns the test files of an entry. In a group, each file is a suite with its name. If the
+ * process itself died, all of the group's files failed.
  */
 function filesOf(entry: string, name: string): readonly string[] {
   const file = relative(process.cwd(), entry);

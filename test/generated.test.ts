@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-/** Files that commands generate and git stores. Reviewers skip them, so they must stay small. */
+/**
+ * Files that commands generate and git stores. They must stay small, because reviewers skip them.
+ */
 
 const ROOT = path.join(import.meta.dirname, '..');
 const KINDS: Readonly<Record<string, RegExp>> = {

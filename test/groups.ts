@@ -3,24 +3,24 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * A process per test file spends two seconds of CPU on imports and JIT warm-up that its neighbors
- * repeat. So files share processes: each is a suite of its own, with its own `before` and `after`.
+ * Files that share processes, each as its own suite with its own `before` and `after`. A process
+ * per file would spend two seconds of CPU on imports and JIT warm-up that its neighbors repeat.
  */
 const SHARES = /^(src|web|test\/(api|docs|doors|reader|sdk))\//;
 /** More files per process save little and leave the last processes running alone. */
 const MOST_IN_ONE = 16;
-/** A short run uses all cores rather than few processes. */
+/** Fewest processes, so that a short run uses all cores. */
 const LEAST_PROCESSES = 12;
 
 /**
- * Files that mostly wait: for a browser, a chain, a process to start. All others use the CPU. The
- * longest first.
+ * Files that mostly wait for a browser, a chain or a process to start, the longest first. All
+ * others use the CPU.
  */
 const WAITING = [
   ...['test/faults/', 'contracts/', 'test/reader/', 'test/journeys/', 'src/ops/'],
   ...['src/settlement/', 'test/cli/', 'test/x402/', 'web/', 'test/'],
 ];
-/** Exceptions in those folders, which use the CPU. */
+/** Exceptions in those folders: they use the CPU. */
 const WORKING = ['test/api/', 'test/doors/', 'test/tidy', 'src/settlement/contract/'];
 
 function rank(group: readonly string[]): number {
@@ -31,8 +31,8 @@ function rank(group: readonly string[]): number {
 }
 
 /**
- * Decides which files may share a process. Files in `src` have similar imports; browser tests are
- * long.
+ * Returns the files that may share a process with this one. Files in `src` have similar imports;
+ * browser tests are long.
  */
 function roomOf(file: string): string {
   const folder = path.dirname(file);
@@ -40,10 +40,7 @@ function roomOf(file: string): string {
   return file.startsWith('src/') ? `src ${rank([file])}` : folder;
 }
 
-/**
- * Divides the files into lists, each of which runs in one process. Files of one room keep their
- * order.
- */
+/** Divides the files into lists, one per process. Files of one room keep their order. */
 export function groupFiles(files: readonly string[]): string[][] {
   const most = Math.max(1, Math.min(MOST_IN_ONE, Math.floor(files.length / LEAST_PROCESSES)));
   const groups: string[][] = [];
@@ -60,8 +57,8 @@ export function groupFiles(files: readonly string[]): string[][] {
 
 /**
  * Spreads waiting files evenly over CPU-bound ones, so that all cores stay busy throughout the run.
- * Within each kind the longest come first, so that none runs alone at the end: the more text a
- * group has, the longer it takes (10 to 120 s in `src`).
+ * Within each kind the longest come first, so that no file runs alone at the end. A group's length
+ * is estimated by its amount of text (10 to 120 s in `src`).
  */
 export function inGoodOrder(
   groups: readonly string[][],

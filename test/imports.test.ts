@@ -19,8 +19,8 @@ import {
 /** Import rules: the layers of `src` and `web`, no cycles, few tiny files. */
 
 /**
- * A tiny file used by a single neighbor hides nothing and only makes two places to read. Their
- * number may only decrease.
+ * A tiny file used by a single neighbor hides nothing and only adds a place to read. The number of
+ * such files may only decrease.
  */
 const SMALL_LINES = 60;
 const SPLINTERS: Readonly<Record<string, number>> = {
@@ -66,7 +66,7 @@ const shipped = all.filter(({ name }) => {
 });
 const shippedNames = new Set(shipped.map(({ name }) => name));
 
-/** Returns the files that each file imports, in the sense of `imports`. */
+/** Returns the import graph, with the edges that `imports` selects. */
 function graphOf(imports: (source: Source) => readonly string[]): Map<string, readonly string[]> {
   return new Map(
     shipped.map((source) => {
@@ -115,7 +115,9 @@ test('no files import each other in a cycle, by types or lazy parts either', () 
 
 /** Shared folders of the web apps. Each may import those before it. */
 const SHARED = ['ui', 'data', 'desk'];
-/** Folders of `web` that import another app, or a shared folder above them. May only decrease. */
+/**
+ * Folders of `web` that import another app, or a shared folder that comes later. May only decrease.
+ */
 const ACROSS = [...['pay → wallet', 'tag → pay', 'terminal → wallet', 'wallet → terminal']];
 
 test('a web app imports what the apps share, and no other app', () => {

@@ -1,7 +1,7 @@
 /**
- * Test files that `npm test` leaves to the long run, with reasons (test/README.md). Like all others
- * they are promises: `npm test -- <part of a name>` and `--changed` run them, and
- * `test/long/later.test.ts` runs all of them before an issue is resolved or a version is released.
+ * Test files that `npm test` leaves to the long run, with reasons (test/README.md). `npm test --
+ * <part of a name>` and `--changed` still run them, and `test/long/later.test.ts` runs all of them
+ * before an issue is resolved or a version is released.
  */
 export const LATER: Readonly<Record<string, string>> = {
   ...because('a detail of a screen whose journey runs in `npm test`', [

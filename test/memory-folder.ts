@@ -5,8 +5,8 @@ import path from 'node:path';
 const MEMORY = '/dev/shm';
 const PREFIX = 'tapline-tests-';
 /**
- * Least free memory, because a run used up to 0.7 GB. Containers often offer 64 MB, in which case
- * the disk is used.
+ * Least free memory, because a run uses up to 0.7 GB. With less, such as the 64 MB of many
+ * containers, the run uses the disk.
  */
 const LEAST_FREE = 3 * 2 ** 30;
 /** The usual permissions of a temporary folder, because tests start programs as other users. */
@@ -20,7 +20,7 @@ function isMemory(mounts: string): boolean {
   });
 }
 
-/** Removes the folders that killed runs have left. */
+/** Removes the folders that killed runs left behind. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     if (!name.startsWith(PREFIX)) continue;

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 /**
  * Determines which tests a change can break. An edge is an import, or a string that names a file or
- * folder, so a test that starts `src/app/main.ts` as a process or reads `deploy/` is reached, too.
+ * folder, so a test that starts `src/app/main.ts` as a process or reads `deploy/` counts, too.
  */
 const SOURCE = /\.(ts|tsx|mjs|js)$/;
 /** Requires a slash or a dot, because `'test'` is a mode and not the folder. */
@@ -57,9 +57,7 @@ export function testsReachedBy(
   const wanted = new Set(changed.flatMap(withFolders));
   const isScreen = changed.some((file) => file.startsWith('web/') && !file.includes('.test.'));
   const edges = new Map<string, readonly string[]>();
-  /**
-   * Returns the number of files between the test and a changed one; Infinity if there is no path.
-   */
+  /** Returns the number of steps from the test to a changed file; Infinity if there is no path. */
   const distanceOf = (test: string): number => {
     const seen = new Map<string, number>([[test, 0]]);
     for (const [file, distance] of seen) {
@@ -68,7 +66,7 @@ export function testsReachedBy(
       edges.set(file, known);
       for (const one of known) if (!seen.has(one)) seen.set(one, distance + 1);
     }
-    // Browsers load the screens, so no import connects a test to them.
+    // Browsers load the screens, so no import connects a browser test to them.
     return isScreen && test.endsWith('.browser.test.ts') ? wanted.size : Number.POSITIVE_INFINITY;
   };
   return tests

@@ -20,7 +20,7 @@ import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
  * payments/pay`), or with `--changed` those that the differences from `main` can break. `--times`
  * lists the slowest files at the end. One PostgreSQL serves all files (each test clones a database
  * from a template), and all browser tests share one Chromium and one sandbox (each opens its own
- * windows and terminals). `--later` runs what is left to the long run (`later.ts`).
+ * windows and terminals). `--later` runs the files that are left to the long run (`later.ts`).
  */
 const ROOT = path.join(import.meta.dirname, '..');
 const { values: options, positionals: words } = parseArgs({
@@ -43,23 +43,25 @@ const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
 /** Entry files that import the tests of one process. */
 const GROUPS = path.join(ROOT, 'node_modules/.cache/test-groups');
 /**
- * For two cores: on average a file uses a third of one, because it waits for a chain or a browser.
- * With four files at a time, a fifth of both cores was idle. `--concurrency` overrides it.
+ * Chosen for two cores: on average a file uses a third of a core, because it waits for a chain or a
+ * browser. With four files at a time, a fifth of both cores was idle. `--concurrency` overrides it.
  */
 const CONCURRENCY = 5;
-/** A hanging test must not block the run; the longest takes well under a minute. */
+/**
+ * Time limit, because a hanging test must not block the run. The longest takes well under a minute.
+ */
 const TIMEOUT_MS = 300_000;
 /**
  * Failed files run once more, one at a time in a new environment. A second failure is real; a pass
- * means that the test is sensitive to load and is reported. More failures than this are no
- * accident.
+ * means that the test is sensitive to load, and is reported. If more files than this fail, none
+ * runs again.
  */
 const MOST_AGAIN = 6;
 
 async function testFiles(): Promise<string[]> {
   const files: string[] = [];
   for await (const file of glob(PATTERNS, { exclude: (name) => name === 'node_modules' })) {
-    // Those have their own runner: npm run test:long.
+    // Leaves out the long tests, which have their own runner: npm run test:long.
     if (!file.startsWith('test/long/')) files.push(file);
   }
   files.sort();
@@ -79,8 +81,8 @@ async function startBrowserGround(files: readonly string[]) {
   }
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-shared-'));
   const file = path.join(folder, 'sandbox.json');
-  // Not awaited here, so that other tests start meanwhile.
-  // In one step, because tests read the file as soon as it exists.
+  // Not awaited, so that other tests start meanwhile. Writes the file in one step, because tests
+  // read it as soon as it exists.
   const say = async (found: object) => {
     await writeFile(`${file}.new`, JSON.stringify(found));
     await rename(`${file}.new`, file);
@@ -89,7 +91,7 @@ async function startBrowserGround(files: readonly string[]) {
     await say(shared.sandbox);
     return shared;
   });
-  // Tests that wait for it learn at once that it failed.
+  // Reports a failure immediately to the tests that wait for it.
   const started = starting.catch(async (error) => {
     await say({ error: String(error) });
     return null;
@@ -143,7 +145,7 @@ async function withGround<T>(
   run: (settings: NodeJS.ProcessEnv) => Promise<T>,
 ): Promise<T> {
   const postgres = await startThrowawayPostgres();
-  // The sandbox that this process starts has its database there, too.
+  // Set first, because the sandbox that this process starts has its database there, too.
   process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
   const ground = await startBrowserGround(files);
   const result = await run(ground.env);
@@ -158,7 +160,7 @@ async function main(): Promise<number> {
     console.log('No test is reached.');
     return options.changed ? 0 : 1;
   }
-  // Tests import the packages by name, and measure what a browser loads.
+  // Builds what tests use: packages imported by name, and the apps that a browser loads.
   const browses = files.some((file) => file.endsWith('.browser.test.ts'));
   const web = browses ? ensureBuilt(tmpdir()).then(ensureCompressed) : null;
   await Promise.all([ensurePackages(), web]);
@@ -185,7 +187,7 @@ async function mainWithTimes(): Promise<number> {
   return code;
 }
 
-/** All processes of the run find the folder through the variable. */
+/** Runs in a memory-backed folder. All processes of the run find it through the variable. */
 async function mainInMemory(): Promise<number> {
   const folder = await memoryFolder();
   if (folder === null) return mainWithTimes();

@@ -28,10 +28,10 @@ function foldersOf(markdown: string): Folder[] {
 
 export const FOLDERS = foldersOf(readFileSync(path.join(ROOT, 'docs/folders.md'), 'utf8'));
 export const MAY_IMPORT = new Map(FOLDERS.map(({ name, mayImport }) => [name, mayImport]));
-/** A lower count means that the search looks in the wrong place. */
+/** With fewer, the search looks in the wrong place. */
 export const FEWEST_FILES = 100;
 
-/** Generated files, as long as the documents that they come from. */
+/** Generated files, which are as long as their source documents. */
 const GENERATED = /^(sdk\/src\/types|web\/data\/types\/\w+)\.ts$/;
 
 export interface Source {

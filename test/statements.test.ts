@@ -8,19 +8,19 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 /**
  * Prepares every statement of the `…-queries.ts` files against the schema, so that a misspelled
- * column cannot hide in a rarely used path. Each exported function is called with placeholder
- * values and a connection that records the text and sends nothing.
+ * column cannot hide in a rarely used path. It calls each exported function with placeholder values
+ * and a connection that records the statements and sends nothing.
  */
 
 const ROOT = path.join(import.meta.dirname, '..');
-/** A lower count means that the functions stop before their statements. */
+/** With fewer, the functions stop before their statements. */
 const FEWEST_STATEMENTS = 600;
 const FEWEST_TABLES = 60;
 /** Their own tests run them. */
 const NOT_REACHED = [
-  // It hands its rows to the table as they are, and a placeholder row has no columns.
+  // Passes its rows to the table unchanged, and a placeholder row has no columns.
   'insertOfflinePayments',
-  // They require a valid id or bytes before they send anything.
+  // These functions require a valid id or bytes before they send anything.
   'searchPayments',
   'selectDelivery',
   'upsertChainPayments',
@@ -29,7 +29,7 @@ const PREPARABLE = /^\s*(select|insert|update|delete|merge|with|values)\b/i;
 
 type Called = (...args: readonly unknown[]) => unknown;
 
-/** Properties that select or name a part of the statement, or whose form is checked first. */
+/** Properties that select or name a part of the statement, or whose format is checked first. */
 const FORMED: Readonly<Record<string, string>> = {
   ...{ timeZone: 'UTC', day: '2026-01-01', status: 'pending' },
   ...{ table: 'payments', parent: 'events', column: 'created', name: 'events_default' },
@@ -65,7 +65,9 @@ function anything(flavor: Flavor): unknown {
   return whole;
 }
 
-/** Objects whose missing properties are placeholders, too. A `method` may be one, or a text. */
+/**
+ * Objects whose missing properties are placeholders, too. A `method` may be an object or a text.
+ */
 const OBJECTS = /^(tenant|filters|wanted|request|fees|place)$/;
 const WITH_METHOD = /^(tenant|filters|wanted|request|fees|place|method)$/;
 
@@ -105,7 +107,7 @@ async function textsOf(run: Called): Promise<Set<string>> {
     try {
       await run(connection, ...rest);
     } catch {
-      // Its handling of the response does not matter.
+      // Ignores the error, because the function's handling of the response does not matter.
     }
   }
   return texts;

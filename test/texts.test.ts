@@ -29,12 +29,12 @@ const MOVED = [
   'src/apis/pay/receipt-{html,lines,text}.ts',
   'src/apis/pay/refund-receipt.ts',
 ];
-/** A lower count means that the search looks in the wrong place. */
+/** With fewer, the search looks in the wrong place. */
 const FEWEST_FILES = 30;
 
 /**
  * Left out: tests and screenshots, names that are English in every language, country codes, and
- * what the operator’s console and the contract’s page say of calls, since both are English.
+ * what the English operator console and contract page say about calls.
  */
 const LEFT_OUT = new RegExp(
   String.raw`\.test\.tsx?$|(^|/)([\w-]+-)?shots|/types/|/testing/|` +
@@ -96,7 +96,7 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'pi_…',
   'XXXX-XXXX',
   'Password authentication:',
-  // Names of windows and channels, classes, selectors.
+  // Names of windows and channels, CSS classes, and selectors.
   'tapline display',
   'tapline till',
   'tapline dashboard mode',
@@ -169,7 +169,7 @@ const INPUTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Matches a word or several words as people write them. `pay-total` and `payment_intent` are for
+ * Matches one or several words as people write them. `pay-total` and `payment_intent` are for
  * programs, and so are several classes in `className`.
  */
 const SENTENCE = new RegExp(
@@ -230,7 +230,7 @@ function textsIn({ name, text }: Source): string[] {
       if (callee.type !== 'Identifier' || !callee.name.endsWith('Error')) return;
       for (const one of given) markAll(one as Expression, thrown);
     },
-    // Names that scripts use to find controls are English in every language.
+    // Script names of controls are English in every language.
     Property({ key, value }) {
       if (key.type === 'Literal' && key.value === 'data-name') thrown.add(value);
     },
@@ -294,7 +294,7 @@ test('a text in a component is found, wherever it stands', () => {
   );
 });
 
-/** A literal key, a prefix of computed keys, and an attribute in a page. */
+/** Matches a literal key, a prefix of computed keys, and an attribute in a page. */
 const NAMED = /'([a-z]\w*(?:\.\w+)+)'|`([a-z]\w*(?:\.\w+)*\.)\$\{|\{\{([\w.]+)/g;
 
 test('every text of the catalog is used', () => {

@@ -21,7 +21,10 @@ import {
  * pass without reading any.
  */
 
-/** A limit, not a target: a single file that hides much is read faster than three that share it. */
+/**
+ * A limit, not a target: one file that hides much is faster to read than three that share its
+ * content.
+ */
 const LINE_LIMIT = 600;
 const FUNCTION_LIMIT = 60;
 const COLUMN_LIMIT = 100;
@@ -53,8 +56,8 @@ test('parameters and private functions are named after what they are', () => {
 });
 
 /**
- * Returns calls with a transaction that are not awaited. If such a call fails, its error is
- * unhandled: Node exits, and a deadlock is not retried.
+ * Returns calls with a transaction that are not awaited. If such a call fails, nothing handles its
+ * error: Node exits, and a deadlock is not retried.
  */
 function unawaited({ name, text }: Source): string[] {
   const found: string[] = [];
@@ -92,8 +95,8 @@ test('nothing but tests imports the test support, and nobody imports main', () =
 });
 
 /**
- * Mutable module variables that are allowed: caches of expensive values, a process's exit code, and
- * tracing, which concerns the whole process. Everything else is passed as a parameter.
+ * The mutable module variables that are allowed: caches of expensive values, a process's exit code,
+ * and tracing, which concerns the whole process. Everything else is passed as a parameter.
  */
 const KEPT_IN_MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/core/ids.ts': ['used'],
@@ -111,10 +114,14 @@ test('no module is told at the start what its functions could be given', () => {
   assert.deepEqual(Object.fromEntries(kept), KEPT_IN_MODULES);
 });
 
-/** Interfaces of dependencies, in all that ships. May only decrease: there were 88. */
+/**
+ * Maximum number of dependency interfaces in all code that ships. May only decrease: there were 88.
+ */
 const DEPS = 15;
 const DEPS_DECLARED = /^(?:export )?(?:interface|type) \w*Deps\b/gm;
-/** The contexts of processes, and the most fields that one may have, inherited ones included. */
+/**
+ * The contexts of processes, and the maximum number of fields in each, including inherited ones.
+ */
 const CONTEXTS = ['ProcessContext', 'ChainContext', 'ApiContext', 'WorkerContext'];
 const CONTEXT_FIELDS = 12;
 
@@ -140,7 +147,9 @@ test('processes have one context each, with few fields, instead of many interfac
   }
 });
 
-/** The role of a process, which composes parts of its context, and tests may copy one. */
+/**
+ * Folders that may copy a context: the role of a process composes parts of it, and tests vary it.
+ */
 const MAY_COPY = ['app', 'testing'];
 
 test('no route or use case copies a context, and no statement takes one', () => {
@@ -152,7 +161,7 @@ test('no route or use case copies a context, and no statement takes one', () => 
   assert.deepEqual(problems, []);
 });
 
-/** Names that only these files may use, so that there is one way to do a thing. */
+/** Names that only these files may use, so that there is one way to do each thing. */
 const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonly does: string }[] =
   [
     {
@@ -200,7 +209,7 @@ test('files, lines and functions stay short', () => {
     });
     for (const { line, length } of functionLengths(name, text)) {
       functions++;
-      // A `describe` contains its tests, each of which is short.
+      // Exempts test files, whose `describe` contains many tests, each of which is short.
       if (!name.endsWith('.test.ts') && length > FUNCTION_LIMIT)
         problems.push(`${name}:${line}: a function of ${length} lines`);
     }
@@ -226,9 +235,9 @@ function functionLengths(name: string, text: string): { line: number; length: nu
 }
 
 /**
- * A table is declared once (`src/db/table.ts`), so row interfaces and lines of statements may only
- * decrease, except for new tables (books and their schedules: 450 lines, offline sales: 400). They
- * started at 150 and 13,207.
+ * Limits for row interfaces and lines of statements, which may only decrease, because a table is
+ * declared once (`src/db/table.ts`). New tables were added to the limit (books and their schedules:
+ * 450 lines, offline sales: 400). They started at 150 and 13,207.
  */
 const ROW_INTERFACES = 60;
 const QUERY_LINES = 13_744;
@@ -241,7 +250,7 @@ test('what describes rows by hand becomes less', () => {
   assert.ok(lines >= FEWEST_FILES && lines <= QUERY_LINES, `${lines} lines`);
 });
 
-/** Declared once, in src/core/durations.ts. */
+/** Durations are declared only in src/core/durations.ts. */
 const DURATION = /^(?:export )?const (?:SECOND|MINUTE|HOUR|DAY)_MS =/m;
 
 test('a second, a minute, an hour and a day are declared once', () => {
@@ -358,7 +367,7 @@ test('every text of the web apps sits in an element: a browser may translate the
   const apps = all.filter(({ name }) => name.startsWith('web/') && name.endsWith('.tsx'));
   assert.ok(apps.length >= FEWEST_FILES, `only ${apps.length} files were seen`);
   assert.deepEqual(apps.flatMap(bareTexts), [], 'return <>{text}</>');
-  // Elements created without the apps' runtime could contain bare texts, too.
+  // Finds elements that bypass the apps' runtime, because they could contain bare texts, too.
   const past = all.filter(({ name, text }) => {
     const isApp = name.startsWith('web/') && !/\.test\.ts$|jsx-runtime\.ts$/.test(name);
     return isApp && /'react\/jsx-|(?<!document\.)createElement\('/.test(text);
@@ -413,7 +422,7 @@ test('what comments cite is in the repository: rules of docs/behavior.md by numb
   const [dangling, cited]: [string[], string[]] = [[], []];
   for await (const name of glob('{src,web,test,sdk,cli,contracts,bench}/**/*.{ts,tsx,sol,md}', {
     cwd: ROOT,
-    // forge creates folders in `out` that are named after its sources.
+    // Skips folders in `out` that forge names after its sources.
     exclude: (entry) => entry === 'node_modules' || entry === 'out',
   })) {
     const text = readFileSync(path.join(ROOT, name), 'utf8');

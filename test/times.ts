@@ -2,9 +2,9 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Names the file to which every test process appends a line; unset, nothing is recorded. The prefix
- * differs from the service's settings, because the service refuses unknown names with its own
- * prefix.
+ * Setting that names the file to which every test process appends a line; if unset, nothing is
+ * recorded. Its prefix differs from the service's, because the service refuses unknown settings
+ * with its own prefix.
  */
 export const TIMES_SETTING = 'TEST_TIMES_FILE';
 
@@ -36,7 +36,7 @@ export function childrenSeconds(): number {
   }
 }
 
-/** At the end of a test process, records its duration and CPU time. */
+/** Records the duration and CPU time of a test process at its end. */
 export function noteTimes(): void {
   const list = process.env[TIMES_SETTING];
   if (list === undefined) return;
@@ -52,7 +52,7 @@ export function noteTimes(): void {
   });
 }
 
-/** Tables list this many files and sum up the rest. */
+/** Maximum number of files in a table, which sums up the rest. */
 const MOST = 60;
 
 /** Returns the slowest files, as a table in seconds. */

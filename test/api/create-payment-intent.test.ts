@@ -30,7 +30,7 @@ function wrongTippings() {
   ];
 }
 
-/** Returns amounts in another currency that are invalid in one way each. */
+/** Returns amounts in another currency, each invalid in one way. */
 function wrongPresentments() {
   const priced = (presentment: unknown, more: object = {}) => ({
     amount: undefined,
@@ -63,7 +63,7 @@ function wrongPresentments() {
   ];
 }
 
-/** Returns lines that are each invalid in one way. The unchanged line costs 2500000 atoms. */
+/** Returns lines, each invalid in one way. The unchanged line costs 2500000 atoms. */
 function wrongLines() {
   const coffee = { name: 'Coffee', quantity: 2, unit_amount: 1_250_000, tax_rate: 700 };
   const sale = (change: object, more: object = {}) => ({

@@ -20,14 +20,14 @@ before(async () => {
 });
 
 after(async () => {
-  // Closes the proxy first, because the server would wait for pending responses.
+  // Closes the proxy first, because the server would otherwise wait for pending responses.
   await wire.close();
   await api.close();
 });
 
 /**
- * Cuts every connection between server and database, also new ones, until the returned function is
- * called.
+ * Cuts every connection between server and database, and every new one, until the returned function
+ * is called.
  */
 function cutWire(): () => void {
   wire.onClientBytes = () => 'cut';

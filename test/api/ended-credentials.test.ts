@@ -6,7 +6,7 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
 
-/** Two nodes without notifications between them, so each relies on its cache of key rows. */
+/** Two nodes that do not notify each other, so each relies on its cache of key rows. */
 let api: TestApi;
 let nodes: string[];
 
@@ -101,7 +101,7 @@ async function deviceChanges(): Promise<Asked[]> {
   return Object.entries(changes).map(([path, body]) => ({ method: 'POST', path, body }));
 }
 
-/** Checks that every change on every node is refused with this code and creates nothing. */
+/** Checks that every node refuses every change with this code and creates nothing. */
 async function assertRefused(secret: string, changes: readonly Asked[], code: string) {
   const before = await counts();
   for (const node of nodes) {

@@ -10,7 +10,7 @@ import { documentOf, knownObjects, runFuzz, startFuzzedApi } from '#testing/fuzz
 import { TEST_ID_KEY } from '#testing/store.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** Requests per API; `FUZZ_REQUESTS` raises it. The merchant API has a test of its own. */
+/** Requests per API; `FUZZ_REQUESTS` sets another number. The merchant API has its own test. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const ENDED_SESSIONS = 10;
 const FILE = 'api/fuzz-surfaces';
@@ -68,7 +68,7 @@ test(`payers: ${REQUESTS} wrong requests, answered as documented`, async () => {
     card_: [String(card.body.id)],
     agtok_: [String((await payer.post('/agent_tokens', agent)).body.id)],
   };
-  // Sent for other wallets, because they end the session.
+  // Sent for other wallets, because these operations end the session.
   const ends = ['signOutPayer', 'erasePayerData'];
   const ending = await Promise.all(
     Array.from({ length: ENDED_SESSIONS }, () => signInWallet(api.url, newWallet())),

@@ -8,7 +8,7 @@ import type { KnownIds } from '#testing/fuzz.ts';
 import { knownObjects, runFuzz, startFuzzedApi } from '#testing/fuzz-run.ts';
 import { addPayer } from '#testing/store.ts';
 
-/** `FUZZ_REQUESTS` raises it; the long run sends 50,000. */
+/** Number of requests; `FUZZ_REQUESTS` sets another. The long run sends 50,000. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_500);
 
 let api: TestApi;
@@ -46,9 +46,12 @@ async function knownIds(): Promise<KnownIds> {
   };
 }
 
-/** Sent for another merchant: they expire events and deadlines, or send events of nothing. */
+/**
+ * Sent for another merchant, because they expire events and deadlines, or send events without an
+ * object.
+ */
 const DISTURBING = ['testAdvanceClock', 'testTriggerEvent'];
-/** One of this many is sent for the own merchant: without endpoints, other routes have none. */
+/** One deletion in this many is sent for this merchant, because other routes need its endpoints. */
 const DELETIONS = 10;
 
 test(`${REQUESTS} wrong requests are answered as documented, and none by a 500`, async () => {

@@ -50,7 +50,7 @@ test('refusals are counted by their code', async () => {
   assert.match(text, /tapline_http_refusals_total\{code="api_key_missing"\} \d+/);
 });
 
-/** Headers about the body, which must be the same for GET and HEAD. */
+/** Headers that describe the body and must be equal for GET and HEAD. */
 const ABOUT_THE_BODY = ['content-type', 'content-length', 'etag', 'cache-control', 'allow'];
 
 async function answerOf(method: string, path: string) {

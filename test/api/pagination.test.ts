@@ -11,7 +11,7 @@ import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const PATH = '/v1/payment_intents';
-/** Rows of one account. behavior.md 4 promises the same cost for every page. */
+/** Number of rows of one account. behavior.md 4 promises the same cost for every page. */
 const MANY = Number(process.env.PAGINATION_ROWS ?? 50_000);
 
 let api: TestApi;
@@ -89,7 +89,7 @@ async function openExplaining() {
 const FIRST = { limit: 20, after: null, createdGte: null, createdLt: null };
 const placeOf = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 3);
 const behind = (n: number) => ({ ...FIRST, after: { created: placeOf(n), position: BigInt(n) } });
-/** Far fewer blocks than the table has, and enough for a page of scattered rows. */
+/** Far fewer blocks than the table has, but enough for a page of scattered rows. */
 const MOST_BLOCKS = 120;
 
 /** One page of a list, and the index whose range it must be. */
@@ -235,7 +235,7 @@ test('a client that polls for rows after its newest one misses nothing', async (
   const poll = async () => {
     while (true) {
       const isLast = !working;
-      // Newest first: reads to the end of what is new, then resumes from the newest.
+      // Reads to the end of the new entries, newest first, then resumes from the newest.
       const ids = await readAll(`limit=100&created_gte=${since}`, async () => {});
       for (const id of ids) seen.add(id);
       const newest = ids[0];

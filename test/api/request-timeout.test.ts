@@ -9,9 +9,9 @@ import { openStore, type TestStore } from '#testing/store.ts';
 import { addPayment } from '#testing/store-payments.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
-/** Replaces 30 s. Every request below is made to take longer, however fast the machine is. */
+/** Replaces the limit of 30 s. Every request below takes longer, however fast the machine is. */
 const TIME_LIMIT_MS = 400;
-/** Allows for a busy machine; work that regains the lock needs only milliseconds. */
+/** Allows for a busy machine; work that gets the lock back needs only milliseconds. */
 const WORK_LIMIT_MS = 20_000;
 
 let store: TestStore;
@@ -72,7 +72,7 @@ function assertStillRuns(reply: Reply): void {
   );
 }
 
-/** Repeats a request while the process that ran it may still report it as in progress. */
+/** Repeats a request while the process that ran it may still report the request as in progress. */
 async function untilDone(send: () => Promise<Reply>): Promise<Reply> {
   const until = performance.now() + 5_000;
   for (;;) {
@@ -83,8 +83,8 @@ async function untilDone(send: () => Promise<Reply>): Promise<Reply> {
 }
 
 /**
- * Sends a request that times out, repeats it meanwhile, and checks that it then gets its stored
- * response.
+ * Sends a request that times out, repeats it while it runs, and checks that a later repeat gets the
+ * stored response.
  */
 async function timeOutAndRetry(send: () => Promise<Reply>, key: string): Promise<Reply> {
   const account = await holdAccount();

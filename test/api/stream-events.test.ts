@@ -201,7 +201,7 @@ test('a client that stops reading is cut off, and misses nothing later', async (
   const metadata = Object.fromEntries(
     Array.from({ length: 20 }, (_, i) => [`note_${i}`, 'y'.repeat(480)]),
   );
-  // More than all buffers on the way can hold.
+  // Writes more than all buffers between server and client can hold.
   for (let round = 0; round < 60; round++) {
     await Promise.all(
       Array.from({ length: 24 }, () => createTestIntent(api, { description, metadata })),

@@ -372,8 +372,8 @@ describe('acting as the customer', () => {
     const tailing = startCli(['logs', 'tail', '--status', '4xx', '--limit', '1'], env);
     const id = 'pi_111111111111111111111111';
     const lost = ({ path: asked }: JsonObject) => String(asked).includes(id);
-    // Sends requests until one is seen, because the first read of the log may come before or after
-    // any single one.
+    // Sends requests until the log shows one, because the log's first read may come before or after
+    // any of them.
     const asking = setInterval(() => void cli('get', id), 500);
     const seen = await tailing.until(lost).finally(() => clearInterval(asking));
     assert.equal(seen.status, 404);

@@ -8,7 +8,7 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { type McpClient, startMcp, type ToolAnswer } from './mcp-client.ts';
 import { runCli } from './run-cli.ts';
 
-/** An uncertain model calls again, so each call is repeated this often. */
+/** How often each call is repeated, because an uncertain model calls again. */
 const TIMES = 10;
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
@@ -175,7 +175,7 @@ test('refunds above the limits of each, session and day are not prepared', async
 
 test('a client that can open links is asked to, and no response refunds money', async () => {
   const payment = await sell('mcp-url', '2.00');
-  // The client accepts and also sends form content that says yes.
+  // The client accepts, and also sends form content that says yes.
   let action = 'accept';
   const yes = () => ({ action, content: { confirm: true, amount: '2.00' } });
   const client = startMcp([], env, yes);
@@ -290,7 +290,7 @@ test('annotations are true: a tool marked as read-only only reads', async () => 
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint);
   const names = writing.map(({ name }) => name).sort();
   assert.deepEqual(names, ['create_payment', 'refund_payment', 'resend_delivery']);
-  // Each can be repeated, as the tests above do, except that a message is sent each time.
+  // Each of these can be repeated, as the tests above do, except that a message is sent each time.
   const once = tools.filter(({ annotations }) => !annotations.idempotentHint);
   assert.deepEqual(
     once.map(({ name }) => name),

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 
-/** Simulates other operating systems by changing what differs before the command starts. */
+/** Simulates other operating systems by changing what differs there before the command starts. */
 
 const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
 const SYSTEMS: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
-/** Well-formed is enough, because nothing here verifies it. */
+/** A well-formed key is enough, because nothing here verifies it. */
 const KEY = 'tlsk_test_0000000000000000000000000000000000000';
 const LIVE_KEY = 'tlsk_live_0000000000000000000000000000000000000';
 

@@ -50,8 +50,8 @@ interface Message {
 
 const TIMEOUT_S = 0.3;
 /**
- * Returns a short time-out if the server hangs, because the test waits for it; otherwise one that
- * is never reached.
+ * Returns a short time-out if the server hangs, because the test waits for it. Otherwise returns
+ * one that no request reaches.
  */
 const timeoutFor = ({ script }: Case) => (script.includes('hang') ? TIMEOUT_S : 5);
 
@@ -192,7 +192,8 @@ async function hold(client: Client, one: Case): Promise<void> {
   }
   checkRequests(client, one);
   if (one.resolve === undefined) return;
-  // Otherwise the last step would repeat. Each step stands for one request, and all must be used.
+  // Scripts the next steps, because the last step would otherwise repeat. Each step answers one
+  // request, and all must be used.
   api.script(...one.resolve.script);
   const resolved = await client.resolve();
   assert.equal(resolved.outcome, one.resolve.outcome);

@@ -15,15 +15,15 @@ import { waitUntil } from '#sandbox/processes.ts';
 import { runPsqlScript } from '#testing/psql-script.ts';
 import { spawnMain } from '#testing/spawn-network.ts';
 
-/** The two database roles of compose.yaml, in a real PostgreSQL. */
+/** Tests the two database roles of compose.yaml in a real PostgreSQL. */
 
 const CONTAINER = path.join(import.meta.dirname, '../../deploy/container');
 const PASSWORDS = { owner_password: 'of-the-owner', app_password: 'of-the-app' };
 /** Allows for a start while other tests run. */
 const START_MS = 120_000;
-/** The promise is 1 s; a busy machine gets twice that. */
+/** Limit for a stop. The promise is 1 s; a busy machine gets twice that. */
 const STOP_MS = 2_000;
-/** A waiting start checks twice a second. */
+/** Longer than the interval of a waiting start, which checks twice a second. */
 const LOOKS_MS = 1_500;
 const DENIED = /permission denied|must be owner/;
 

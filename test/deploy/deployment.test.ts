@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { cidrs } from '#settings/read-setting.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
 
-/** Checks the deployment files as far as possible without a deployment. */
+/** Checks the deployment files as far as that is possible without deploying. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const DEPLOY = path.join(ROOT, 'deploy');
@@ -219,7 +219,7 @@ test('a slow etcd demotes no primary, and a hung primary stops before the next',
   }
   assert.match(text, /^ +mode: required$/m);
   // The new primary's first commit waits for a standby, so neither the retry interval nor the slot
-  // may delay it.
+  // may delay the standby.
   assert.match(text, /^ +wal_retrieve_retry_interval: 500ms$/m);
   assert.match(text, /^ +use_slots: false$/m);
 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const CALL = /\blog\??\.(?:info|warn|error)\(\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"|`([^`]*)`)/gi;
-/** A lower count means that the search looks in the wrong place. */
+/** With fewer, the search looks in the wrong place. */
 const FEWEST_MESSAGES = 50;
 
 async function messages(): Promise<Map<string, string>> {
@@ -39,7 +39,7 @@ test('every log message is in the reference, and no other', async () => {
   }
   const all = sources.join('\n');
   for (const message of reference) {
-    // A message passed through a constant must appear literally somewhere.
+    // A message passed through a constant must appear literally in some source file.
     assert(
       written.has(message) || message === alarms || all.includes(`'${message}'`),
       `docs/log.md explains "${message}", which nothing writes`,
@@ -56,7 +56,7 @@ const RUNBOOKS = [
   'deploy/prometheus/tapline-rules.yml',
 ];
 const QUOTE = /\b(?:log says|log's line|logs|log for) `([^`]+)`/g;
-/** A lower count means that the runbooks quote messages in other words than `QUOTE` knows. */
+/** With fewer, the runbooks quote messages in a form that `QUOTE` does not match. */
 const FEWEST_QUOTES = 6;
 
 test('every log message that a runbook quotes is written by the service', async () => {

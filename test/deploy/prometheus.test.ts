@@ -82,7 +82,7 @@ test('rules and dashboard use only metrics that the program exports', async () =
   const board = await readFile(path.join(ROOT, 'deploy/grafana/tapline.json'), 'utf8');
   const { panels } = JSON.parse(board) as { panels: unknown[] };
   assert.ok(panels.length > 20);
-  // Names of variables and tags are not metrics.
+  // Names of variables and tags are not metrics, so this reads only the expressions.
   const expressions = matches(board, /"expr": "(.*)"/g).join('\n');
   const inRules = matches(rules.replaceAll(/name: tapline-\w+/g, ''), /(.*tapline_.*)/g).join('\n');
   assert.deepEqual(unknownNames(inRules, known), []);

@@ -64,7 +64,7 @@ test('the guides are linked by name, each with its Markdown beside it', async ()
   const index = pages.get('/docs') ?? '';
   for (const name of GUIDES) {
     assert.ok(index.includes(`href="/docs/${name}"`), name);
-    // In the overview, the sentence after the page's link, below the navigation.
+    // The overview shows this sentence after the page's link, below the navigation.
     const [, lead] =
       new RegExp(`href="/docs/${name}">[^<]*</a>\\s+(\\w[^<!]*\\.)\\s*<`).exec(index) ?? [];
     assert.ok(lead, `${name} says what it is for`);
@@ -83,7 +83,7 @@ test('no page has a broken link, anchors included', async () => {
   for (const [path, html] of pages) {
     for (const link of linksOf(html)) {
       const [to = '', anchor] = link.split('#');
-      // This test does not serve the apps.
+      // Skips links to the apps, which this test does not serve.
       if (/^https?:|^\/(icons\/tapline.svg)?$/.test(to)) continue;
       const target = pages.get(to === '' ? path : to);
       if (target === undefined && !known.has(to)) known.set(to, (await get(to)).status === 200);

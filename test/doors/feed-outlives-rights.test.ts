@@ -6,7 +6,7 @@ import type { PersonClient } from '#testing/person-client.ts';
 
 /** The flaw: the live feed continued for minutes after a member was removed or had signed out. */
 
-/** The promise is one second; the rest allows for a machine that runs other tests. */
+/** The promise is one second; the rest allows for a busy machine. */
 const WITHIN_MS = 2_500;
 
 let server: DashboardServer;

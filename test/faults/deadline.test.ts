@@ -58,7 +58,7 @@ describe('no worker for longer than a payment may take', () => {
     assert.deepEqual(await checkInvariants(sources, { atRest: true }), []);
     const signed = await db.query(`select 1 from chain_transactions where kind = 'payment'`);
     assert.deepEqual(signed, []);
-    // The worker still works: another tap pays the same intent.
+    // The worker still works, because another tap can pay the same intent.
     const again = await terminal.post(`${path}/tap`, { credential }, 'again');
     assert.equal(again.body.status, 'succeeded', JSON.stringify(again.body));
   });

@@ -21,7 +21,7 @@ const IDLE_WANTED = 10_000;
 const OTHER_FILES = 500;
 const FILES_LIMIT = openFilesLimit();
 const IDLE_CONNECTIONS = Math.min(IDLE_WANTED, FILES_LIMIT - OTHER_FILES);
-/** Memory budget for idle connections: 11 kB each were measured, and the heap grows in steps. */
+/** Memory budget for idle connections. Measured: 11 kB each, and the heap grows in steps. */
 const IDLE_MEGABYTES = 400;
 const SLOW_CLIENTS = 200;
 /** Requests sent at one byte per second. `undefined` for a client that never sends anything. */
@@ -113,8 +113,8 @@ describe('when a resource is exhausted', () => {
     await blocker.query('select 1 from account_modes for update');
     const keys = Array.from({ length: 40 }, () => randomUUID());
     const began = performance.now();
-    // One create per batch holds a connection while it waits for the row; the others queue behind
-    // them.
+    // One create of a batch holds a connection while it waits for the row; the others queue behind
+    // it.
     const answers = Promise.all(keys.map((key) => create(stage, key)));
     await sleep(300);
     const reads = await Promise.all(
@@ -224,7 +224,7 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
     }
     assert.ok(refused > 0, 'the disk was not full');
     const credential = { type: 'nfc_id', value: mode.passes.ok };
-    // In parallel, so that they share batches and each of a batch's statements meets the full disk.
+    // In parallel, so that they share batches, and every statement of a batch hits the full disk.
     const taps = await Promise.all(
       intents.map((id) => till.post(`/payment_intents/${id}/tap`, { credential })),
     );

@@ -18,11 +18,12 @@ import { readLink, sign } from '#testing/pay-links.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
-/** Points inside the relayer and the webhook worker have faster tests of their own. */
+/** These failpoints, in the relayer and the webhook worker, have faster tests elsewhere. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
 /**
- * Points that no sale reaches. They are tested in `recovery.test.ts`, `relayer-answered.test.ts`,
- * the emails below and, for keys in a remote signer, `relayer-signer.test.ts`.
+ * Failpoints that no sale reaches. They are tested in `recovery.test.ts`,
+ * `relayer-answered.test.ts`, the email tests below and, for keys in a remote signer,
+ * `relayer-signer.test.ts`.
  */
 const BESIDE_SALES = /^(recovery|mail|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
@@ -142,7 +143,9 @@ interface Sold {
   readonly intent: string;
 }
 
-/** Sells at an API process and a worker, one of which dies at the point, and checks the sale. */
+/**
+ * Sells with an API process and a worker, one of which dies at the failpoint, and checks the sale.
+ */
 async function sellAtDeath(
   point: Failpoint,
   sell: (party: Party, api: ChaosProcess) => Promise<Sold>,
@@ -190,7 +193,7 @@ async function checkDeliveries(paymentId: string, before: number): Promise<void>
 
 /**
  * Checks that every receipt is signed in the end, even if its worker died, whose lease expires
- * after 20 s. Requests with one id are repeats and have the same content.
+ * after 20 s. Requests with the same id are repeats and must have the same content.
  */
 async function checkSigned(point: Failpoint, payment: string): Promise<void> {
   const unsigned = 'select subject_id from fiscal_receipts where signature is null';
@@ -203,7 +206,7 @@ async function checkSigned(point: Failpoint, payment: string): Promise<void> {
   assert.deepEqual([bodies.length, new Set(bodies).size], [RECEIPTS + repeated, RECEIPTS]);
 }
 
-/** Failpoints that a signed payment reaches. Batches (`sender_taken`) never contain one. */
+/** Failpoints that a signed payment reaches. A batch (`sender_taken`) never contains one. */
 const OF_AUTHORIZATIONS = FAILPOINTS.filter(
   (name) =>
     /^(payments|settlement)\./.test(name) &&

@@ -13,8 +13,8 @@ import { outsideService } from '#testing/outside-service.ts';
 import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 
 /**
- * Tests an attacker who has an operator key and settles outside the service, which itself has lost
- * no data.
+ * Simulates an attacker who has an operator key and settles outside the service. The service itself
+ * has lost no data.
  */
 
 const AMOUNT = 2_500_000n;
@@ -126,7 +126,8 @@ describe("an operator's key settles, refunds and withdraws without the service",
     const accountId = world.sandbox.account;
     const ask = (key: string, amount: bigint) =>
       world.onChain((chain) => askToWithdraw({ db, chain, idKey }, { accountId, key, amount }));
-    // The amount paid out has left the balance and is also held until an operator decides.
+    // The amount paid out has left the balance, and the same amount is also held until an operator
+    // decides.
     const left = AMOUNT - 2n * REFUNDED - 2n * WITHDRAWN;
     const held = await ask('an atom too much', left + 1n);
     assert.equal(held.status, 409, JSON.stringify(held.body));

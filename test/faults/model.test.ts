@@ -22,7 +22,7 @@ import { repeatTest, requireKept, type Step } from '#testing/history.ts';
 import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
 import { SEED } from '#testing/random.ts';
 
-/** A few seeds in each test run, 100 in the long run, many at night: FAULTS=nightly. */
+/** Few seeds in every test run, 100 in the long run, and this many at night: FAULTS=nightly. */
 const NIGHTLY_RUNS = 300;
 const RUNS = Number(
   process.env.FAULTS_RUNS ?? (process.env.FAULTS === 'nightly' ? NIGHTLY_RUNS : 6),

@@ -8,7 +8,8 @@ import { putRates } from '#testing/rates.ts';
 import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
 
 /**
- * A service whose only node misbehaves for a while. A missing answer must never count as evidence.
+ * Tests a service whose only node misbehaves for a while. A missing answer must never count as
+ * evidence.
  */
 
 /** From the node's recovery until every job has a result. */
@@ -77,8 +78,8 @@ async function alarms(): Promise<string[]> {
 }
 
 /**
- * Customers tap and a shop refunds meanwhile; afterwards the state must equal that of a healthy
- * node.
+ * Customers tap and a shop refunds while the node misbehaves. Afterwards the state must equal that
+ * of a healthy node.
  */
 async function whileNode(
   name: string,
@@ -168,7 +169,7 @@ describe('the chain', () => {
     const { body } = await readFirst();
     const [row] = (await places('payments')).filter(({ id }) => id === first.payment);
     assert.equal(body.tx_hash, row?.tx_hash);
-    // The payment has another block; its price and lines are still those of the sale.
+    // The payment is in another block, but its price and lines are still those of the sale.
     assert.notEqual(paid.presentment, null);
     assert.deepEqual([body.presentment, body.line_items], [paid.presentment, paid.line_items]);
     await world.comeToRest();

@@ -24,7 +24,7 @@ import {
 } from '#testing/restore-ground.ts';
 import type { Seen } from '#testing/store-payments.ts';
 
-/** One backup, restored after every kind of later change. */
+/** Restores one backup after every kind of later change. */
 
 const AMOUNT = 2_500_000n;
 /** Amount with the fees of behavior.md 6.2, minus the cashback. */
@@ -169,7 +169,7 @@ describe('a restored copy of the database', () => {
 
   it('is recovered by one of two workers, and each loss is booked once', async () => {
     assert.ok(row.loss_shown);
-    // ONCE, LOST, CANCELED, EXPIRED, TAKEN, DIRECT, ALIEN-2.
+    // Counts the orders ONCE, LOST, CANCELED, EXPIRED, TAKEN, DIRECT, ALIEN-2.
     assert.equal(row.payments, 7);
     const booked = await world.db.query<{ count: bigint }>(
       `select count(*) as count from payments where recovered`,
@@ -251,7 +251,7 @@ describe('a restored copy of the database', () => {
     const taken = await numberOf(intentOf('NUMBER'));
     const { merchantNumber } = await selectKnown();
     const { found, charged } = await world.onChain(async (chain) => {
-      // No account has the merchant of this one.
+      // This payment's merchant has no account.
       const sides = await readBothSides(world.db, chain, new Set([number(3)]));
       const one = present(sides.settled.find((each) => each.number === taken) ?? null, 'charge');
       const charged = one.amount + one.feeAcquirer + one.feeProtocol - one.cashback;

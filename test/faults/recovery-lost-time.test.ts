@@ -174,7 +174,7 @@ describe('a sale in the lost period by a payer unknown to the restored database'
     it(`is refunded: ${order}`, async () => {
       const body = { payment: lostOf(order).payment, amount: AMOUNT };
       const refund = await persist(() => merchant().post('/refunds', body));
-      // Still pending while the network has only just reopened.
+      // The refund stays pending right after the network has reopened.
       let now = refund;
       await waitUntil(async () => {
         now = await merchant().get(`/refunds/${refund.body.id}`);

@@ -83,7 +83,7 @@ test('continues to sell at the next contract: nothing is foreign, the books agre
   assert.equal(await shop.settledAt(payment), second.settlement.toLowerCase());
   const staff = await shop.staff();
   const alarms = (await staff.get('/alarms')).body.data as { kind: string }[];
-  // Nonces beyond the database's reveal the loss.
+  // The chain's nonces exceed the database's, which reveals the loss.
   assert.deepEqual(
     alarms.filter(({ kind }) => kind !== 'nonce_ahead'),
     [],

@@ -48,7 +48,7 @@ describe('the only node returns no logs while the database is restored', () => {
     }
     const { db } = world;
     assert.deepEqual(await comeToRest({ db }, { limitMs: REST_MS }), []);
-    // The other invariants read the token's logs.
+    // Repairs the node, because the other invariants read the token's logs.
     provider.behavior = null;
     await world.comeToRest();
   });

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A restore while every process is stopped, to a backup that lacks no transaction of a sender. */
+/** Restores a backup that lacks none of a sender's transactions, while every process is stopped. */
 
 const PROCESSES = [
   { name: 'api', role: 'api' },
@@ -29,7 +29,7 @@ async function putBack(name: string, whileStopped: () => Promise<void> = async (
   nodes.splice(0, nodes.length, ...(await Promise.all(started)));
 }
 
-/** Sequences that receivers have seen or will see. */
+/** Returns the highest sequence that receivers have seen or will see. */
 async function newestSequence(): Promise<number> {
   const { body } = await world.node(0).merchant.get('/events?limit=1');
   const [newest] = body.data as { sequence: number }[];

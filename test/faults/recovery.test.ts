@@ -68,7 +68,7 @@ describe('a sale in euro, with lines', () => {
   const setRate = async (rate: string, maxAgeS: number) =>
     putRates(world.db, { eur: rate, usd: '1' }, { now: new Date(), maxAgeS });
   const read = async (path: string) => (await world.node(0).merchant.get(path)).body;
-  /** The facts that a restore and the chain must not change. */
+  /** Returns the fields of the sale that neither restore nor chain may change. */
   const soldOf = async (path: string) => {
     const { amount, presentment, line_items, discount } = await read(path);
     return { amount, presentment, line_items, discount };

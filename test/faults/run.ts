@@ -10,13 +10,12 @@ import { SEED } from '#testing/random.ts';
 
 /**
  * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]
- * [--soak] [--minutes n]`: one chaos run of ten minutes, unless told otherwise. `--block-ms 200`
- * uses chains with short blocks, whose nodes answer a broadcast with its receipt. `--profile arc`
- * tells the service that blocks are final at once, and then none is reorganized. `--losses` also
- * restores the database from an earlier backup and fails over; `--nightly` does so too, and adds
- * every crash point and many seeds of the model; `--soak` does so slowly, with every feature in
- * use, clocks that step and a full disk (as root).
- * Exits with 1 and lists the broken promises if there are any.
+ * [--soak] [--minutes n]`: one chaos run, of ten minutes by default. `--block-ms 200` uses chains
+ * with short blocks, whose nodes answer a broadcast with its receipt. `--profile arc` makes blocks
+ * final immediately, so none is reorganized. `--losses` also restores the database from an earlier
+ * backup and fails over. `--nightly` adds to that every crash point and many seeds of the model.
+ * `--soak` sells slowly, with losses, every feature in use, clocks that step and a full disk (as
+ * root). Exits with 1 and lists the broken promises if there are any.
  *
  * `--linger-seconds n` keeps everything running for that long after a broken promise and writes the
  * processes' logs to temporary files.
@@ -53,7 +52,7 @@ type Schedule = Pick<
 };
 
 const CLIENTS = 64;
-/** Few, because they also sell slowly: about one sale in two seconds. */
+/** Few, because a soak sells slowly: about one sale in two seconds. */
 const SOAK_CLIENTS = 8;
 /** Low enough to be reached in the last third of a run. */
 const REFUNDS_PER_SECOND = 600_000n;

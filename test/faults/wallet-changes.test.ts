@@ -22,9 +22,9 @@ import { addShop, shopOwner, shopWallet } from '#testing/ways/shops.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /**
- * A settlement wallet is announced, takes effect or is canceled while the database is restored from
- * an earlier backup, a reorganization removes the step, or the worker dies. Afterwards ledger and
- * dashboard must match the contract.
+ * A settlement wallet is announced, takes effect or is canceled, while the database is restored
+ * from an earlier backup, a reorganization removes the step, or the worker dies. Afterwards ledger
+ * and dashboard must match the contract.
  */
 
 const STEPS = ['announced', 'applied', 'canceled'] as const;
@@ -159,7 +159,7 @@ async function withdraw(shop: Shop): Promise<string> {
   return world.onChain(async (chain) => (await askToWithdraw({ db, chain, idKey }, asked)).said);
 }
 
-/** Requests as the dashboard does after a second factor. */
+/** Requests the change as the dashboard does, after a second factor. */
 async function ask(shop: Shop): Promise<void> {
   const account = privateKeyToAccount(generatePrivateKey());
   shop.next = account.address;
@@ -210,7 +210,7 @@ async function apply(shop: Shop): Promise<void> {
   shop.wallet = shop.next;
 }
 
-/** Kills the worker at once, and again after each lifetime. */
+/** Kills the worker immediately, and again after each lifetime. */
 async function keepKilling(worker: ChaosProcess, ends: AbortSignal): Promise<void> {
   while (!ends.aborted) {
     const starts = worker.starts();
@@ -239,7 +239,7 @@ async function isCancelable(shop: Shop): Promise<void> {
 const IS_KEPT: Readonly<Record<Step, (shop: Shop) => Promise<void>>> = {
   announced: (shop) =>
     isCancelable(shop).catch(async (error) => {
-      // If the fault outlasts the delay, the service has put the wallet into effect.
+      // If the fault outlasts the delay, the service may have put the wallet into effect.
       if (!(await isInForce(shop))) throw error;
       await until('the ledger', () => agrees(shop), FOLLOWED_MS);
       await IS_KEPT.applied(shop);
@@ -266,7 +266,7 @@ async function play(): Promise<void> {
   ]);
 }
 
-/** Checks that ledger, contract and dashboard agree again. */
+/** Declares the tests that ledger, contract and dashboard agree again. */
 function tableOf(): void {
   for (const step of STEPS) {
     it(`${step}: the ledger and the dashboard match the contract`, async () => {
@@ -340,8 +340,8 @@ describe('a reorganization removes the step', () => {
     await world.ground.testnet.reorganize(Number(last - first));
     const [waits, gone] = [shops.announced, shops.canceled];
     assert.deepEqual([await isAnnounced(waits), (await held(gone)).announced], [false, gone.next]);
-    // The service resends its own transactions; transactions of other senders are lost. Without
-    // pending payments, it looks for reorganized blocks once a minute.
+    // The service resends only its own transactions. Without pending payments, it looks for
+    // reorganized blocks once a minute.
     await until(
       'the announcements',
       async () =>

@@ -32,14 +32,14 @@ import { MUTATIONS } from '../mutations/mutation-list.ts';
 import { killedBy, STRIKES } from './ways-kills.ts';
 
 /**
- * Every way of paying in the table under every fault. `npm test` restores the database once, with
- * all cells; the other faults take half a minute each and run in `npm run test:long --
+ * Tests every way to pay in the table under every fault. `npm test` restores the database once,
+ * with all cells; the other faults take half a minute each and run in `npm run test:long --
  * test/long/ways.test.ts`.
  */
 const LONG = { skip: process.env.WAYS === 'long' ? false : 'in the long run' };
 /** Reconciliation runs once a minute on blocks at least 15 seconds old. */
 const FOUND_MS = 150_000;
-/** One sale per way, if the backup does not matter. */
+/** One sale per way, for faults to which the backup does not matter. */
 const ONE_EACH = CELLS.filter(({ young, way, tip }) => young === 'nothing' && tip === way.atTill);
 /** For losses after the first: sales that the backup contains fully or not at all. */
 const OLD_AND_YOUNG = CELLS.filter(({ young }) => young === 'nothing' || young === 'payer');
@@ -82,7 +82,7 @@ async function noteUnbookable(plays: readonly Play[]): Promise<void> {
   for (const { number } of rows) ways.unbookable.add(number);
 }
 
-/** Plays these steps with a fault, and compares what is left with ledger, chain and receiver. */
+/** Plays these steps with a fault, and compares the result with ledger, chain and receiver. */
 const playSales = (clients: readonly Step[][], rest: Pick<History, 'faults' | 'ended'> = {}) =>
   requireKept({ ground: ways.ground(), clients, repeat: repeatTest('faults/ways'), ...rest });
 

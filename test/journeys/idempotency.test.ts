@@ -35,7 +35,7 @@ const merchant = () => caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.te
 const device = () => caller(`${shared.sandbox.base_url}/device/v1`, deviceKey);
 
 before(async () => {
-  // A private sandbox, because the owner's sign-in changes.
+  // Uses a private sandbox, because the test changes the owner's sign-in.
   shared = await startSharedSandbox();
   const { web_url: url, dashboard } = shared.sandbox;
   owner = new PersonClient(`${url}/api/dashboard/v1`);

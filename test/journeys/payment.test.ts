@@ -227,7 +227,7 @@ test('the metrics of the process show payments and their speed', async () => {
   assert.match(numbers, /^tapline_database_unknown_commits_total 0$/m);
 });
 
-/** Creates a sale in euro with a line; in the sandbox a euro has a made-up rate. */
+/** Creates a sale in euros with a line. The sandbox has a made-up rate for the euro. */
 async function createInEuro(key: string) {
   const line_items = [{ name: 'Coffee', quantity: 2, unit_amount: 125, tax_rate: 700 }];
   const presentment = { currency: 'eur', amount: 250 };
@@ -241,7 +241,7 @@ test('killing the process right after the tap still ends in one payment', async 
   const intentId = String(created.id);
   const key = 'tap-before-the-crash';
   const lost = tap(intentId, 'ok_2', key).catch(() => null);
-  // Waits: the tap has written its row, but the block that settles it has not been mined yet.
+  // Waits until the tap has written its row, while the block that settles it is not mined yet.
   for (;;) {
     const { body } = await merchant.get(`/payment_intents/${intentId}`);
     if (body.status !== 'requires_payment_method') break;
@@ -287,7 +287,7 @@ test('SIGTERM ends with 0 within ten seconds, and the next start knows everythin
   const startedAt = performance.now();
   assert.equal(await network.stop(), 0);
   assert.ok(performance.now() - startedAt < 10_000);
-  // Restarts with feeds that never answer, so there is no rate: the intent's own quote counts.
+  // Restarts with feeds that never answer, so there is no rate and the intent's own quote counts.
   await restart({ RATES_URL: 'http://127.0.0.1:1/a,http://127.0.0.1:1/b' });
   const { body } = await merchant.get(`/payment_intents/${intentId}`);
   assert.equal(body.status, 'requires_payment_method');

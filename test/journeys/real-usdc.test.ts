@@ -24,16 +24,16 @@ import {
 } from '../../contracts/test/fiat-token.ts';
 import { runCli } from '../cli/run-cli.ts';
 
-/** `npm start` on an external test network with Circle's USDC, and a shop's day. */
+/** Runs `npm start` on an external test network with Circle's USDC, for a shop's whole day. */
 
 const CHAIN_ID = 41_100;
 const AMOUNT = 2_500_000;
 const TAPS = 20;
-/** A transfer that USDC refuses is retried after a minute. */
+/** Allows for a transfer that USDC refuses, which is retried after a minute. */
 const WAIT_MS = 180_000;
 const MONEY = 1_000_000_000n;
 const NAMES = { before: 'USD Coin', after: 'USDC of the bridge' };
-/** Signatures use the new name by then. */
+/** Time limit after a renaming, within which signatures must use the new name. */
 const RENAMED_WITHIN_MS = 60_000;
 
 describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
@@ -242,7 +242,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
 
   it('signs with the new name within a minute, and says so', async () => {
     const token = await newLink();
-    // The tests in between take about as long, so this seldom waits.
+    // Rarely waits, because the tests in between take about as long.
     const link = await until('the new name', async () => {
       const isLate = performance.now() > renamedAt + RENAMED_WITHIN_MS;
       const read = await shown(token);

@@ -18,7 +18,7 @@ import { compareSales, keepSelling, type SalesOptions } from '#testing/sales.ts'
 import { type SpawnedNetwork, spawnMain } from '#testing/spawn-network.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Longer than the load balancer needs to notice. */
+/** Longer than the load balancer takes to notice that a node is not ready. */
 const DRAIN_SECONDS = '1';
 const START_MS = 60_000;
 
@@ -223,7 +223,7 @@ test('nothing fails or runs twice while two nodes under load change their releas
   for (const node of pair) assert.equal(await node.stop(), 0);
 });
 
-/** New customers arrive at this interval; one who waits for a settlement starts no other sale. */
+/** Interval at which new customers arrive. One who waits for a settlement starts no other sale. */
 const ARRIVAL_MS = 400;
 
 test('no request is refused while the only worker is replaced', async (t) => {

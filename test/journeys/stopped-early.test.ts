@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { caller } from '#testing/api-client.ts';
 import { spawnMain, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** Processes that are stopped by another signal than in `payment.test.ts`, or earlier. */
+/** Stops processes by another signal than `payment.test.ts` does, or earlier. */
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
 /** State created by the first start. */
@@ -44,7 +44,7 @@ test('npm start stops all its processes when npm is stopped, and exits with 0', 
 test('a process stopped while it starts exits with 0, and nothing is lost', async () => {
   const { child, logs } = spawnMain({ dataDir: folder.path });
   const ended = once(child, 'close');
-  // Starting or adopting the database comes first, long before anything listens.
+  // The service starts or adopts its database first, long before it listens.
   const postmaster = path.join(folder.path, 'postgres/postmaster.pid');
   while (!existsSync(postmaster)) await sleep(5);
   child.kill('SIGTERM');

@@ -15,8 +15,8 @@ const ROOT = path.join(import.meta.dirname, '../..');
 
 /**
  * During a rolling update, processes of the previous release run on the next one's schema. This is
- * the previous release's commit; update it when a release is tagged. `null` before the first
- * release: the current program then stands in, and NEXT_RELEASE is the next release's migration.
+ * the previous release's commit; update it when a release is tagged. Before the first release it is
+ * `null`: then the current program runs on a schema with NEXT_RELEASE as the next migration.
  */
 const PREVIOUS_RELEASE = null as string | null;
 
@@ -98,7 +98,7 @@ test('the previous release takes, settles and refunds a payment on the new schem
   const sale = { amount: 2_500_000, terminal: mode.terminal, order_id: 'TWO-REL' };
   const created = await merchant.post('/payment_intents', sale);
   assert.equal(created.status, 201, JSON.stringify(created.body));
-  // The other way of creating, decided under locks.
+  // Repeats the order, which takes the other path of creation, under locks.
   assert.equal((await merchant.post('/payment_intents', sale)).status, 409);
   const path = `/payment_intents/${created.body.id}`;
   const credential = { type: 'nfc_id', value: mode.passes.ok };
@@ -129,7 +129,7 @@ test('the changelog says which credentials the previous release refuses', async 
     isSecret(kind: string, text: string): boolean;
   };
   const kinds = Object.keys(SECRET_PREFIXES) as SecretKind[];
-  // A new kind belongs to a new feature, and the previous release knows neither.
+  // Skips a new kind, because it belongs to a new feature that the previous release does not have.
   const refused = kinds
     .filter((kind) => kind in previous.SECRET_PREFIXES)
     .filter((kind) => !previous.isSecret(kind, newSecret(kind)))

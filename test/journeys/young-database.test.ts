@@ -17,19 +17,19 @@ import { startReceiver } from '#testing/webhook-receiver.ts';
 /**
  * A connection plans a statement once, while a network is young, and keeps the plan until the first
  * `analyze`. This test plans every statement of a round of sales while the tables of one account
- * grow, without statistics and with those of 100 rows, and finally runs each of these plans.
+ * grow, both without statistics and with those of 100 rows. Finally it runs each plan.
  */
 
-/** Per table; the long run has more (test/long/budgets.test.ts). */
+/** Rows per table; the long run has more (test/long/budgets.test.ts). */
 const ROWS = Number(process.env.YOUNG_ROWS ?? 2_000);
 const SIZES = [0, 50, 100, 200, 400, 1_000, 3_000, 10_000, 30_000, 100_000];
 const ANALYZED_AT = 100;
-/** Two rounds: the second one finds the rows that the first one left. */
+/** Two rounds, because the second one finds the rows that the first one left. */
 const ROUNDS = 2;
 /** Limit of rows that a statement may read: a page of a list, or everything open. */
 const MOST_ROWS = 150;
 const MOST_PAGES = 300;
-/** A lower count means that the log was not parsed. */
+/** With fewer, the log was not parsed. */
 const FEWEST_STATEMENTS = 150;
 /** Statements of work that follows the rounds; without them the test would check less. */
 const MUST_RUN: Readonly<Record<string, RegExp>> = {
@@ -39,7 +39,7 @@ const MUST_RUN: Readonly<Record<string, RegExp>> = {
   'the till has read its catalog': /from catalogue_items/,
 };
 
-/** Statements that take one step, whatever the plan. */
+/** Statements that are exempt, because they take one step whatever the plan. */
 const EXEMPT: Readonly<Record<string, RegExp>> = {
   'a sandbox’s first start': /kind = 'merchant_registration'|subject_id = any\(\$1\) and status/,
   'a reconciliation compares what has changed, at first all': /reconciliation_differences/,
@@ -81,7 +81,7 @@ after(() => log?.close());
 
 const ACTOR = { type: 'system', name: 'test' } as const;
 
-/** Names a fiscal signer, and adds two catalog items that want the same position. */
+/** Names a fiscal signer, and adds two catalog items that compete for the same position. */
 async function setUpShop(accountId: string, signer: string): Promise<void> {
   const { db } = log.database;
   const now = systemClock.now();

@@ -13,7 +13,7 @@ import { freePort, waitUntil } from '#sandbox/processes.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**
- * Tests that alerts reach a person: deploy/prometheus with Debian's Prometheus and Alertmanager, a
+ * Tests that alerts reach a person, with deploy/prometheus, Debian's Prometheus and Alertmanager, a
  * network, a probe that pays in it, and a pager that the test reads. Only addresses are replaced.
  */
 

@@ -10,9 +10,9 @@ import { ensurePackages } from '#packages/built.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
- * Installs the client's archive in empty projects: each way of loading it, the common TypeScript
- * version, a browser bundle, and the package managers of Bun and Deno. Their tools live in folders
- * with lockfiles of their own.
+ * Installs the client's archive in empty projects and tests each way to load it, the common
+ * TypeScript version, a browser bundle, and the package managers of Bun and Deno. Their tools have
+ * folders with their own lockfiles.
  */
 
 const run = promisify(execFile);
@@ -117,7 +117,7 @@ for (const modules of MODES) {
       TYPED.replace('create(order)', 'create({ till: 1 })'),
     );
     assert.match(await compile('wrong.mts', modules), /'till' does not exist/);
-    // With node16, TypeScript does not allow `require` of an ES module, which that Node could not
+    // With node16, TypeScript forbids `require` of an ES module, which that Node version could not
     // do yet.
     await writeFile(path.join(project, 'use.cts'), REQUIRED);
     const required = await compile('use.cts', modules);

@@ -135,7 +135,7 @@ test(`${REFUNDS} refunds of sales that are 0 to 60 s old need a transaction each
       await stopMining();
       assert.ok(outcomes.every(({ succeeded }) => succeeded));
       for (const id of paid) sales.push({ id: await world.recordPayment(id), block });
-      // Sales up to one minute old.
+      // Sales of the last minute.
       const young = sales.filter((sale) => block - sale.block <= OLDEST_BLOCKS);
       for (let i = 0; i < REFUNDS_PER_BLOCK; i++) {
         const sale = present(young[(block * 31 + i * 97) % young.length], 'sale');

@@ -11,7 +11,7 @@ import type { PersonClient } from '#testing/person-client.ts';
 const SALES = 100_000;
 const CHUNK = 10_000;
 const FIRST = new Date('2026-09-01T00:00:00.000Z').getTime();
-/** So that all sales are in the month. */
+/** Interval between sales, so that all of them are in one month. */
 const STEP_MS = 25_000;
 const MAX_MS = 20_000;
 const MAX_BYTES = 300_000_000;

@@ -19,8 +19,8 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
 /**
- * Two cells behind the load balancer of `deploy/cells`, each with its database, processes, chain
- * and contract. Merchants and payers use only the one shared address.
+ * Two cells behind the load balancer of `deploy/cells`, each with its own database, processes,
+ * chain and contract. Merchants and payers use only the shared address.
  */
 
 const SALES = 200;
@@ -124,7 +124,7 @@ async function fund({ network }: Cell, to: PrivateKeyAccount): Promise<void> {
   await node.extend(publicActions).waitForTransactionReceipt({ hash });
 }
 
-/** Adds a payer whom every cell knows by wallet; the pass belongs to the home cell. */
+/** Adds a payer whose wallet every cell knows. The pass belongs to the home cell. */
 async function addPayer(home: number): Promise<Payer> {
   const account = privateKeyToAccount(generatePrivateKey());
   const passes: string[] = [];
@@ -310,7 +310,7 @@ test('receipts and refunds of both cells open at the shared address', async () =
     });
     const slip = new URL(String(refund.receipt_url));
     assert.equal((await fetch(shared + slip.pathname)).status, 200, slip.pathname);
-    // Refunded once, and never more than was paid.
+    // Refunds once, and never more than was paid.
     assert.equal((await merchant.post('/refunds', { payment, amount: 1 })).status, 409);
   }
 });
@@ -327,7 +327,8 @@ test('limits are those of the cell, and a lower one of the home cell applies, to
     });
   assert.equal((await limit(AMOUNT - 1)).status, 200);
   const abroad = present(cells[1], 'cell');
-  // Cell 1 may use an answer of the last minute; for an unknown pass it must ask the home cell.
+  // Cell 1 may reuse an answer of the last minute, but must ask the home cell about an unknown
+  // pass.
   const fresh = String((await me.post('/passes', { label: 'Watch' })).body.nfc_id);
   const declined = await tap(abroad, await createSale(abroad), fresh);
   assert.equal(declineOf(declined).decline_code, 'limit_exceeded');
@@ -386,7 +387,7 @@ test('one cell is killed: the other sells, and says what it cannot know', async 
   const token = await signInWallet(webUrl, visitor.account, { chainId: mode.chain_id });
   const unheard = await caller(`${webUrl}/api/payer/v1`, token).post('/passes', { label: 'New' });
   await gone.network.kill();
-  // Passes heard of within the minute keep working, as do its own.
+  // Passes that a cell knew within the last minute keep working, as do its own.
   await sell(alive, visitor);
   await sell(alive, present(payers[1], 'payer of cell 1'));
   const declined = declineOf(
@@ -407,7 +408,9 @@ test('one cell is killed: the other sells, and says what it cannot know', async 
   await sell(gone, present(payers[1], 'payer of cell 1'));
 });
 
-/** Sums up a merchant's payments over all pages: what remains of them must be withdrawable. */
+/**
+ * Adds up a merchant's payments over all pages: what remains after refunds must be withdrawable.
+ */
 async function checkBalance(cell: Cell): Promise<number> {
   const merchant = merchantOf(cell);
   let [left, count, cursor] = [0, 0, ''];

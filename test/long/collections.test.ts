@@ -49,7 +49,7 @@ interface Sent {
   readonly status: number;
 }
 
-/** Requests that need only the responses before them, in the collection's order. */
+/** Requests that depend only on earlier responses, in the collection's order. */
 const WORK = [
   ...['createPaymentIntent', 'listPaymentIntents', 'retrievePaymentIntent', 'cancelPaymentIntent'],
   ...['listPayments', 'listRefunds', 'listTerminals', 'retrieveTerminal', 'retrieveBalance'],

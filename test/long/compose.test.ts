@@ -28,18 +28,18 @@ import { VERSIONS } from './release/next.ts';
 
 /**
  * Runs "Containers on one machine" of docs/deploy.md and docs/backup.md word for word on a machine
- * with only a container engine: first start, sales, an update meanwhile, a power failure, and a
+ * with only a container engine: first start, sales, an update during sales, a power failure, and a
  * restore to a point in time.
  *
- * With `TAPLINE_TEST_RELEASE`, the folder of candidates that `release.test.ts` has kept, it runs
- * the files and images of the first one, is updated to the next one, and goes back.
+ * `TAPLINE_TEST_RELEASE` names the folder of candidates that `release.test.ts` has kept. Then the
+ * test runs the files and images of the first one, updates to the next one, and goes back.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PASSWORD = randomBytes(12).toString('hex');
 const UP_MS = 240_000;
 const SALE_MS = 6_000;
-/** A folder, or an empty text: images are then built from this tree. */
+/** The folder of candidates, or an empty text to build images from this tree. */
 const { TAPLINE_TEST_RELEASE: kept = '' } = process.env;
 const [FIRST, NEXT] = VERSIONS;
 const run = promisify(execFile);
@@ -119,14 +119,17 @@ async function whyNoImages(): Promise<string | null> {
 
 const inFolder = (commands: string) => engine.type(commands, { cwd: place });
 
-/** Returns the guide's commands for a release's files with containers: the first one, the next. */
+/**
+ * Returns the guide's commands for a release's container files: the first release's, then the next
+ * one's.
+ */
 async function releaseBlocks(): Promise<readonly string[]> {
   const [, ...blocks] = await blocksUnder('deploy.md', "A release's files");
   assert.equal(blocks.length, 2);
   return blocks;
 }
 
-/** Types such commands where the release's files are. */
+/** Runs these commands in the folder of the release's files. */
 async function typeRelease(commands: string, version: string): Promise<void> {
   const files = path.join(engine.folder, version);
   await cp(path.join(path.resolve(kept), version), files, { recursive: true });
@@ -239,7 +242,7 @@ interface Update {
   readonly services: readonly (readonly [service: string, up: string])[];
 }
 
-/** Returns the commands of the guide's update. */
+/** Returns the commands of the guide's update section. */
 async function readUpdate(): Promise<Update> {
   const guide = await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8');
   const [text = ''] = /^Update: `docker compose build`[\s\S]*?\n\n/m.exec(guide) ?? [];

@@ -12,8 +12,8 @@ import { chaosEnv } from '#testing/chaos/chaos-process.ts';
 import { makeBaseFolder } from './container/base.ts';
 
 /**
- * Builds and starts the image with Debian's tools: `apt install buildah debootstrap`, as root. No
- * image is fetched: the base is a debootstrap Debian with Node.js from node_modules and npm.
+ * Builds and starts the image with Debian's tools, as root: `apt install buildah debootstrap`. It
+ * fetches no image: the base is a debootstrap Debian with Node.js from node_modules and npm.
  * Isolation is a chroot, so the read-only root and the limits of compose.yaml are not tested here.
  */
 
@@ -70,7 +70,7 @@ async function unmountAll(): Promise<void> {
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   const places = mounts.split('\n').map((line) => line.split(' ')[1] ?? '');
   const below = places.filter((place) => place.startsWith(`${folder}/`));
-  // Newest first, because some are mounted inside others.
+  // Unmounts the newest first, because some are mounted inside others.
   for (const place of below.reverse()) await run('umount', ['-l', place]).catch(() => {});
 }
 

@@ -59,7 +59,10 @@ interface Merchant {
 interface Payer {
   readonly account: PrivateKeyAccount;
   readonly pass: string;
-  /** The agreement to the next contract, once a tap has required it. */
+  /**
+   * Resolves once the merchant has agreed to the next contract; `null` until a tap has required
+   * that.
+   */
   agreed: Promise<unknown> | null;
 }
 
@@ -77,7 +80,7 @@ const payers: Payer[] = [];
 let selling = true;
 /** The test has ended or failed. */
 let isOver = false;
-/** Taps answered with 5xx, or not at all, while the service was replaced. */
+/** Number of taps that got a 5xx or no answer while the service was replaced. */
 let unanswered = 0;
 
 const envOf = ({ env }: OutsideContract) => ({

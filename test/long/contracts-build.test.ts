@@ -59,7 +59,7 @@ test('a wallet built for other contracts signs nothing, even at first use', asyn
   const first = await spawnNetwork({ dataDir });
   const { chain_id: chainId, usdc } = first.sandbox.test;
   await first.stop();
-  // Everything is the service's own except for the contract that may take the money.
+  // Everything equals the service's own contracts, except for the contract that may take the money.
   const usdcDomain = { name: 'USD Coin', version: '2' };
   await name({ chainId, usdc, usdcDomain, settlement: STRANGER });
   network = await spawnNetwork({ dataDir, root: folder });

@@ -14,7 +14,7 @@ import { keepSelling, type Sale, type Sales } from '#testing/sales.ts';
 import { type Archived, openArchived, whyNot } from './drill/archived.ts';
 import { bookedSales, paidOf } from './ha/strikes.ts';
 
-/** `npm run drill`: loses the database's machine and restores an earlier moment. */
+/** Tests `npm run drill`, which loses the database's machine and restores an earlier moment. */
 
 const ADMIN = path.join(import.meta.dirname, '../../src/ops/admin-command.ts');
 const REST_MS = 180_000;
@@ -49,7 +49,9 @@ after(async () => {
 
 const apiUrl = () => processes.flatMap((one) => one.url ?? [])[0] ?? '';
 
-/** Starts a session that recovery must end, because it may have been ended in the lost period. */
+/**
+ * Starts a session that recovery must end, because its user may have ended it in the lost period.
+ */
 async function signIn(): Promise<void> {
   const browser = new PersonClient(`${apiUrl()}/dashboard/v1`);
   const answer = await browser.post('/session', { ...sandbox.dashboard });

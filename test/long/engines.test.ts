@@ -13,7 +13,7 @@ import { LANGUAGE_JOURNEYS } from './engines/language-journeys.ts';
 import { OTHER_JOURNEYS } from './engines/other-journeys.ts';
 import { PRICE_JOURNEYS } from './engines/price-journeys.ts';
 
-/** Journeys of each app in three browser engines, because users bring all of them. */
+/** Runs journeys of each app in three browser engines, because users have all of them. */
 
 const JOURNEYS: Journeys = {
   ...OTHER_JOURNEYS,

@@ -11,7 +11,7 @@ import { createWallet, openWallet } from '../../web/testing/wallet.ts';
 
 /** First loads in every language (behavior.md 21.6): the texts of a language are part of them. */
 
-/** Bytes. A tag's page has the limit of its own test. */
+/** Budgets in bytes. A tag's page has a limit in its own test. */
 const BUDGETS = {
   '/': 10_000,
   receipt: 10_000,
@@ -26,27 +26,27 @@ const BUDGETS = {
 } as const;
 type Page = keyof typeof BUDGETS;
 
-/** Not cached by a service worker, so that everything is counted. */
+/** Blocks service workers, whose cache would hide bytes from the count. */
 const OPTIONS = { ...DESKTOP, serviceWorkers: 'block' } as const;
 
 const stage = sharedStage();
 
 async function measureIn(language: string, window: TestWindow, url: string): Promise<number> {
   const address = new URL(url);
-  // Pages for customers follow the address, the others the cookie.
+  // Pages for customers take the language from the address, the others from the cookie.
   address.searchParams.set('lang', language);
   const cookie = { name: 'tapline_language', value: language, url: address.origin };
   await window.context.addCookies([cookie]);
   return measureFirstLoad(window, address.href);
 }
 
-/** Opens a window for each page, in the state in which people load it. */
+/** Opens a window for each page, in its usual state for the people who load it. */
 async function openPages(): Promise<(readonly [Page, string, TestWindow])[]> {
   const { sandbox, browser } = stage();
   const { web_url: web } = sandbox;
   const bare = () => browser.open(OPTIONS);
   const terminal = await addTestTerminal(sandbox);
-  // The first one shows the open payment.
+  // The first page shows the open payment.
   const other = await addTestTerminal(sandbox);
   const { url: link } = await askForPayment(sandbox, terminal);
   const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 2_500_000 });

@@ -25,7 +25,7 @@ const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const FILE = 'long/fuzz-people';
 
 let api: TestApi;
-/** Created before the operators disable the account. */
+/** Ids of objects, created before the operators disable the account. */
 let known: KnownIds;
 
 before(async () => {
@@ -95,7 +95,9 @@ test(`operators: ${REQUESTS} wrong requests, answered as documented`, async () =
   });
 });
 
-/** The age of the proof, and whether the factor is active yet. */
+/**
+ * States of the session's second factor: proven long ago, too new to count yet, or proven recently.
+ */
 const FACTORS = ['stale', 'young', 'fresh'] as const;
 type Factor = (typeof FACTORS)[number];
 
@@ -104,7 +106,7 @@ async function putFactors(factor: Factor): Promise<void> {
   const before = new Date(now - 5 * 60_000);
   const provenAt = factor === 'stale' ? before : new Date(now);
   const trustedFrom = factor === 'young' ? new Date(now + 3_600_000) : null;
-  // In a sandbox, a user without a factor who has just signed in is not asked for one.
+  // In a sandbox, a user who has no factor and just signed in is not asked for one.
   await api.db.query('update sessions set second_factor_at = $1, created = $2', [provenAt, before]);
   await api.db.query('update users set factor_trusted_from = $1', [trustedFrom]);
 }
@@ -130,7 +132,7 @@ async function addTeam(): Promise<Map<string, PersonClient>> {
   return people;
 }
 
-/** Changes without an audit log entry, or without the email to owners. */
+/** Returns changes that lack an audit log entry, or the email to owners. */
 async function unrecorded(
   changes: ReadonlyMap<string, string>,
   mailed: readonly string[],
@@ -149,9 +151,9 @@ interface Watched {
   refused: number;
   /** Changes that were made or already in effect. */
   done: number;
-  /** Requests that the audit log must record, by request id. */
+  /** Requests that the audit log must contain, by request id. */
   readonly changes: Map<string, string>;
-  /** Those that owners must be notified of. */
+  /** Requests that owners must be notified of. */
   readonly mailed: string[];
 }
 
@@ -162,8 +164,8 @@ interface Asker {
 }
 
 /**
- * Succeed without an entry if already in effect. Their first time is tested in consent.test.ts
- * (terminals, keys) and four-eyes.test.ts (payers).
+ * Routes that succeed without an entry if already in effect. consent.test.ts (terminals, keys) and
+ * four-eyes.test.ts (payers) test their first call.
  */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'enableAccount',
@@ -191,7 +193,7 @@ function judge(
   const ofTeam = ROLES.find((one) => one === route.access);
   assert.ok(!isDone || ofTeam === undefined || hasRole(role as Role, ofTeam), what);
   assert.ok(!isDone || !isAsked(route, request.path, factor), what);
-  // Lists of requests contain codes of other users, so only this response's own code counts.
+  // Checks only this response's own code, because lists of requests contain codes of other users.
   const asked = status === 403 && /"second_factor_(required|too_new)"/.test(text ?? '');
   assert.ok(factor !== 'fresh' || !asked, what);
   watched.refused += asked ? 1 : 0;

@@ -10,7 +10,7 @@ import { type Cluster, type Machine, openCluster, whyNot } from './ha/machines.t
 import { outage, requireWhole } from './ha/strikes.ts';
 
 /**
- * `npm run ha`: the cluster of deploy/ha under two API and two worker processes that sell
+ * `npm run ha`: the cluster of deploy/ha under two API and two worker processes. They sell
  * continuously while its primary is killed, frozen, cut off and filled up.
  */
 
@@ -19,7 +19,8 @@ const CLIENTS = 6;
 /** Longer than Patroni's ttl, so that another machine leads when the frozen one resumes. */
 const FROZEN_MS = 20_000;
 /**
- * Time for a person to react to the alert, because a primary with a full disk is not failed over.
+ * Time in which a person reacts to the alert, because the cluster does not fail over from a full
+ * disk.
  */
 const FULL_MS = 60_000;
 /** Duration without faults. Use `HA_SOAK_MINUTES=60` for an hour. */

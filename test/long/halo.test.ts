@@ -13,7 +13,7 @@ import { openBrowser, type TestBrowser } from '../../web/testing/browser.ts';
 import { fund } from '../../web/testing/payer.ts';
 import { addTestTerminal, paymentsOf } from '../../web/testing/till.ts';
 
-/** The chip manufacturer's unmodified library signs a sale on our emulated chip in Chromium. */
+/** The chip manufacturer's unmodified library signs a sale on our emulated chip, in Chromium. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const CHIP_USDC = 10_000_000n;

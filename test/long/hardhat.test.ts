@@ -13,8 +13,8 @@ import type { StartNode } from '#testing/test-network.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
- * The provider suite on a different chain implementation than in all other tests. Hardhat lives in
- * a folder of its own, because it is larger than half of the service.
+ * Runs the provider suite on Hardhat, a different chain implementation than in all other tests.
+ * Hardhat has its own folder, because it is larger than half of the service.
  */
 
 const BLOCK_MS = 250;

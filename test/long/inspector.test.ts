@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
-/** The official inspector lists and calls the tools of `tapline mcp` over both transports. */
+/** Lists and calls the tools of `tapline mcp` with the official inspector, over both transports. */
 
 const run = promisify(execFile);
 const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');

@@ -6,8 +6,8 @@ import { LANGUAGES } from '#core/languages.ts';
 import { LANGUAGE_SETTING } from '../../web/testing/tested-language.ts';
 
 /**
- * Runs the tests of languages, which use the pseudo-language in `npm test`, in each language: on a
- * phone of 320 px, also with letters of twice the size, no line may leave the window, nothing may
+ * Runs the language tests in every language; `npm test` runs them in the pseudo-language. On a
+ * phone of 320 px, also with letters of twice the size, no line may leave the window, no text may
  * be in English, and axe must find nothing.
  */
 const ROOT = path.join(import.meta.dirname, '../..');

@@ -17,9 +17,9 @@ import { addSales, parseCsv } from '#testing/books.ts';
 import { openStore, TEST_RECEIPTS } from '#testing/store.ts';
 
 /**
- * Statements and the accountants' file of payments, opened and saved by LibreOffice, with a German
- * and with an English system: it has every cell as it was written. Quoted cells are opened as text,
- * as its dialog offers.
+ * Opens and saves statements and the accountants' file of payments with LibreOffice, on a German
+ * and an English system: every cell must stay as written. Quoted cells are opened as text, an
+ * option of its dialog.
  */
 
 const run = promisify(execFile);
@@ -33,7 +33,7 @@ const SHEETS = {
   quickbooks: { separator: ',', code: 44, charset: 76, decimal: '.' },
   datev: { separator: ';', code: 59, charset: 1, decimal: ',' },
 } as const;
-/** Sums whose decimals look like groups, and texts that look like something else. */
+/** Sums whose decimals look like thousands groups, and texts that look like other types. */
 const TEXTS = [
   ...['=1+1', '-2', '+49 30 1234', '@sum', '1.234', '1,5', '0012', '1.12.2026', '2026-12-01'],
   ...['Café "Zwei; drei"', 'a, b', 'Zeile\nZwei', '寿司 👍', '12:30', 'TRUE', '1E5', '€ 5', "'x"],
@@ -108,7 +108,7 @@ function fileOf(format: keyof typeof SHEETS): string {
   return writer.head + lines.join('') + writer.tail();
 }
 
-/** A user's profile whose system has this locale. */
+/** Creates a LibreOffice profile whose system has this locale. */
 async function profileOf(locale: Locale): Promise<string> {
   const profile = path.join(folder, locale);
   await mkdir(path.join(profile, 'user'), { recursive: true });
@@ -138,7 +138,7 @@ async function throughOffice(locale: Locale, format: keyof typeof SHEETS): Promi
   return parseCsv(saved.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n'));
 }
 
-/** True if the cell is the same text, or the same number by the decimal signs of both. */
+/** True if both cells have the same text, or the same number in each one's decimal notation. */
 function isSame(read: string, written: string, signs: { file: string; locale: string }): boolean {
   if (read === written) return true;
   const numberOf = (cell: string, sign: string) =>

@@ -4,10 +4,13 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-/** Journeys in every screen size and color scheme; `npm test` runs each in the first of them. */
+/**
+ * Runs the journeys in every screen size and color scheme; `npm test` runs them only in the first
+ * one.
+ */
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Fewer would mean that they are not found. */
+/** With fewer, the test has not found the journeys. */
 const FEWEST_FILES = 6;
 
 test('every journey in each of its looks', async () => {

@@ -56,16 +56,16 @@ import { PROGRAM as program, whyNot as whyNoPooler } from './pgbouncer/pooler.ts
 /**
  * `npm run machines`: runs docs/ha.md word for word on three machines and a fourth one for backups,
  * from etcd to sales. Then machines fail in turn, and finally all lose power. The test fills in
- * values as an operator would. Not covered, because this machine cannot: the kernel's watchdog and
- * systemd itself.
+ * values as an operator would. It does not cover the kernel's watchdog and systemd itself, which
+ * this machine cannot provide.
  */
 
 const UP_MS = 240_000;
-/** Time until writes resume. The guide promises ten seconds; this machine is busier. */
+/** Time limit until writes resume. The guide promises ten seconds; this machine is busier. */
 const BACK_MS = 60_000;
-/** Time until a person is notified. */
+/** Time limit until a person is notified. */
 const ALERTED_MS = 180_000;
-/** One WAL file per minute, and the next one has no space. */
+/** Time limit for a full disk: it gets one WAL file per minute, and the next one has no space. */
 const REPLACED_MS = 150_000;
 /** Longer than most rules wait. */
 const QUIET_MS = 90_000;
@@ -165,7 +165,7 @@ step('steps 1 and 2: packages, and what is needed at boot', async () => {
   await everywhere(async (machine) => {
     await machine.type(blockOf(steps, 1));
     const lines = blockOf(steps, 2).split('\n');
-    // No kernel module can be loaded here.
+    // Skips `modprobe`, because no kernel module can be loaded here.
     await machine.type(lines.filter((line) => !/modprobe softdog|^ls /.test(line)).join('\n'));
   });
 });
@@ -347,7 +347,7 @@ step(
       'nobody comes by PgBouncer',
     );
     for (const { from, query } of connections.filter(({ from }) => from.startsWith('10.0.0.1'))) {
-      // The test's own connections come from outside.
+      // The test's own connections come from outside the room.
       if (from !== OUTSIDE) assert.match(query, /^(listen|select pg_notify|copy request_log) ?/);
     }
     pooled = true;
@@ -362,7 +362,7 @@ interface Strike {
   readonly what: string;
   readonly hit: () => Promise<unknown>;
   readonly heal: () => Promise<unknown>;
-  /** The expected notification, or `null` if none may be sent. */
+  /** The expected notification, or `null` if there must be none. */
   readonly told: { readonly receiver: 'pager' | 'tickets'; readonly name: string } | null;
 }
 
@@ -489,7 +489,7 @@ const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
 };
 
 /**
- * Declares a test of an event that affects the whole room.
+ * Declares a test of an event that affects all machines.
  * @param run Returns a line that describes the result.
  */
 function happens(name: string, run: () => Promise<string>): void {
@@ -505,7 +505,7 @@ for (const [name, prepare] of Object.entries(STRIKES)) {
   happens(name, async () => strike(await prepare()));
 }
 
-/** Creating an index waits for transactions that were already open. */
+/** Creating an index waits for transactions that are already open. */
 const LONG_INDEX = {
   name: '9998_next_release.sql',
   sql: `-- concurrently

@@ -9,7 +9,9 @@ import { Client } from 'pg';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** The payment provider in Medusa's payment module and in a complete shop, on a real network. */
+/**
+ * Runs the payment provider in Medusa's payment module and in a complete shop, on a real network.
+ */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -133,7 +135,7 @@ test('an abandoned cart is canceled or ordered, and never paid without an order'
   await cp(path.join(import.meta.dirname, 'medusa/shop'), path.join(shop, 'shop'), {
     recursive: true,
   });
-  // A completion times out before the cart is abandoned; a later one is still waiting.
+  // One completion times out before the cart is abandoned, while a later one is still waiting.
   const settings = { ...(await shopSettings('shop')), waitSeconds: 30 };
   const unused = JSON.stringify({ ...settings, webhookSecret: 'whsec_unused' });
   const env = { ...SHOP_ENV, HOME: folder, SHOP_SETTINGS: unused };

@@ -14,10 +14,10 @@ import { NEXT_MIGRATIONS } from './release/next.ts';
 
 const ROWS = Number(process.env.MIGRATION_ROWS ?? 1_000_000);
 const ROWS_A_STEP = 100_000;
-/** The 99th percentile that a create may take meanwhile. */
+/** Limit for the 99th percentile of a create's duration during the migration, in milliseconds. */
 const P99_MS = 250;
 const ALONE_MS = 30_000;
-/** One create each, so that a machine with two cores has capacity for both. */
+/** Pause between creates, so that a machine with two cores has capacity for both. */
 const PAUSE_MS = 25;
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -48,7 +48,7 @@ async function create(): Promise<string> {
   return String(body.id);
 }
 
-/** Canceled intents of another account, copied from one that the API created. */
+/** Adds canceled intents of another account, copied from one that the API created. */
 async function generate(): Promise<void> {
   const id = await create();
   await merchant.post(`/payment_intents/${id}/cancel`);
@@ -89,7 +89,7 @@ function keepCreating() {
   };
 }
 
-/** Writes workerd's configuration, which lists modules by name. */
+/** Returns the 99th percentile of the durations, in milliseconds. */
 function p99Of(took: readonly number[]): number {
   return took[Math.floor(took.length * 0.99)] ?? Number.POSITIVE_INFINITY;
 }

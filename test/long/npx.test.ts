@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ensurePackages } from '#packages/built.ts';
 
-/** `npx tapline` in an empty folder with the packages published to this test's registry. */
+/** Runs `npx tapline` in an empty folder, with the packages published to this test's registry. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');

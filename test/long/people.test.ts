@@ -6,7 +6,7 @@ import { FIRST_PAYMENT } from '../journeys/people/first-payment.ts';
 import { runJourney } from '../journeys/people/journey.ts';
 import { WITH_A_WALLET } from '../journeys/people/wallets.ts';
 
-/** All user journeys. The quick ones also run from a file of their own. */
+/** Runs all user journeys. A separate file runs the quick ones, too. */
 
 const stage = sharedStage();
 

@@ -73,7 +73,7 @@ async function requireWhole(shop: Sales): Promise<void> {
 test('sales go through PgBouncer in transaction mode', async (t) => {
   if (why !== null) return t.skip(why);
   const shop = await sellFor(6_000, 'report');
-  // Ignores node time-outs of a busy machine, which are not the subject here.
+  // Ignores node time-outs, which a busy machine causes and which are not the subject here.
   assert.deepEqual(
     shop.failures.filter((said) => !said.includes(CHAIN_AWAY)),
     [],

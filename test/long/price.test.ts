@@ -13,9 +13,9 @@ import { startTestNetwork } from '#testing/test-network.ts';
 
 /** Goals for RPC calls of one network without a subscription, at any block time. */
 const MOST_IDLE = 15;
-/** The same for a whole process: three calls a minute read the wallets of its merchants. */
+/** The same goal for a whole process: three calls a minute read the wallets of its merchants. */
 const MOST_IDLE_PROCESS = 18;
-/** The same with five blocks per second. */
+/** The same goal with five blocks per second. */
 const MOST_IDLE_FAST = 60;
 const MOST_PER_PAYMENT = 8;
 const MOST_IN_BURSTS = 3;
@@ -70,7 +70,7 @@ async function onGround(
   }
 }
 
-/** Taps: the check, and the payment until its result. */
+/** Checks each payment, pays it, and waits for its result. */
 async function pay({ world }: Ground, payers: readonly PrivateKeyAccount[]): Promise<void> {
   const { merchantNumber } = world.merchant;
   const check = createPaymentCheck(world.network.chain);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { findSolver, prove } from '../../contracts/proofs/prove.ts';
 
 /**
- * Checks what contracts/README.md claims is proved, and that the proof would detect a wrong claim.
+ * Checks that the claims of contracts/README.md are proved, and that a proof detects a wrong claim.
  */
 
 const SECONDS = 120;

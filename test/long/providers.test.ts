@@ -5,7 +5,7 @@ import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
 
 const ALL = Object.keys(BEHAVIORS) as BehaviorName[];
-/** Takes hundreds of seconds with slow blocks, so it starts first. */
+/** Starts first, because it takes hundreds of seconds with slow blocks. */
 const LONGEST: BehaviorName = 'lets broadcasts be mined 20 blocks late';
 const LONGEST_FIRST = [LONGEST, ...ALL.filter((name) => name !== LONGEST)];
 /** Chains with slow blocks mostly wait, so many run in parallel. */

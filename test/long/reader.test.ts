@@ -150,7 +150,7 @@ test('cards write turns a blank chip into a card, which is then read', {
     meta_read_key: randomBytes(16).toString('hex'),
     file_read_key: randomBytes(16).toString('hex'),
   };
-  // Two programs that access one card would disturb each other.
+  // Stops the first program, because two programs that use one card would disturb each other.
   end.abort();
   await watching;
   const program = await startProgram(['cards', 'write'], '"ready"');

@@ -15,7 +15,7 @@ import { cellsOf } from '../../reader/src/printing/escpos.ts';
 
 /** 10,000 receipts take two minutes of a core, so `npm test` prints 150. */
 const RECEIPTS = 10_000;
-/** A PDF reader is started for each of these. */
+/** Number of PDFs that a PDF reader opens, one process each. */
 const PDFS = 100;
 const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';
 /** The part of a page's environment that Node lacks. */
@@ -28,7 +28,7 @@ interface Page {
   };
 }
 
-/** XML has no name for control characters; the API takes none in names. */
+/** XML cannot contain control characters, and the API refuses them in names. */
 const NOT_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const receipts = fc.sample(RANDOM_RECEIPT, { numRuns: RECEIPTS, seed: 20_261_128 });
 const slips = receipts.map((shown, at) => {

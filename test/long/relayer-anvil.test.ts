@@ -27,19 +27,23 @@ import {
 import type { Hex } from '#settlement/requests.ts';
 import { createRandom, SEED } from '#testing/random.ts';
 
-// Random histories of one transaction each on a real chain: lost broadcasts, evicted transactions,
-// reorganizations, crashes, fee bumps. The state machine's result must match what anvil mined.
+// Plays random histories of one transaction each on a real chain: lost broadcasts, evicted
+// transactions, reorganizations, crashes, fee bumps. The state machine's result must match what
+// anvil mined.
 
 const HISTORIES = Number(process.env.ANVIL_HISTORIES ?? 1_000);
 const CHAIN_ID = 31_777;
 const MOVES = 24;
-/** Blocks in which a fault-free period settles everything, as in the model. */
+/** Number of blocks in which everything settles without faults, as in the model. */
 const CALM_BLOCKS = 30;
 const CONFIRMATIONS = 1n;
 const GWEI = 1_000_000_000n;
 const FEES = { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: GWEI };
 const FEE_CEILING = 200n * GWEI;
-/** Deeper than any reorganization, so that histories do not affect each other. */
+/**
+ * Blocks between two histories, more than any reorganization removes, so that they do not affect
+ * each other.
+ */
 const APART = 4;
 
 const account = privateKeyToAccount(generatePrivateKey());
@@ -119,7 +123,7 @@ class Follower {
       await this.#observe(
         isSkipped ? { kind: 'blocks_skipped', number: head.number } : { kind: 'reorganized' },
       );
-      // A skipped block may have been reorganized as well.
+      // The follower skipped a block, which may also mean a reorganization.
       if (isSkipped) await this.#observe({ kind: 'reorganized' });
     }
     await this.#askReceipts(head);

@@ -33,21 +33,21 @@ import { cloneTree, commitNext, rehearse, VERSIONS } from './release/next.ts';
 
 /**
  * Takes a release candidate of this commit, and sets up a network from its files alone, by the
- * commands of the guides, in a folder without the repository. It sells, is updated during sales to
- * a next candidate with migrations, and goes back.
+ * commands of the guides, in a folder without the repository. The network sells, is updated during
+ * sales to a next candidate with migrations, and goes back.
  *
  * `TAPLINE_TEST_RELEASE` names a folder that keeps both candidates. Once it has them, only the
- * steps after the rehearsal run, on the commit that they were made from.
+ * steps after the rehearsal run, on the commit that the candidates were made from.
  */
 
 const [FIRST, NEXT] = VERSIONS;
 const SALE_MS = 5_000;
 const ROLES = ['tapline@api', 'tapline@worker', 'tapline@registrar'];
-/** With two machines no request fails during an update (docs/deploy.md). */
+/** With two machines, no request fails during an update (docs/deploy.md). */
 const INSTANCES = ['api-1', 'api-2', 'worker-1', 'worker-2', 'registrar'].map(
   (name) => `tapline@${name}`,
 );
-/** The guides' example of a release. */
+/** The release that the guides use as an example. */
 const EXAMPLE = /\b1\.0\.0\b/g;
 /** A folder, or an empty text. */
 const { TAPLINE_TEST_RELEASE: kept = '' } = process.env;
@@ -55,10 +55,10 @@ const run = promisify(execFile);
 
 let why: string | null = null;
 let work = '';
-/** Has both candidates in folders named after their versions. */
+/** The folder with both candidates, each in a folder named after its version. */
 let made = '';
 let isMade = false;
-/** Where a container engine answers, for the images. */
+/** Settings that reach a container engine, for the images. */
 let engineEnv: Readonly<Record<string, string>> = {};
 let tree = '';
 let machine: Machine;
@@ -68,7 +68,7 @@ let sandbox: SandboxFile;
 let balancer: Balancer;
 let door = '';
 const ports = new Map<string, { readonly PORT: number; readonly OPS_PORT: number }>();
-/** How long each instance took from its stop to its next readiness. */
+/** The time of each instance from its stop until it was ready again. */
 let restarts: string[] = [];
 const units = new Map<string, Unit>();
 const undo: Undo = [];
@@ -78,7 +78,7 @@ before(async () => {
   undo.push(() => rm(work, { recursive: true, force: true, maxRetries: 5 }));
   made = kept === '' ? work : path.resolve(kept);
   tree = path.join(made, 'tree');
-  // The folder of a release appears when it is complete.
+  // A release's folder appears only once it is complete.
   isMade = (await readdir(filesOf(NEXT)).catch(() => [])).length > 0;
   if (isMade) return;
   for (const place of [tree, ...VERSIONS.map(filesOf)])
@@ -194,7 +194,7 @@ making('a released migration cannot change, even with its sum', async () => {
   return undefined;
 });
 
-/** Unpacks and installs a release as the guide says, beside those that are there. */
+/** Unpacks and installs a release as the guide says, beside the installed ones. */
 async function install(version: string): Promise<void> {
   const [block = ''] = await blocksUnder('deploy.md', "A release's files");
   await machine.type(block.replaceAll(EXAMPLE, version), { cwd: filesOf(version) });
@@ -202,7 +202,7 @@ async function install(version: string): Promise<void> {
 
 const inRelease = (commands: string) => machine.type(`cd /opt/tapline\n${commands}`);
 
-/** Serves the balancer's nodes by https, as the operator's proxy does. */
+/** Serves the balancer's nodes over HTTPS, as the operator's proxy does. */
 async function openDoor(): Promise<void> {
   const certificates = await makeCertificates(path.join(work, 'signed'), 'localhost');
   await machine.trust(certificates.ca);
@@ -237,7 +237,10 @@ async function checkSettings(): Promise<string> {
   return inRelease(`(${linesOf(init, /npx tapline init/).split('\n')[0]}\n) || true`);
 }
 
-/** Two machines' processes on one: each has its own ports (docs/deploy.md, "systemd"). */
+/**
+ * Gives each process its own ports, because two machines' processes run on one (docs/deploy.md,
+ * "systemd").
+ */
 async function choosePorts(): Promise<void> {
   const own = await Promise.all(INSTANCES.map(async () => [await freePort(), await freePort()]));
   for (const [index, name] of INSTANCES.entries()) {
@@ -298,7 +301,7 @@ async function restart(unit: string): Promise<string[]> {
   return versions;
 }
 
-/** Runs what a block of a guide does with units, in its order. @returns the releases that run. */
+/** Runs the unit commands of a guide's block, in its order. @returns the releases that run. */
 async function runUnits(block: string, wanted: readonly string[]): Promise<string[]> {
   const steps = [...block.matchAll(/^systemctl (start|restart|enable --now) ([^#\n]+)/gm)];
   const names = steps.flatMap(([, , words = '']) => words.trim().split(' '));
@@ -349,7 +352,7 @@ step('a shop sells with the published package', async () => {
   }
   const done = once(paying, 'exit');
   while (!/ waits at /.test(said) && paying.exitCode === null) await sleep(50);
-  // A network in production has no demo passes of its own.
+  // A production network has no demo passes, so the tap uses one of the sandbox.
   const tap = ['tapline', 'tap', '--pass', String(sandbox.test.passes.ok)];
   const tapped = await run('npx', tap, { cwd: shop, env });
   await done;
@@ -365,7 +368,7 @@ function sell(): Sales {
   return shop;
 }
 
-/** Sells while something happens. @returns the number of sales, of which none failed. */
+/** Sells during an action. @returns the number of sales, of which none failed. */
 async function sellDuring(does: () => Promise<void>): Promise<string> {
   const shop = sell();
   await sleep(SALE_MS);
@@ -413,7 +416,7 @@ step('the root folder of the image serves by itself', async () => {
   await run('tar', ['-xzf', path.join(filesOf(FIRST), name), '-C', root]);
   const units = path.join(root, 'app/deploy/systemd');
   await mkdir(units, { recursive: true });
-  // The image has Node.js in its base, and no units.
+  // Adds the unit, which the image does not contain. The image's base has Node.js.
   await copyFile(
     path.join(machine.root, 'opt/tapline/deploy/systemd/tapline@.service'),
     path.join(units, 'tapline@.service'),

@@ -6,7 +6,7 @@ import { PLANTED_FAULTS, plant } from '../faults/planted-faults.ts';
 /** A fault that chance finds only sometimes must be reproduced by its schedule in most replays. */
 const REPLAYS = 5;
 const FOUND = 3;
-/** A planted fault never comes to rest; the other promises settle within this time. */
+/** Time limit: a planted fault never comes to rest, and the other promises settle sooner. */
 const REST_S = 15;
 
 const ROOT = path.join(import.meta.dirname, '../..');

@@ -20,7 +20,10 @@ All loads are those of a machine with two cores.
 | date | file | passed | failed | minutes | measured |
 |---|---|---|---|---|---|
 `;
-/** A hanging test must not block the run. An outage or a soak of more minutes adds its length. */
+/**
+ * Time limit, so that a hanging test does not block the run. An outage or a soak of more minutes
+ * adds its length.
+ */
 const LONGER_MINUTES =
   Number(process.env.OUTAGE_MINUTES ?? 0) + Number(process.env.SOAK_MINUTES ?? 0);
 const TIMEOUT_MS = 1_800_000 + LONGER_MINUTES * 90_000;
@@ -50,7 +53,7 @@ async function runFile(file: string): Promise<Tally> {
     if (details.type !== 'suite') tally.failed++;
   });
   tests.on('test:diagnostic', ({ message, file: from }) => {
-    // The runner's own summary belongs to no file.
+    // Skips the runner's own summary, which belongs to no file.
     if (from !== undefined) tally.measured.push(message);
   });
   tests.compose(spec).pipe(process.stdout, { end: false });
@@ -61,7 +64,7 @@ async function runFile(file: string): Promise<Tally> {
 async function main(): Promise<number> {
   const files = await longTests(process.argv.slice(2));
   if (files.length === 0) throw new Error('no long test was found');
-  // Tests import the packages by name.
+  // Builds the packages, because tests import them by name.
   await Promise.all([ensurePackages(), ensureBuilt(tmpdir()).then(ensureCompressed)]);
   const postgres = await startThrowawayPostgres();
   process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
@@ -72,7 +75,7 @@ async function main(): Promise<number> {
     const minutes = ((performance.now() - started) / 60_000).toFixed(1);
     const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
     const cells = [date, path.basename(file), tally.passed, tally.failed, minutes];
-    // Read again, because another run may have written to it meanwhile.
+    // Reads the table again, because another run may have written to it in between.
     const table = await readFile(TABLE, 'utf8').catch(() => HEADING);
     const row = `| ${[...cells, tally.measured.join('; ')].join(' | ')} |\n`;
     await writeFile(TABLE, table + row);

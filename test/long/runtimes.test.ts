@@ -14,7 +14,8 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
- * The client makes a whole sale in other runtimes than Node, which live in a folder of their own.
+ * The client makes a whole sale in runtimes other than Node, which are installed in a separate
+ * folder.
  */
 
 const run = promisify(execFile);
@@ -75,7 +76,7 @@ export default {
   fetch: async (request) => Response.json(await journey(sdk, webhooks, await request.json())),
 };`;
 
-/** Modules by name, as workerd's configuration lists them. */
+/** Writes workerd's configuration, which lists modules by name. */
 async function configure(): Promise<string> {
   const dist = path.join(await ensurePackages(), 'sdk/dist');
   const files = (await readdir(dist)).filter((name) => name.endsWith('.js'));

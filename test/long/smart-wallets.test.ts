@@ -56,13 +56,14 @@ import { digestOf, unwrap } from '../../x402/src/authorization.ts';
 import { openToken } from '../../x402/src/token.ts';
 
 /**
- * Kinds of wallets × what they sign, with the contracts that wallets' makers publish: Safe 1.4.1,
- * and the accounts of ERC-4337 and EIP-7702 from @account-abstraction/contracts 0.8.
+ * Tests each kind of wallet with everything that it signs, on contracts that the wallets' makers
+ * publish: Safe 1.4.1, and the accounts of ERC-4337 and EIP-7702 from
+ * @account-abstraction/contracts 0.8.
  */
 
 const FAR_FUTURE = 4_000_000_000n;
 const GWEI = 10n ** 9n;
-/** Several blocks, on a busy machine. */
+/** Enough for several blocks on a busy machine. */
 const WAIT_MS = 30_000;
 
 let temporary: TemporaryFolder;
@@ -70,7 +71,9 @@ let tool: Tool;
 let ground: PayGround;
 let safe: SafeContracts;
 let token: NetworkConfig | null = null;
-/** Owner and minter of Circle's token; the account that deploys it may not use it. */
+/**
+ * Owner and minter of Circle's token, because the account that deploys the token may not use it.
+ */
 const owner = newWallet();
 
 interface SafeContracts {
@@ -125,7 +128,7 @@ after(async () => {
   await temporary.remove();
 });
 
-/** Each test has the hourly limits of deployments for itself. */
+/** Resets the hourly limits of deployments for each test. */
 beforeEach(() => ground.store.db.query('delete from sign_in_attempts'));
 
 /** Deploys Circle's contracts beside the test token. */
@@ -146,7 +149,7 @@ function zero(): Hex {
   return '0x000000000000000000000000000000000000dEaD';
 }
 
-/** A wallet, and how it signs. */
+/** A kind of wallet, and how it signs. */
 interface Kind {
   readonly from: Hex;
   readonly sign: (digest: Hex) => Promise<Hex>;
@@ -157,7 +160,7 @@ async function keyKind(): Promise<Kind> {
   return { from: account.address, sign: (hash) => account.sign({ hash }) };
 }
 
-/** How an owner of a Safe signs for it. */
+/** Returns how an owner of a Safe signs for it. */
 function ofOwner(signer: PrivateKeyAccount, from: Hex) {
   const { chainId } = ground.world.network.config;
   return (digest: Hex) =>
@@ -169,7 +172,7 @@ function ofOwner(signer: PrivateKeyAccount, from: Hex) {
     });
 }
 
-/** A Safe with one owner, and the call that deploys it. */
+/** Creates a Safe with one owner. @returns it with the call that deploys it. */
 async function newSafe() {
   const signer = newWallet();
   const { abi } = await safeArtifact('Safe');
@@ -200,7 +203,7 @@ async function undeployedSafe(): Promise<Kind> {
   return { from, sign: async (digest) => wrap(await sign(digest)) };
 }
 
-/** An account of ERC-4337 behind its proxy, whose owner's signatures it confirms. */
+/** Creates an ERC-4337 account behind its proxy, which accepts its owner's signatures. */
 async function accountKind(): Promise<Kind> {
   const compiled = compileContract('smart-wallets/ConfirmingAccount', {
     root: path.dirname(tool.cwd),
@@ -215,7 +218,7 @@ async function accountKind(): Promise<Kind> {
   return { from, sign: (hash) => signer.sign({ hash }) };
 }
 
-/** Delegates a key's account by a transaction of type 4. */
+/** Delegates a key's account by a transaction of type 4 (EIP-7702). */
 async function delegated(name: 'Simple7702Account' | 'SimpleAccount'): Promise<Kind> {
   const compiled = await artifact(`@account-abstraction/contracts/artifacts/${name}.json`);
   const entryPoint = newWallet().address;
@@ -269,7 +272,7 @@ async function byTag({ from, sign }: Kind): Promise<string> {
   return summary(await pay.post(`/tags/${tag}/authorization`, body));
 }
 
-/** A chip at the till with this wallet's address. */
+/** Pays by a chip at the till that has this wallet's address. */
 async function byChip({ from, sign }: Kind): Promise<string> {
   await ground.mint(from, PULLED);
   const { intentId } = await ground.newLink();
@@ -295,12 +298,12 @@ async function bySignIn({ from, sign }: Kind): Promise<string> {
   return summary(await open.post('/sign_in', sent)).replace('undefined', 'signed in');
 }
 
-/** As much as the operator pays for a call that a contract wallet has signed. */
+/** Gas limit that the operator pays for a call that a contract wallet has signed. */
 const CALL_GAS = 1_500_000n;
 
 /**
- * Asks the service, and then the contract itself, which must agree; if the wallet is not deployed
- * yet, after its deployment.
+ * Asks the service, and then the contract itself, which must agree. An undeployed wallet is
+ * deployed in between.
  */
 async function agreed(
   { from, sign }: Kind,
@@ -349,7 +352,7 @@ function byConsent(kind: Kind): Promise<string> {
   }));
 }
 
-/** Over x402: the token of the facilitator's bridge judges, deploys and transfers. */
+/** Pays over x402, where the facilitator checks, deploys and transfers. */
 async function byX402({ from, sign }: Kind): Promise<string> {
   if (token === null) return 'skipped';
   await mintReal(token, from);
@@ -370,7 +373,7 @@ async function byX402({ from, sign }: Kind): Promise<string> {
   return (await opened.transfer(authorization, WAIT_MS)).status;
 }
 
-/** With Circle's token where it is at hand. */
+/** Pays by permit, with Circle's token if it is available. */
 function byPermit(kind: Kind): Promise<string> {
   const config = token ?? ground.world.network.config;
   const permit = { payer: kind.from, value: 1n, nonce: 0n, deadline: FAR_FUTURE };
@@ -416,7 +419,7 @@ const WAYS = {
 } as const;
 type Told = Readonly<Record<keyof typeof WAYS, string>>;
 
-/** What a wallet is told that may do everything. */
+/** The expected results for a wallet that may do everything. */
 const ALL: Told = {
   link: '200 succeeded',
   tag: '200 succeeded',
@@ -428,7 +431,7 @@ const ALL: Told = {
   consent: 'valid',
   x402: 'done',
 };
-/** What USDC would ask a contract that has no ERC-1271. */
+/** Results of the ways in which USDC asks the contract, which has no ERC-1271 here. */
 const REFUSED_BY_USDC = {
   link: '400 signature_invalid',
   tag: '400 signature_invalid',
@@ -450,7 +453,7 @@ const KINDS: readonly (readonly [string, () => Promise<Kind>, Told])[] = [
   ['a Safe that is not deployed', undeployedSafe, { ...ALL, chip: '400 wallet_not_deployed' }],
 ];
 
-/** Needs Circle's token, which is not part of the repository. */
+/** Ways that need Circle's token, which is not in the repository. */
 const WITH_REAL_TOKEN = ['transfer', 'x402'];
 
 for (const [name, make, expected] of KINDS) {

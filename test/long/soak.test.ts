@@ -5,9 +5,9 @@ import { SEED } from '#testing/random.ts';
 
 /** `SOAK_MINUTES=120` is two hours. */
 const MINUTES = Number(process.env.SOAK_MINUTES ?? '6');
-/** Far fewer than eight slow clients sell in a minute, so that a soak without sales fails. */
+/** Far fewer than eight slow clients make in a minute, so that a soak without sales fails. */
 const FEWEST_PAYMENTS_PER_MINUTE = 2;
-/** Setting up and coming to rest take minutes on a busy machine. */
+/** Adds time for the setup and for coming to rest, which take minutes on a busy machine. */
 const TIMEOUT_MS = (MINUTES + 20) * 60_000;
 const SIZE = { terminals: 8, payers: 24, limited: 4, refundDailyLimit: 2_400_000n };
 

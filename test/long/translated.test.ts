@@ -6,11 +6,12 @@ import { test } from 'node:test';
 import { TRANSLATION_SETTING } from '../../web/testing/translation.ts';
 
 /**
- * Runs the app tests again on pages that the browser translates: each text node is replaced at once
- * and whenever it changes. Buttons must show the amount that they charge, and no app may crash.
+ * Runs the app tests again on pages that the browser translates: it replaces each text node
+ * immediately and after each change. Buttons must show the amount that they charge, and no app may
+ * crash.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-/** A lower count means that the search looks in the wrong place. */
+/** With fewer, the search looks in the wrong place. */
 const FEWEST_FILES = 40;
 
 test('every app works, and shows the right amounts, while its pages are translated', async () => {

@@ -10,8 +10,8 @@ import { operationsOf } from '#app/typescript-types.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
- * Compares our generated types with those of openapi-typescript, which lives in a folder of its own
- * because it needs an older TypeScript. Both must agree.
+ * Compares our generated types with those of openapi-typescript, which must agree. It has a
+ * separate folder, because it needs an older TypeScript.
  */
 
 const run = promisify(execFile);
@@ -26,7 +26,7 @@ const PAIRS = [
   ['openapi/dashboard.json', 'web/data/types/dashboard.ts'],
   ['openapi/operator.json', 'web/data/types/operator.ts'],
 ] as const;
-/** Types that several of them import. */
+/** The types that several documents import. */
 const SHARED = 'web/data/types/shared.ts';
 /** Head of the comparison file: true only if both types are identical, member by member. */
 const HEAD = `import type * as Ours from './ours.ts';

@@ -17,17 +17,20 @@ import { type Attempt, WAYS } from '#testing/ways/ways.ts';
 import { openWaysWorld, type WaysWorld } from '#testing/ways/world.ts';
 
 /**
- * A wallet that is deployed for its payment or approval (ERC-6492), when processes die or a
- * reorganization comes between the two: it pays once, and the number of deployments is bounded.
+ * A wallet is deployed for its payment or approval (ERC-6492), and processes die or a
+ * reorganization comes in between. It must pay once, with a bounded number of deployments.
  */
 
 const WAY = present(
   WAYS.find(({ payer }) => payer === 'undeployed') ?? null,
   'way of undeployed wallets',
 );
-/** A payment is asked for once its wallet is deployed; the worker dies before it signs it. */
+/**
+ * The payment job is created once its wallet is deployed; the worker dies before it signs the
+ * payment.
+ */
 const BETWEEN = 'settlement.sender_taken';
-/** What a link may cost in an hour. */
+/** Maximum number of deployments per link and hour. */
 const MOST_DEPLOYMENTS = 3;
 
 let ways: WaysWorld;
@@ -48,7 +51,7 @@ interface Sale {
 
 let orders = 0;
 
-/** Begins a sale to a wallet, which has signed. */
+/** Begins a sale whose wallet has signed. */
 async function begin(to?: UndeployedWallet): Promise<Sale> {
   const order = `U${++orders}`;
   const wallet = to ?? (await payer.undeployed());
@@ -89,7 +92,9 @@ function madeBy(input: Hex): Hex {
   return getCreate2Address({ from: CREATE2_FACTORY, salt, bytecode });
 }
 
-/** Counts the transactions that the service has signed for it, in its rows that are left. */
+/**
+ * Counts the transactions that the service has signed for the wallet, by the rows that are left.
+ */
 async function signedFor(wallet: Hex): Promise<number> {
   const rows = await ways.world.db.query(
     `select from chain_transactions t join chain_requests r on r.transaction_id = t.id
@@ -100,8 +105,8 @@ async function signedFor(wallet: Hex): Promise<number> {
 }
 
 /**
- * Checks that the sale is paid once, by a wallet that was deployed at most as often as allowed.
- * `again`: the answer to the same request.
+ * Checks that the sale is paid once, by a wallet that was deployed no more often than allowed.
+ * `again`: the answer to the repeated request.
  */
 async function checkPaid(
   { attempt, order, wallet }: Sale,
@@ -119,11 +124,11 @@ async function checkPaid(
 interface Approving {
   readonly me: Caller;
   readonly wallet: Hex;
-  /** Sends what the wallet has signed. */
+  /** Sends the request that the wallet signed. */
   readonly send: () => Promise<Reply>;
 }
 
-/** Signs in with a new wallet, which signs what it is asked to. */
+/** Signs in with a new wallet, which signs the requested approval. */
 async function beginApproval(): Promise<Approving> {
   const { from: wallet, account } = await payer.undeployed();
   const { publicUrl, network } = ways.payers;
@@ -140,7 +145,7 @@ async function beginApproval(): Promise<Approving> {
   return { me, wallet, send: () => persist(() => me.post('/approvals', approval)) };
 }
 
-/** Checks that the approval is on the chain; its request is sent again until it is. */
+/** Checks that the approval is on the chain, and repeats its request until it is. */
 async function checkApproved({ me, wallet, send }: Approving): Promise<void> {
   const isApproved = async () => {
     const { policy, allowance } = (await persist(() => me.get('/approvals'))).body;
@@ -154,7 +159,7 @@ async function checkApproved({ me, wallet, send }: Approving): Promise<void> {
   assert.deepEqual(await comeToRest(ways.ground(), ways.ground()), []);
 }
 
-/** Ends the workers, and starts one that dies at this point; it stays away. */
+/** Ends the workers, and starts one that dies at this point and is not restarted. */
 async function workUntil(
   point: Failpoint,
   meanwhile: () => Promise<void>,
@@ -162,7 +167,7 @@ async function workUntil(
 ): Promise<void> {
   await stopWorkers();
   const firstEnv = { TAPLINE_FAILPOINT: point };
-  // Until it is closed, its supervisor starts it again.
+  // Its supervisor restarts the worker with this failpoint until it is closed.
   const env = { ...ways.env, TAPLINE_FAILPOINT: then };
   const name = `dies at ${point} ${orders}`;
   const worker = await startChaosProcess(ways.world.ground, {
@@ -230,8 +235,8 @@ describe('a wallet that is deployed for its payment pays once', () => {
 
 describe('a wallet that is deployed for its payment, when the database is restored', () => {
   /**
-   * Pays until the wallet is deployed and nothing is settled; no worker is left.
-   * @returns a function that returns the answer of the payment.
+   * Pays until the wallet is deployed but nothing is settled, and no worker is left.
+   * @returns a function that returns the answer to the payment.
    */
   const deployOnly = async ({ attempt, order, wallet }: Sale) => {
     let paying: ReturnType<Attempt['pay']> | undefined;
@@ -281,7 +286,7 @@ describe('a wallet that is deployed for its payment, when the database is restor
     await restore();
     const { status, recovered } = await read(sale);
     assert.deepEqual([status, recovered], ['succeeded', true]);
-    // Its key was lost with the first response, and the sale is paid.
+    // The service lost the key with the first response, but the sale is paid.
     await checkPaid(sale, said, 'payment_intent_unexpected_state');
   });
 
@@ -311,7 +316,7 @@ describe('a wallet that is deployed for its approval approves', () => {
   test('when a reorganization undoes the deployment before the approval', async () => {
     const approving = await beginApproval();
     let sent: Promise<Reply> | undefined;
-    // Then it dies whenever it has signed something: the approval.
+    // Then the worker dies whenever it has signed something, such as the approval.
     await workUntil(
       'settlement.outcome_committed',
       async () => {

@@ -17,8 +17,8 @@ import type { WalletData } from './walletconnect/wallet.ts';
 
 /**
  * A wallet on another device pays through WalletConnect: the unmodified library of
- * src/web/walletconnect on both sides, and our own relay between them. The company's relay is never
- * contacted.
+ * src/web/walletconnect on both sides, and our own relay between them. The test never contacts the
+ * company's relay.
  */
 
 const run = promisify(execFile);
@@ -32,7 +32,7 @@ interface Posted {
   readonly tag: number;
 }
 
-/** Forwards each message to all subscribers of its topic, also to later ones. */
+/** Forwards each message to all subscribers of its topic, even those that subscribe later. */
 class Relay {
   #server: WebSocketServer | null = null;
   readonly #topics = new Map<WebSocket, Set<string>>();

@@ -7,7 +7,7 @@ import type { Mutation } from './mutation.ts';
 export interface Proof {
   readonly file: string;
   readonly from: string;
-  /** The text right before the place, because the same code may occur more than once. */
+  /** The text right before the mutated place, because the same code may occur more than once. */
   readonly behind: string;
   readonly proof: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Files on the path of the money, each with the tests that must detect a bug in it. Only the
- * responsible tests are listed, so that a mutant is judged in seconds.
+ * Files that money depends on, each with the tests that must detect a bug in it. Only the
+ * responsible tests are listed, so that judging a mutant takes seconds.
  */
 const CREATE = [
   'src/payments/create.test.ts',
@@ -119,7 +119,7 @@ const RECOVERY = [
   'test/faults/ways.test.ts',
 ];
 
-/** Mostly detectable only with whole processes and a restored database. */
+/** Bugs here are mostly detectable only with whole processes and a restored database. */
 const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
   'src/recovery/book-payments.ts': RECOVERY,
   'src/recovery/book-transfers.ts': RECOVERY,
@@ -259,8 +259,8 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The guard's loop is only detectable with whole processes and a restored database, which takes
- * minutes, so no mutations are generated for it. Its decision function has its own tests.
+ * Files without generated mutations: bugs in the guard's loop are only detectable with whole
+ * processes and a restored database, which takes minutes. Its decision function has its own tests.
  */
 const BY_HAND_ONLY = [
   'src/recovery/detect-lost-commits.ts',
@@ -272,8 +272,8 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   ...OF_THE_REST,
   ...OF_WAYS,
   ...OF_RECOVERY,
-  // Manual mutations only. Listed here so that the generated choice in the groups above does not
-  // change.
+  // For manual mutations only. Listed here so that the generated choice in the groups above does
+  // not change.
   'src/settlement/relayer/send/sign-and-broadcast.ts': [
     ...SIGNERS,
     'src/settlement/relayer/relayer-declined.test.ts',
@@ -298,7 +298,8 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The files and number of generated mutations. A new group leaves the choice in others unchanged.
+ * The files and number of generated mutations. A new group does not change the choice in the
+ * others.
  */
 export const GENERATED_INTO = [
   { files: Object.keys(OF_THE_REST).filter((file) => !BY_HAND_ONLY.includes(file)), count: 66 },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type Expression, parseSync, Visitor } from 'oxc-parser';
 import { digest, type Mutation } from './mutation.ts';
 
-/** The kinds of change that the generator makes wherever they apply. */
+/** The kinds of change that the generator makes wherever it can. */
 export const KINDS = ['comparison', 'where term', 'lock', 'arguments', 'await'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -43,7 +43,7 @@ function awaits(file: string, text: string): Candidate[] {
   const visitor = new Visitor({
     AwaitExpression: (node) => {
       const from = text.slice(node.start, node.argument.start);
-      // Dropping an `await` is a kind of bug of its own; the value is not used here.
+      // Drops the `await`, a separate kind of bug; the value is not used here.
       const to = from.replace('await ', 'void ');
       if (isStatement(text, node)) {
         found.push({ name: 'await', file, from, to, offset: node.start });
@@ -117,8 +117,8 @@ export function candidates(file: string, text: string): Candidate[] {
 }
 
 /**
- * Returns a number that depends on its own place only, so that a change elsewhere leaves the choice
- * unchanged.
+ * Returns a number that depends only on its own place, so that a change elsewhere does not change
+ * the choice.
  */
 function drawn(seed: number, text: string, one: Candidate): string {
   const nth = text.slice(0, one.offset).split(one.from).length;
@@ -139,7 +139,7 @@ export function generate(choice: Choice): Mutation[] {
 }
 
 /**
- * Chooses `count` mutations of these files by the seed, with equal numbers of each kind while
+ * Chooses `count` mutations of these files by the seed. Takes equal numbers of each kind while
  * available, so that the many comparisons do not crowd out the few locks.
  */
 export function choose(

@@ -14,7 +14,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Mutation, mutate, type Verdict } from './mutation.ts';
 
-/** A mutant that never ends counts as detected. The slowest file takes a minute. */
+/**
+ * Time limit, because a mutant that never ends counts as detected. The slowest file takes a minute.
+ */
 const TIMEOUT_MS = 300_000;
 const LINKS = ['node_modules', 'cli/node_modules', 'reader/node_modules'];
 
@@ -70,7 +72,8 @@ async function judge(
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, mutate(source, mutation));
   try {
-    // Tests are quicker than the compiler, which only checks mutants that the tests missed.
+    // Runs the tests first, because they are quicker than the compiler, which only checks mutants
+    // that the tests missed.
     const failed = await firstFailure(place, tests);
     if (failed === null) {
       const complaint = compile(place.folder);
@@ -86,7 +89,7 @@ async function judge(
 }
 
 /**
- * Checks that a test passes without a bug; otherwise it would detect nothing.
+ * Checks that a test passes without a bug, because otherwise its failure proves nothing.
  * @throws if it fails twice.
  */
 async function checkSound(place: Place, file: string): Promise<void> {
@@ -130,7 +133,7 @@ async function failureOf({ folder, databaseUrl }: Place, test: string): Promise<
       cwd: folder,
       env: { ...process.env, TAPLINE_TEST_DATABASE_URL: databaseUrl },
       stdio: ['ignore', 'pipe', 'ignore'],
-      // In its own process group, so that its chains and servers end with it.
+      // Starts it in its own process group, so that its chains and servers end with it.
       detached: true,
     },
   );

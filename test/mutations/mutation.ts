@@ -71,7 +71,7 @@ export function lineOf(source: string, mutation: Mutation): number {
   return source.slice(0, offset).split('\n').length;
 }
 
-/** Returns an id that is stable as long as the file is, so that results can be found again. */
+/** Returns an id that stays the same while the file does, so that earlier results can be found. */
 export function mutationId(mutation: Mutation, fileHash: string): string {
   const text = [mutation.file, mutation.offset ?? '', mutation.from, mutation.to, fileHash];
   return digest(text.join('\n'));

@@ -30,12 +30,12 @@ import { writeTable } from './table.ts';
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const RESULTS = path.join(import.meta.dirname, 'results.json');
 const README = path.join(import.meta.dirname, 'README.md');
-/** Includes the rule that promises inside a transaction are awaited. */
+/** Contains the rule that promises in a transaction must be awaited. */
 const HOUSE_RULES = 'test/tidy.test.ts';
 const SEED = 20261120;
 /**
- * Tests have time limits, so two mutants at once on two cores could be "detected" merely by being
- * slow.
+ * One, because tests have time limits: with two mutants in parallel on two cores, a slow test could
+ * count as a detection.
  */
 const WORKERS = 1;
 
@@ -58,7 +58,7 @@ function toTask(origin: Result['origin'], mutation: Mutation): Task {
   return { id: taskId(mutation, source), origin, mutation, source };
 }
 
-/** Alternates both lists, so that a stopped run has judged equally many of each. */
+/** Alternates both lists, so that an interrupted run has judged equally many of each. */
 function inTurns(some: readonly Task[], others: readonly Task[]): Task[] {
   const length = Math.max(some.length, others.length);
   return Array.from({ length }, (_, i) => [some[i] ?? [], others[i] ?? []].flat()).flat();
@@ -87,9 +87,12 @@ async function judgeOne(plot: Plot, task: Task): Promise<Result> {
   };
 }
 
-/** Judges the remaining tasks and writes each result at once, so that a stopped run can resume. */
+/**
+ * Judges the remaining tasks and writes each result immediately, so that an interrupted run can
+ * resume.
+ */
 async function work(tasks: readonly Task[], done: Map<string, Result>): Promise<void> {
-  // Survivors are judged again, because a test may exist by now.
+  // Judges survivors again, because a test for them may exist by now.
   const isLeft = ({ id }: Task) => (done.get(id)?.verdict ?? 'survived') === 'survived';
   const queue = tasks.filter(isLeft);
   console.log(`${tasks.length} mutations, ${tasks.length - queue.length} judged before`);

@@ -2,7 +2,7 @@ import type { Mutation } from './mutation.ts';
 
 const WAYS = 'test/faults/ways.test.ts';
 
-/** Bugs that the table of ways of paying must detect: see `test/faults/ways-kills.ts`. */
+/** Bugs that the table of ways to pay must detect: see `test/faults/ways-kills.ts`. */
 export const WAY_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a payment of the lost time is not booked',

@@ -21,7 +21,7 @@ import { promisify } from 'node:util';
 import { PACKAGES } from '#packages/built.ts';
 import { childrenSeconds } from '../times.ts';
 
-/** The packages are built by the first program that needs them, wherever the repository is. */
+/** The first program that needs the packages builds them, wherever the repository is. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -45,7 +45,7 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly link?: boolean }>>;
 }
 
-/** Files needed to build packages, besides what `npm ci --omit=dev` installs. */
+/** Clones the files needed to build packages, besides what `npm ci --omit=dev` installs. */
 async function productionClone(name: string): Promise<string> {
   const to = path.join(folder, name);
   const isSource = (file: string) => !/\/(dist|node_modules)$/.test(file);

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ensurePackages, PACKAGES } from '#packages/built.ts';
 
-/** The packages as published, in a folder without access to this repository. */
+/** Tests the packages as published, in a folder without access to this repository. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');

@@ -10,7 +10,7 @@ import { json, text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-/** Packages are published from their tags to a registry that records what it receives. */
+/** Publishes packages from their tags to a registry that records what it receives. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PLACE = 'https://forge.example/shops/tapline';

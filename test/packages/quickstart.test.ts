@@ -11,7 +11,7 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 const GUIDE = path.join(import.meta.dirname, '../../docs/guides/quickstart.md');
 /** A user id without a name on this machine, as in most containers. */
 const NOBODY = 54_321;
-/** Below the guide's five minutes, allowing for a busy machine. */
+/** Time limit of a step, below the guide's five minutes, allowing for a busy machine. */
 const STEP_MS = 60_000;
 
 const isRoot = process.getuid?.() === 0;
@@ -79,10 +79,10 @@ interface Machine {
   readonly is: RegExp;
 }
 
-/** Shows the user, terminal, home folder and other users. */
+/** Prints the user, terminal, home folder and other users. */
 const PROOF = 'id; tty; ls -A "$HOME"; ls /etc/passwd';
 
-/** Empty folders and, if possible, a user without a name. */
+/** Creates empty folders and, if possible, a user without a name. */
 async function emptyFolders(name: string): Promise<{ cwd: string; home: string }> {
   const [cwd, home] = [path.join(folder, name, 'shop'), path.join(folder, name, 'home')];
   await chmod(folder, 0o755);
@@ -102,7 +102,7 @@ async function bareMachine(): Promise<Machine> {
 
 /**
  * A container without an engine: namespaces for mounts, processes and host names, and a root with
- * the system's programs, Node.js, npm and the folder, but no /etc, user name, terminal or
+ * the system's programs, Node.js, npm and the folder, but without /etc, user name, terminal or
  * capabilities. It shares the machine's network.
  */
 const CONTAINER = `set -eu
@@ -145,7 +145,8 @@ interface Shell {
 }
 
 function startShell({ cwd, home, command: [program, ...args], ...user }: Machine): Shell {
-  // No terminal and only basic environment variables. No registry answers.
+  // Without a terminal, with only basic environment variables, and with a registry that never
+  // answers.
   const env = {
     ...{ PATH: process.env.PATH, HOME: home, npm_config_registry: 'http://127.0.0.1:9/' },
     ...{ PIP_NO_INDEX: '1', GOPROXY: 'off' },
@@ -205,7 +206,7 @@ for (const [number, [where, machine, skip]] of MACHINES.entries()) {
   });
 }
 
-/** A user waits until the server runs. Go compiles its standard library first. */
+/** Waits until the server runs, as a user does. Go compiles its standard library first. */
 const UNTIL_LISTENING =
   'until curl -so /dev/null http://127.0.0.1:8788; do sleep 0.2; done; echo listening';
 

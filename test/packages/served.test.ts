@@ -12,14 +12,14 @@ import { inflateRawSync } from 'node:zlib';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';
 
-/** The packages as a network serves them, in folders without access to this repository. */
+/** Tests the packages as a network serves them, in folders without access to this repository. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
 let app: FastifyInstance;
 let origin: string;
 let folder: string;
-/** No registry, no cache, no settings of this machine. */
+/** An environment without a registry, a cache and settings of this machine. */
 let env: Record<string, string>;
 
 before(async () => {
@@ -177,7 +177,7 @@ test('doctor compares the installed command with the served one', async () => {
   const known = { ...env, TAPLINE_BASE_URL: `${origin}/api`, TAPLINE_API_KEY: key };
   const packages = async () => {
     const doctor = run('npx', ['--no-install', 'tapline', 'doctor', '--json'], { cwd, env: known });
-    // The other findings are failures, because there is no API here.
+    // All other findings are failures, because there is no API here.
     const { stdout } = await doctor.catch((error: { stdout: string }) => error);
     const findings = stdout
       .trim()
@@ -312,7 +312,7 @@ test('the PHP archive is what Composer reads: one class a file, where PSR-4 look
   assert.ok(files.get('README.md')?.includes(`tapline-php-${manifest.version}.zip`));
 });
 
-/** A shop's first steps, and an error whose class has a file of its own. */
+/** A shop's first steps, and an error whose class is in another file. */
 const SHOP = `
 echo Tapline\\usdc('2.50'), ' ', Tapline\\Client::VERSION, ' ';
 $fees = ['acquirer' => 1, 'protocol' => 20, 'cashback' => 3, 'of a later version' => 4];
@@ -390,7 +390,7 @@ test('Composer installs the PHP client from a folder, as its guide says', async 
   await writeFile(path.join(cwd, 'archives', file), bytes);
   await writeFile(path.join(cwd, 'composer.json'), '{}');
   const known = { cwd, env: { ...env, COMPOSER_ALLOW_SUPERUSER: '1' } };
-  // The registry is disabled because the test must not contact it.
+  // Disables the registry, because the test must not contact it.
   await run('composer', ['config', 'repo.packagist', 'false'], known);
   const archives = path.join(cwd, 'archives');
   await run('composer', ['config', 'repositories.tapline', 'artifact', archives], known);

@@ -53,7 +53,7 @@ function unpadded(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(0x80));
 }
 
-/** Stands in for NXP, which signs its chips' UIDs. */
+/** Replaces NXP, which signs its chips' UIDs. */
 const maker = createECDH('secp224r1');
 maker.generateKeys();
 export const MAKER_KEY: Uint8Array = maker.getPublicKey();
@@ -92,7 +92,7 @@ export function signUid(uid: string): Buffer {
   return hex([r, s].map((part) => part.toString(16).padStart(56, '0')).join(''));
 }
 
-/** @param made The signature written in the factory; by default made with `MAKER_KEY`. */
+/** @param made The signature written in the factory; made with `MAKER_KEY` by default. */
 export function emulatedChip(
   uid = newUid(),
   made: { readonly signature: Buffer | null } = { signature: signUid(uid) },

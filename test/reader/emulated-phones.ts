@@ -23,7 +23,7 @@ import { deriveKey, keyIdOf, VAS_IV } from '../../reader/src/protocols/vas.ts';
 
 export interface GooglePhone {
   readonly transceive: Transceive;
-  /** The phone's observations: it verifies the reader's signature like a real one. */
+  /** What the phone observed: it verifies the reader's signature like a real phone. */
   readonly seen: { signed: boolean; portions: number };
 }
 
@@ -33,7 +33,7 @@ export interface GooglePhoneOptions {
   /** The redemption value of its pass, or `null` without one. */
   readonly value: string | null;
   readonly compressed?: boolean;
-  /** Bytes of a response that it returns at once. */
+  /** Maximum bytes per response. */
   readonly portion?: number;
   /** Older phones return nonce and key only after Smart Tap itself is selected. */
   readonly old?: boolean;
@@ -261,5 +261,5 @@ export function tag(content: { readonly address: string } | { readonly text: str
   };
 }
 
-/** A bank card, which supports none of these applications. */
+/** A bank card, which has none of our applications. */
 export const bankCard: Transceive = async () => NOT_FOUND;

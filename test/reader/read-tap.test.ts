@@ -15,7 +15,7 @@ import { cryptogramOf } from '../../reader/src/protocols/vas.ts';
 import { haloChip, keycard } from './emulated-chips.ts';
 import { applePhone, bankCard, googlePhone, tag } from './emulated-phones.ts';
 
-/** Cards and phones whose bytes are corrupted; the long run has more rounds. */
+/** Rounds with cards and phones whose bytes are corrupted; the long run has more. */
 const ROUNDS = Number(process.env.READER_CONVERSATIONS ?? 2_000);
 const COLLECTOR_ID = 20_180_608;
 const collectorKey = signingKey(randomBytes(32));
@@ -179,7 +179,7 @@ function seeded(seed: number): () => number {
 const chip = privateKeyToAccount(generatePrivateKey());
 const digest = randomBytes(32);
 
-/** A device and the only value that its tap may yield. */
+/** A device, and the only value that its tap may return. */
 const DEVICES: readonly (() => readonly [string, Transceive, string])[] = [
   () => ['google', googlePhone(google).transceive, 'redeem-me'],
   () => ['apple', applePhone(apple), apple.message],

@@ -5,7 +5,7 @@ import { NO_WALLETS } from '../../reader/src/settings.ts';
 import { WaitingTaps } from '../../reader/src/taps.ts';
 import { addTestTerminal, type TestTerminal } from '../../web/testing/till.ts';
 
-/** A reader without a screen, at a terminal of its own. */
+/** A reader without a screen, at its own terminal. */
 export interface Till {
   readonly api: DeviceApi;
   readonly terminal: TestTerminal;
@@ -16,12 +16,18 @@ export interface Till {
   end(): Promise<void>;
 }
 
-/** Makes the client. @param first The key that was revoked when the pairing code was used. */
+/**
+ * Creates the client.
+ * @param first The key that was revoked when the pairing code was used.
+ */
 export type Make = (server: string, key: string, first: string) => DeviceApi;
 
 const plain: Make = (server, key) => new DeviceApi(server, key);
 
-/** Starts a reader that was paired with a code. The service limits pairings per address. */
+/**
+ * Starts a reader that was paired with a code. Not for every test, because the service limits
+ * pairings per address.
+ */
 export async function pairedTill(sandbox: SandboxFile, make: Make = plain): Promise<Till> {
   const terminal = await addTestTerminal(sandbox, 'Reader of a test');
   const code = await terminal.pairingCode();
@@ -30,7 +36,7 @@ export async function pairedTill(sandbox: SandboxFile, make: Make = plain): Prom
   return start(terminal, make(sandbox.web_url, key, terminal.deviceKey));
 }
 
-/** Starts a reader with the first key of its terminal. */
+/** Starts a reader with its terminal's first key. */
 export async function startedTill(sandbox: SandboxFile, make: Make = plain): Promise<Till> {
   const terminal = await addTestTerminal(sandbox, 'Reader of a test');
   return start(terminal, make(sandbox.web_url, terminal.deviceKey, terminal.deviceKey));

@@ -13,7 +13,9 @@ import { type Make, startedTill, type Till } from './started-till.ts';
 const PATIENCE_MS = 60_000;
 const ACKNOWLEDGED = '800000';
 
-/** A register on a socket: it sends what a test says, and acknowledges what it gets. */
+/**
+ * A cash register on a socket. It sends what a test tells it to, and acknowledges what it receives.
+ */
 export class TestRegister {
   /** Received frames in hex. */
   readonly frames: string[] = [];
@@ -89,9 +91,9 @@ export interface ServedRegister {
   connect(): Promise<TestRegister>;
   /** Starts another reader at the same port, with the same file. */
   second(): Promise<RegisterServer>;
-  /** Stops and starts the register's part again, from its file. */
+  /** Stops the register's part and starts it again from its file. */
   restart(): Promise<void>;
-  /** Starts it again without its file. */
+  /** Stops the register's part and starts it again without its file. */
   forget(): Promise<void>;
   end(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Transceive } from '../../reader/src/protocols/apdu.ts';
 
-/** A card in the virtual reader of vsmartcard (vpcd), answered by an emulated card. */
+/** A card in the virtual reader of vsmartcard (vpcd). An emulated card answers for it. */
 export interface VirtualCard {
   remove(): void;
 }

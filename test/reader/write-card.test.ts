@@ -61,7 +61,7 @@ describe("NXP's examples (AN12196)", () => {
         '3FA64DB5446D1F34CD6EA311167F5E4985B89690C04A05F17FA7AB2F081206639100',
       ],
       // The example writes a file in between, which advances the command counter; an empty write
-      // does, too.
+      // advances it, too.
       ['908D00000702000000000000 00'.replace(' ', ''), '9100'],
       ['905F0000190261B6D97903566E84C3AE5274467E89EAD799B7C1A0EF7A0400', '57BFF87B1241E93D9100'],
     );

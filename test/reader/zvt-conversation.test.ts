@@ -34,7 +34,7 @@ function registered(stored?: Stored, ask: string = ASK.registerPlain): Talk {
   return talk;
 }
 
-/** A sale of 12.50 EUR that the customer can pay. */
+/** Starts a sale of 12.50 EUR, which a customer can pay. */
 function selling(ask: string = ASK.registerPlain): Talk {
   const talk = registered(undefined, ask);
   assert.deepEqual(talk.says(authorization(1250)), [ACK]);
@@ -486,7 +486,7 @@ test('after a restart an unknown sale is looked up and canceled, a known one is 
   assert.match(known.says(authorization(1250))[1] ?? '', PAID_RESULT);
 });
 
-/** What may happen in any order, to a register and its network. */
+/** Events at a register and its network that may come in any order. */
 const EVENTS = [
   ...Object.values(ASK).map((ask) => (talk: Talk) => talk.says(ask)),
   ...[1250, 1300].map((cents) => (talk: Talk) => talk.says(authorization(cents))),
@@ -506,7 +506,10 @@ const EVENTS = [
   (talk: Talk) => void (talk.state.stored.refund && talk.returned(RETURNED)),
 ] as const;
 
-/** Checks the rules of money for the effects of one step. @returns what is on the disk after it. */
+/**
+ * Checks the money rules for the effects of one step.
+ * @returns what is stored on the disk after it.
+ */
 function checkStep(effects: readonly Effect[], disk: Stored | null): Stored | null {
   let stored = disk;
   for (const effect of effects) {

@@ -9,7 +9,9 @@ import { tag } from './emulated-phones.ts';
 import { type ServedRegister, serveTestRegister, TestRegister } from './test-register.ts';
 import { ASK, authorization, frameOf } from './zvt-talk.ts';
 
-/** A register whose connection breaks anywhere, and one that sends nonsense, at a real network. */
+/**
+ * A real network, with a register whose connection breaks at any byte, and one that sends nonsense.
+ */
 let shared: SharedSandbox;
 let merchant: Caller;
 
@@ -25,11 +27,11 @@ const COMPLETED = /^060f00/;
 /** More bytes than a conversation has. */
 const MOST_CUTS = 200;
 const MUTATED = 100_000;
-/** Frames that are sent before an answer is waited for. */
+/** Number of frames sent before the test waits for an answer. */
 const BURST = 50;
 const ANSWER_MS = 2_000;
 
-/** Everything that a terminal has taken, by the amount in cents. */
+/** Returns every payment that a terminal has taken, by the amount in cents. */
 async function paidBy({ till }: ServedRegister): Promise<Map<number, number>> {
   const paid = new Map<number, number>();
   let cursor = '';
@@ -51,7 +53,10 @@ interface Charge {
   readonly amount: number;
 }
 
-/** A customer who taps whenever the reader waits. @returns a function that ends it. */
+/**
+ * Simulates a customer who taps whenever the reader waits.
+ * @returns a function that stops it.
+ */
 function customer({ till }: ServedRegister): () => Promise<void> {
   const card = tag({ text: present(shared.sandbox.test.passes.ok, 'ok') });
   let isOver = false;
@@ -70,7 +75,7 @@ function customer({ till }: ServedRegister): () => Promise<void> {
   };
 }
 
-/** Bytes that may pass in both directions before the connection is cut. */
+/** Limits the bytes that pass in both directions before the connection is cut. */
 class Fuse {
   left: number;
 
@@ -86,7 +91,10 @@ class Fuse {
   }
 }
 
-/** A register that cuts its connection at the given byte. @returns true if it came to the end. */
+/**
+ * Simulates a register that cuts its connection at the given byte.
+ * @returns true if it reached the end.
+ */
 async function sellUntilCut(port: number, cents: number, fuse: Fuse): Promise<boolean> {
   const register = await TestRegister.connect(port);
   register.acknowledges = () => false;
@@ -132,7 +140,7 @@ test('cut at every byte of its conversation, a sale is charged once', async () =
   for (; cuts < MOST_CUTS; cuts++) {
     const cents = 100 + cuts;
     if (await sellUntilCut(served.port(), cents, new Fuse(cuts))) break;
-    // The register is back, and asks for the same amount until it has the result.
+    // The register reconnects, and requests the same amount until it has the result.
     const again = new Fuse(Number.POSITIVE_INFINITY);
     assert.ok(await sellUntilCut(served.port(), cents, again), `cut at byte ${cuts}`);
     const charged = (await paidBy(served)).get(cents) ?? 0;
@@ -140,14 +148,14 @@ test('cut at every byte of its conversation, a sale is charged once', async () =
     if (charged === 2) acknowledgedFrom = Math.min(acknowledgedFrom, cuts);
   }
   assert.ok(cuts > 90 && cuts < MOST_CUTS, `${cuts} cuts`);
-  // Only a register that has acknowledged its result gets a second sale: the last 9 bytes at most
-  // are the end of that acknowledgment, the completion and its acknowledgment.
+  // Only a register that has acknowledged its result gets a second sale. At most the last 9 bytes
+  // come after that: the end of the acknowledgment, the completion and its acknowledgment.
   assert.ok(acknowledgedFrom >= cuts - 9, `a second sale from byte ${acknowledgedFrom} of ${cuts}`);
   await leave();
   await served.end();
 });
 
-/** A generator that repeats: the same seed gives the same frames. */
+/** Returns a random generator: the same seed gives the same frames. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -160,7 +168,7 @@ function mutated(random: () => number): string {
   const valid = [...Object.values(ASK), authorization(1250), authorization(99, '0117')];
   const bytes = Buffer.from(valid[Math.floor(random() * valid.length)] ?? '', 'hex');
   for (let times = 1 + Math.floor(random() * 2); times > 0; times--) {
-    // Lengths stay, so that a frame follows; the tests of the codec cut frames.
+    // Keeps lengths, so that another frame follows; the tests of the codec cut frames.
     const at = Math.floor(random() * bytes.length);
     if (at !== 2) bytes[at] = Math.floor(random() * 256);
   }
@@ -183,7 +191,7 @@ test('100,000 mutated frames over TCP are no more sales than they ask for', asyn
     const frames = Array.from({ length: BURST }, () => mutated(random));
     asked += frames.filter(isPayment).length;
     const begun = performance.now();
-    // Each frame is answered at once, but for acknowledgments.
+    // Each frame gets an immediate answer, except for acknowledgments.
     const commands = frames.filter((frame) => !/^8000|^84/.test(frame)).length;
     const answered = register.frames.length + commands;
     register.send(frames.join(''));

@@ -17,7 +17,7 @@ import { printFrames, saleResult, wrongCurrency } from '../../reader/src/zvt/fra
 import { encodeText } from '../../reader/src/zvt/text.ts';
 import { decodeText } from './zvt-talk.ts';
 
-/** Frames of real terminals and registers, as public documentation and programs record them. */
+/** Frames of real terminals and registers, recorded in public documentation and programs. */
 const RECORDED = {
   paid: `
     040f77 2700 04000000002040 0b000470 0c223953 0d1006 0e2512 170001 1970

@@ -21,7 +21,7 @@ import { tag } from './emulated-phones.ts';
 import { type ServedRegister, serveTestRegister, type TestRegister } from './test-register.ts';
 import { ASK, authorization, decodeText, REQUESTED } from './zvt-talk.ts';
 
-/** A cash register on the real protocol, at a real network. */
+/** A cash register that speaks the real protocol with a real network. */
 let shared: SharedSandbox;
 let merchant: Caller;
 
@@ -43,7 +43,7 @@ function pass(name: 'ok' | 'ok_2' | 'confirm') {
   return tag({ text: present(shared.sandbox.test.passes[name], name) });
 }
 
-/** What `fetch` throws for a broken connection. */
+/** Returns the error that `fetch` throws for a broken connection. */
 function connectionLost(): TypeError {
   return new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
 }
@@ -114,7 +114,7 @@ test('a currency without a rate is refused before a sale exists', async () => {
   const register = await registered(served);
   register.send('06010a04000000001250490999');
   await register.until(/^061e046f490978/);
-  // Dirhams: a currency of registers for which this network has no rate.
+  // Dirhams: registers know this currency, but this network has no rate for it.
   register.send('06010a04000000001250490504');
   await register.until(/^061e016f/);
   const { body } = await merchant.get(`/payment_intents?terminal=${served.till.terminal.id}`);
@@ -135,7 +135,7 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   };
   const first = await sell(600);
   await sell(400);
-  // The amount is that of another sale than the receipt's.
+  // The amount differs from that of the receipt's sale.
   register.send(`06300d00000087${first}04000000000500`);
   await register.until(NOT_POSSIBLE);
   const untouched = (await paymentsOf(served)).map((one) => one.amount_refunded);
@@ -149,7 +149,7 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   const shares = (await paymentsOf(served)).map((one) => [one.amount_refunded === one.amount]);
   assert.deepEqual(shares, [[true], [false]]);
   register.send(ASK.endOfDay);
-  // 3.50 EUR are left of the first sale, and nothing of the second one.
+  // The first sale has 3.50 EUR left to refund, the second one nothing.
   assert.match(await register.until(PAID), /04000000000350.*01000000000350/);
   await register.until(COMPLETED);
   assert.ok(printedBy(register).includes('1 x TOTAL'));
@@ -318,7 +318,7 @@ test('a refund whose answer was lost, and which then is pending, is made once', 
       keys.push(asked[1]);
       const made = await super.refund(...asked);
       if (isLost) throw connectionLost();
-      // The network's answer to a refund that it does not see confirmed within 60 s.
+      // Simulates the network's answer to a refund that is not confirmed within 60 s.
       return { ...made, status: 'pending' as const };
     }
   }

@@ -56,7 +56,7 @@ for (let point = 0x20; point < 0x3000; point++) {
   if (others.length === 0 && !LETTERS.has(code)) LETTERS.set(code, letter);
 }
 
-/** Reads what a terminal has written. Control characters are left out. */
+/** Decodes a terminal's text without its control characters. */
 export function decodeText(bytes: Uint8Array, charset: Charset): string {
   if (charset === 'utf8') return Buffer.from(bytes).toString('utf8');
   const read = Array.from(bytes, (code) => (code === 0x3f ? '?' : (LETTERS.get(code) ?? '')));
@@ -96,7 +96,7 @@ export const ACCEPTED: RefundNews = {
   },
 };
 
-/** A conversation without a network: a test says what each observation is. */
+/** A conversation without a network. The test supplies each observation. */
 export class Talk {
   now = 1_000_000;
   state: Conversation;
@@ -128,7 +128,7 @@ export class Talk {
     return this.observe({ type: 'connected' });
   }
 
-  /** The register sends this. @returns what the terminal sends, in hex. */
+  /** The register sends this frame. @returns the terminal's frames, in hex. */
   says(text: string): string[] {
     this.observe({ type: 'frame', frame: frameOf(text) });
     return this.sent();

@@ -11,7 +11,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/requests.ts';
 import type { Rehearsal } from './rehearse.ts';
 
-/** A step's costs, derived from its result. */
+/** Reads a step's costs from its result. */
 export type Costs<T> = (value: T) => Promise<{ readonly cost: bigint; readonly gas: bigint }>;
 
 /** A chain through public RPC methods only, with a funded key. */

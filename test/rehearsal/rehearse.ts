@@ -16,14 +16,14 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 import { type ChainSide, type Costs, openChainSide } from './chain-side.ts';
 
 export interface Rehearsal {
-  /** All are given to the service. */
+  /** URLs of nodes, all of which the service uses. */
   readonly rpcUrls: readonly string[];
-  /** The second provider, through which everything is checked. */
+  /** URL of the second provider, which checks everything. */
   readonly secondUrl: string;
   readonly key: Hex;
   /** `null` deploys a test token that anyone may mint. */
   readonly usdc: Hex | null;
-  /** This run's folder, in which funded keys are kept until the end. */
+  /** This run's folder, which stores the funded keys until the end. */
   readonly folder: string;
   readonly say: (line: string) => void;
 }
@@ -52,7 +52,7 @@ const WITHDRAWN = 1_500_000;
 const MONEY = 4_000_000n;
 const SALES = 3;
 const OPERATORS = 2;
-/** A full batch at its gas limit plus a reserve: a sender with less takes no work. */
+/** Gas for a full batch at its limit, plus a reserve, because a sender with less takes no work. */
 const SENDER_GAS = 12_000_000n;
 const REGISTRAR_GAS = 3_000_000n;
 /** Allows for a slow public chain. */
@@ -104,7 +104,7 @@ async function deploy(rehearsal: Rehearsal, chain: ChainSide): Promise<Record<st
   const [url = ''] = rehearsal.rpcUrls;
   const operators = Array.from({ length: OPERATORS }, newKey);
   const [registrar, guardian, second] = [newKey(), newKey(), newKey()];
-  // Stored first, because a lost key means lost funds.
+  // Stores the keys first, because a lost key means lost funds.
   const keys = [...operators, registrar].map(({ key }) => key);
   await writeFile(path.join(rehearsal.folder, 'keys.txt'), `${keys.join('\n')}\n`, { mode: 0o600 });
   const usdc = rehearsal.usdc ?? (await deployToken(chain));
@@ -131,7 +131,7 @@ async function deploy(rehearsal: Rehearsal, chain: ChainSide): Promise<Record<st
     CHAIN_TESTNET_DEPLOYED_AT_BLOCK: String(blockNumber),
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
-    // No operator is present to confirm, and slow chains get enough time.
+    // Off, because no operator is present to confirm. Slow chains get a longer time-out.
     ...{ STATIC_PASS_CONFIRM_FROM: 'off', SETTLEMENT_TIMEOUT_SECONDS: '300' },
   };
 }

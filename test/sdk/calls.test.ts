@@ -66,7 +66,7 @@ describe('a POST', () => {
       await assert.rejects(create(), (error) => !(error instanceof OutcomeUnknownError));
       assert.equal(api.seen.length, 1);
     }
-    // The service said that nothing was done, so a retry is safe.
+    // The service answered that it did nothing, so a retry is safe.
     api.script(NOTHING_DONE, DONE);
     await create();
     assert.equal(api.seen.length, 2);
@@ -238,7 +238,7 @@ describe('an unknown outcome', () => {
   });
 
   test('follows the abort of a POST; an aborted GET is only aborted', async () => {
-    // A private server, because aborted requests could still arrive during another test.
+    // Uses a private server, because aborted requests could still arrive during another test.
     const own = await startScriptedApi();
     own.script('hang');
     const { refunds, payments } = own.tapline;

@@ -7,7 +7,7 @@ import { type Cut, startCuttingProxy } from './cutting-proxy.ts';
 /** Enough parallel sales to keep the server busy and the test short. */
 const AT_ONCE = 32;
 
-/** Makes one sale per byte of request and response, each with its connection cut at that byte. */
+/** Makes one sale per byte of request and response, whose connection is cut at that byte. */
 export async function cutSales(t: TestContext, everyBytes: number): Promise<void> {
   const api = await startTestApi();
   const port = Number(new URL(api.url).port);
@@ -15,7 +15,7 @@ export async function cutSales(t: TestContext, everyBytes: number): Promise<void
   let sales = 0;
   let replays = 0;
   const sell = async (cut: Cut | null) => {
-    // Of constant length, so that an offset has the same meaning in every request.
+    // Has a constant length, so that an offset means the same in every request.
     const order_id = (sales++).toString(36).padStart(8, '0');
     const proxy = await startCuttingProxy(port, cut);
     const tapline = new Tapline(key, { baseUrl: `http://127.0.0.1:${proxy.port}/api` });

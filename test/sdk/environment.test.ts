@@ -124,7 +124,7 @@ test('an account without events streams at once, from its beginning', async () =
   const [asked, opened, ...others] = api.seen.map(({ url }) => url.replace('/api/v1', ''));
   assert.deepEqual([asked, opened], ['/events?limit=1', '/events/stream?after=start']);
   assert.deepEqual(others, []);
-  // A service without the stream route is polled through its list.
+  // The client polls the list of a service that has no stream route.
   const refused = refusal(400, 'invalid_request_error', 'cursor_invalid');
   const page = { ...none, data: [event] };
   api.script({ status: 200, body: none }, refused, { status: 200, body: page });

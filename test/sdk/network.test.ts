@@ -30,7 +30,7 @@ after(async () => {
   await folder?.remove();
 });
 
-/** Installs the supported Node versions: older ones from npm in a folder of their own, and ours. */
+/** Installs the supported Node versions: older ones from npm in a separate folder, and ours. */
 async function installNodes(to: string): Promise<string[]> {
   const tool = await installTool('nodes', to);
   const older = ['node-20', 'node-22'];
@@ -151,7 +151,7 @@ test('all waits share one stream, and no wait polls by itself', async () => {
   const ended = await Promise.all(waits);
   assert.ok(ended.every(({ status }) => status === 'canceled'));
   assert.equal(count('/stream'), 1);
-  // One read before the event and one after it; a few may miss the time in between.
+  // Each wait reads once before the event and once after it; a few may miss the time in between.
   assert.ok(count('/pi') <= 3 * ids.length, `${count('/pi')} looks`);
   assert.equal(count('/events'), 1);
 });

@@ -87,7 +87,7 @@ test('every operation has a method', async () => {
   assert.ok(operations.length >= 30);
   const methods = await routesOfMethods();
   const missing = operations
-    // The stream has a method of another kind: `events.stream`.
+    // The method of the stream has another form: `events.stream`.
     .filter((operation) => operation !== 'GET /v1/events/stream')
     .filter((operation) => !methods.has(operation.replaceAll(/\{\w+\}/g, '{id}')));
   assert.deepEqual(missing, []);
@@ -115,7 +115,7 @@ test('formatUsdc() is the inverse', () => {
 
 test('orderId() keeps valid names, and maps others to the same 8 characters each time', () => {
   for (const text of ['A-1001', '7', 'a_b-C012']) assert.equal(orderId(text), text);
-  // Computed by an independent program. The client of every language must produce the same ids.
+  // An independent program computed these ids. The clients of all languages must produce them.
   const made = { order_01HZX3V0M7: 'r-Nyt8hN', 'Bestellung Nr. 12 – Köln': '9uMFAlKK' };
   for (const [text, id] of Object.entries(made)) assert.equal(orderId(text), id);
   const many = Array.from({ length: 20_000 }, (_, n) => orderId(`order_${1_000_000 + n}`));

@@ -20,7 +20,7 @@ export type Step =
   | 'cut'
   | 'hang';
 
-/** A service with scripted faults that a real one shows too rarely for a test. */
+/** A service with scripted faults that are too rare on a real one to test. */
 export interface ScriptedApi {
   readonly tapline: Tapline;
   readonly baseUrl: string;

@@ -103,7 +103,7 @@ describe('@x402/axios', () => {
   let tool: Tool;
 
   before(async () => {
-    // In a folder of its own, because it requires an older core than the other clients.
+    // Uses a separate folder, because axios requires an older core than the other clients.
     folder = await mkdtemp(path.join(tmpdir(), 'tapline-axios-'));
     tool = await installTool('axios-client', folder);
   });

@@ -24,13 +24,13 @@ import { routesOf, serverOf } from '../../x402/src/index.ts';
 import { priceOf, totalOf } from '../../x402/src/price.ts';
 import { openX402Ground, type X402Ground } from './x402-ground.ts';
 
-/** The routes that x402 servers call, used by the unmodified client of `@x402/core`. */
+/** Tests the routes that x402 servers call, with the unmodified client of `@x402/core`. */
 
 const PRICE = 1_000_000;
 const TOTAL = PRICE + 3_000 + 2_000 - 500;
 const FUNDS = 10_000_000n;
 const COMMAND = path.join(import.meta.dirname, '../../x402/bin/tapline-x402.js');
-/** Two blocks, on a busy machine. */
+/** Enough for two blocks on a busy machine. */
 const WITHIN_MS = 60_000;
 const ASKED_AGAIN = 10;
 
@@ -65,7 +65,7 @@ interface Signed {
 async function sign(buyer: PrivateKeyAccount, resource: string): Promise<Signed> {
   const requirements = {
     ...ground.facilitator.requirements({ price: PRICE, resource }),
-    // Long enough for a busy machine; expiring signatures are not tested here.
+    // Long enough for a busy machine; expired signatures are not tested here.
     maxTimeoutSeconds: 3_600,
   } as PaymentRequirements;
   const { network, asset } = requirements;
@@ -119,7 +119,7 @@ describe('settle', () => {
     for (const settled of together) assert.deepEqual(settled, first);
     assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
     assert.equal(await ground.merchantReceived(), before + BigInt(PRICE));
-    // A used signature does not buy again.
+    // A used signature cannot pay for a second purchase.
     const { isValid, invalidReason } = await client.verify(payload, requirements);
     assert.deepEqual([isValid, invalidReason], [false, 'invalid_exact_evm_nonce_already_used']);
   });

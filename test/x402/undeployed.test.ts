@@ -40,11 +40,13 @@ import { openX402Ground, type X402Ground } from './x402-ground.ts';
 
 const PRICE = 1_000_000;
 const TOTAL = PRICE + 3_000 + 2_000 - 500;
-/** Two blocks, on a busy machine. */
+/** Enough for two blocks on a busy machine. */
 const WITHIN_MS = 60_000;
-/** Deploys what it is called with (CREATE2, salt 0). */
+/** A factory's code that deploys its call data (CREATE2, salt 0). */
 const HONEST_CODE = '0x365f5f375f365f5ff500';
-/** The same where nobody pays for gas; in a transaction it reverts. */
+/**
+ * Such code that deploys only where gas is free, as in a simulation, and reverts in a transaction.
+ */
 const HOSTILE_CODE = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
 const HONEST = numberToHex(0xfac70011n, { size: 20 });
 const HOSTILE = numberToHex(0xfac70012n, { size: 20 });
@@ -61,7 +63,7 @@ function node() {
   return createTestClient({ mode: 'anvil', chain, transport: http(rpc_url) }).extend(publicActions);
 }
 
-/** Opens a process with a bridge of its own, which deploys wallets of the listed factories. */
+/** Opens a process with its own bridge, which deploys wallets of the listed factories. */
 async function open(changed: Partial<FacilitatorOptions> = {}): Promise<Facilitator> {
   const { privateKey = generatePrivateKey(), ...others } = changed;
   const { address } = privateKeyToAccount(privateKey as Hex);
@@ -69,7 +71,7 @@ async function open(changed: Partial<FacilitatorOptions> = {}): Promise<Facilita
   return ground.another({ walletFactories: [HONEST, HOSTILE], privateKey, ...others });
 }
 
-/** Gives the sandbox's token the function of Circle's that contract wallets need. */
+/** Gives the sandbox's token the function of Circle's token that contract wallets need. */
 async function completeToken(): Promise<void> {
   const { address } = newWallet();
   const client = node();
@@ -90,7 +92,7 @@ async function completeToken(): Promise<void> {
 }
 
 before(async () => {
-  // Its own, because the token is changed.
+  // Uses its own sandbox, because the test changes the token.
   ground = await openX402Ground(await startSharedSandbox());
   await completeToken();
   const codes = [
@@ -136,7 +138,7 @@ async function newBuyer(made: Made = {}): Promise<Buyer> {
 
 let resources = 0;
 
-/** Signs a payment for something with the real package. */
+/** Signs a payment for a resource with the real package. */
 async function sign(buyer: Buyer, by: Facilitator, seconds = 3_600) {
   const resource = `https://shop.test/undeployed/${++resources}`;
   const requirements = {
@@ -181,7 +183,7 @@ async function openAtProxy(changed: Partial<FacilitatorOptions> = {}) {
 
 const DROPPING: Behavior = { keeps: ({ method }) => method === 'eth_sendRawTransaction' };
 
-/** Returns the payment with another signature. */
+/** Returns the same payment with another signature. */
 function signedWith({ payload, requirements }: Signed, signature: unknown): Signed {
   return { payload: { ...payload, payload: { ...payload.payload, signature } }, requirements };
 }

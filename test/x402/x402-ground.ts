@@ -35,7 +35,9 @@ export interface X402Ground {
   fund(account: Address, atoms: bigint): Promise<void>;
   newBuyer(atoms: bigint): Promise<PrivateKeyAccount>;
   usdcOf(account: Address): Promise<bigint>;
-  /** Atoms that the bridge paid to the merchant. Other tests sell in the same sandbox meanwhile. */
+  /**
+   * Returns the atoms that the bridge paid to the merchant. Other tests sell in the same sandbox.
+   */
   merchantReceived(): Promise<bigint>;
   /** Limits what the bridge may pay per sale; `null` removes the limit. */
   limitBridge(atoms: number | null): Promise<void>;
@@ -144,7 +146,7 @@ function onChain(mode: Mode) {
   return {
     giveGas,
     fund: async (address: Address, atoms: bigint) => {
-      // An account for each, so that many are funded at once.
+      // Creates a funding account per call, so that many accounts can be funded concurrently.
       const account = privateKeyToAccount(generatePrivateKey());
       const minter = createWalletClient({ account, chain, transport });
       await giveGas(account.address);
@@ -184,8 +186,8 @@ function startShops() {
 }
 
 /**
- * Set up as in the packages' own guide; the test token must be allowed explicitly, like any unusual
- * one.
+ * Follows the packages' own guide. The test token must be allowed explicitly, like any unusual
+ * token.
  */
 export function payingFetch({ shared }: X402Ground, account: PrivateKeyAccount) {
   const { chain_id, usdc } = shared.sandbox.test;

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { BrowserContextOptions } from 'playwright-core';
 import type { TestBrowser } from '../../../web/testing/browser.ts';
 
-/** Number of clicks per journey. A journey that needs more fails. */
+/** The number of clicks per journey. A journey that needs more clicks fails. */
 const TABLE = new URL('clicks.md', import.meta.url);
 const HEADING = `# Clicks of each journey
 
@@ -15,7 +15,7 @@ A journey that takes more clicks than this fails;
 |---|---|---|
 `;
 
-/** A string, because the server's tests have no `document` type. */
+/** As text, because the server's tests have no `document` type. */
 const NOTE_CLICKS = `{
   const note = () => window.noteClick();
   addEventListener('pointerdown', note, true);

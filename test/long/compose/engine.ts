@@ -8,13 +8,13 @@ import { waitUntil } from '#sandbox/processes.ts';
 import { makeBaseFolder } from '../container/base.ts';
 
 /**
- * A machine with only a container engine: a Docker daemon in a network namespace of its own, so
- * that its firewall and ports are isolated. No image is fetched: Debian's programs stand in under
- * the names in compose.yaml.
+ * A machine with only a container engine: a Docker daemon in its own network namespace, so that its
+ * firewall and ports are isolated. It fetches no image: Debian's programs replace those that
+ * compose.yaml names.
  */
 
 const SPACE = 'tlcompose';
-/** This machine as the engine sees it: chains, a mail server and the registry are here. */
+/** This machine's address in that network. Chains, a mail server and the registry run here. */
 export const OUTSIDE = '10.97.0.1';
 /** Address of the engine's machine. */
 export const ADDRESS = '10.97.0.2';
@@ -23,7 +23,7 @@ const CGROUPS = 'tapline-compose';
 const STAND_INS = path.join(import.meta.dirname, 'images');
 const UP_MS = 60_000;
 const TYPED_MS = 900_000;
-/** The first version with `required: false`. Debian 13's package also runs on Debian 12. */
+/** The first Compose version with `required: false`. Debian 13's package also runs on Debian 12. */
 const OLDEST = [2, 24] as const;
 const run = promisify(execFile);
 const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
@@ -54,7 +54,7 @@ export async function whyNoEngine(): Promise<string | null> {
   return `Compose ${OLDEST.join('.')} is missing: docker-compose of Debian 13`;
 }
 
-/** One virtual link to this machine, and through it to the package registries. */
+/** A virtual link to this machine, and through it to the package registries. */
 const WIRES = [
   `ip netns add ${SPACE}`,
   `ip link add ${SPACE}0 type veth peer name eth0 netns ${SPACE}`,
@@ -74,7 +74,7 @@ async function killContainers(): Promise<void> {
   await sh(`cat ${files.join(' ')} 2>/dev/null | xargs -r kill -9`).catch(() => {});
 }
 
-/** Newest first, because some are mounted inside others. */
+/** Unmounts the newest first, because some are mounted inside others. */
 async function unmountAll(): Promise<void> {
   const mounts = (await sh('cut -d " " -f 2 /proc/self/mounts')).split('\n');
   const own = mounts.filter((place) => place.startsWith(FOLDER));
@@ -123,7 +123,7 @@ function startDaemon({ socket, data, state, pid, log }: Places): ChildProcess {
 async function killDaemon(daemon: ChildProcess, state: string): Promise<void> {
   if (daemon.pid !== undefined && daemon.exitCode === null && daemon.signalCode === null) {
     const ended = once(daemon, 'exit');
-    // Its own containerd is in its process group.
+    // Kills its containerd, too, which is in the same process group.
     process.kill(-daemon.pid, 'SIGKILL');
     await ended;
   }

@@ -82,7 +82,7 @@ const isRefused = (sent: Promise<void>) =>
 
 /**
  * Opens a contract with delays of 48 hours. The owner holds one proposer key and one steward key,
- * and there are two honest guardians. Each stealable key is a different one.
+ * and there are two honest guardians. Each key that can be stolen is a different one.
  */
 export async function openPairGround(database: TestDatabase): Promise<PairGround> {
   const terms = { payoutHold: DELAY_S };
@@ -130,7 +130,7 @@ export class PairGround {
     };
   }
 
-  /** A merchant with sales, its number and its wallet. */
+  /** Returns a merchant with sales: its number and its wallet. */
   get merchant(): TestMerchant {
     return this.world.merchant;
   }
@@ -186,7 +186,10 @@ export class PairGround {
     return { stopped, taken: ofPayer + ofFees };
   }
 
-  /** Performs docs/operate.md, key by key. @returns true if no thief can do anything afterwards. */
+  /**
+   * Follows docs/operate.md, key by key.
+   * @returns true if no thief can do anything afterwards.
+   */
   async answer(stolen: readonly StolenKey[]): Promise<boolean> {
     const { owner, thieves, thiefsOperations } = this;
     const guardian = await this.honestGuardian();
@@ -217,7 +220,7 @@ export class PairGround {
     for (const { merchantNumber } of this.merchants) {
       await requireRefusal(this.applyWallet(merchantNumber));
     }
-    // The contract accepts sales again, so from now on only roles keep the thieves out.
+    // The contract accepts sales again, so from here on only the roles stop the thieves.
     await this.send(owner, call('unpauseSettling'));
     return this.isOver(stolen);
   }
@@ -271,7 +274,7 @@ export class PairGround {
     return watchKey;
   }
 
-  /** Announces a wallet as the registrar's thief. @returns the thief's wallet. */
+  /** Announces a wallet, as the thief of the registrar key. @returns the thief's wallet. */
   async announceWallet(merchantNumber: bigint): Promise<Hex> {
     const [wallet, proposal] = await this.proposalFor(merchantNumber);
     await this.sendInOneBlock([proposal]);
@@ -285,7 +288,10 @@ export class PairGround {
     return this.send(this.thieves.operator, data);
   }
 
-  /** Floods the timelock as the proposer's thief. @returns the ids of its operations. */
+  /**
+   * Floods the timelock, as the thief of the proposer key.
+   * @returns the ids of its operations.
+   */
   async flood(): Promise<Hex[]> {
     const operations = await this.wishes();
     const { proposer } = this.thieves;
@@ -363,7 +369,7 @@ export class PairGround {
     return { from, to: this.timelock, data: scheduleCall(wanted, salt, BigInt(DELAY_S)) };
   }
 
-  /** Returns the operations that a proposer's thief schedules repeatedly. */
+  /** Returns the operations that a thief of the proposer key schedules repeatedly. */
   private wishes(): Promise<Operation[]> {
     const { settlement, timelock } = this;
     const thief = this.thieves.proposer.address;
@@ -378,7 +384,8 @@ export class PairGround {
   }
 
   private async actTogether(stolen: readonly StolenKey[], isFirst: boolean): Promise<void> {
-    // The watcher's thief moves its gas money away first, and a pause is lifted before the sale.
+    // The thief of the watcher key first moves its gas money away, and a pause is lifted before the
+    // sale.
     const order = new Set<StolenKey>(['watcher', 'steward', ...stolen]);
     const calls: Call[] = [];
     for (const key of order) {
@@ -450,8 +457,8 @@ export class PairGround {
   }
 
   /**
-   * Returns calls that revoke the watchtower and all guardians but one. The one left is the
-   * thief's, if the thief has one.
+   * Returns calls that revoke the watchtower and all guardians but one. If the thief has a guardian
+   * key, that one is left.
    */
   private revocations(stolen: readonly StolenKey[]): readonly Call[] {
     const { steward, guardian } = this.thieves;
@@ -472,7 +479,7 @@ export class PairGround {
     return null;
   }
 
-  /** Lets each thief try again. @returns true if everything is refused. */
+  /** Lets each thief try again. @returns true if the contract refuses everything. */
   private async isOver(stolen: readonly StolenKey[]): Promise<boolean> {
     const { thieves } = this;
     const nothing = await this.operationOf(this.settlement, call('pauseSettling'));

@@ -30,7 +30,7 @@ function handsOn(first: Page): Hands {
     click: (role, name) => page.locator(REACHED).getByRole(role, { name }).first().click(),
     clickAt: (selector) => page.locator(selector).first().click(),
     fill: async (label, text) => {
-      // Typed by keys, because text set at once does not reach the page in Debian's Firefox.
+      // Types key by key, because text set in one step does not reach the page in Debian's Firefox.
       await field(label).press('ControlOrMeta+a');
       await field(label).pressSequentially(text);
     },
@@ -67,7 +67,7 @@ export function chromiumEngine(): Engine {
   return engineOf('Chromium', null, async () => {
     const server = await launchChromium();
     const browser = await chromium.connect(server.wsEndpoint());
-    // Otherwise the test process would wait for it.
+    // Closes the server, because the test process would otherwise wait for it.
     browser.once('disconnected', () => void server.close());
     return browser;
   });

@@ -71,7 +71,7 @@ const CHOOSE = `
   list.dispatchEvent(new Event('change', { bubbles: true }));
   return true;`;
 
-/** By coordinates, because WebKit's driver does not accept a table cell as clickable. */
+/** Clicks by coordinates, because WebKit's driver does not accept a table cell as clickable. */
 const MIDDLE = `${AT_REST}
   const { x, y, width, height } = at(document.querySelector(arguments[0])) ?? {};
   if (x === undefined) return null;
@@ -117,7 +117,7 @@ function handsIn(send: Send, session: string): Hands {
     clickIn({ [ELEMENT]: element?.[ELEMENT] ?? '' }, { x: 0, y: 0 });
   return {
     goto: (url) => send('POST', `${root}/url`, { url }),
-    // The locale is that of the driver's process.
+    // Not supported, because the locale is that of the driver's process.
     useLocale: async () => false,
     resize: async (width) => {
       await send('POST', `${root}/window/rect`, { ...WINDOW, width });
@@ -169,7 +169,8 @@ export function webkitEngine(): Engine {
   let send: Send | null = null;
   const start = async (): Promise<Send> => {
     const port = await freePort();
-    // In its own process group, because xvfb-run leaves its screen behind if it is killed alone.
+    // Runs in its own process group, because xvfb-run leaves its screen behind if it is killed
+    // alone.
     driver = spawn(
       SCREEN,
       ['-a', '-s', SCREEN_SIZE, DRIVER, `--port=${port}`, '--host=127.0.0.1'],

@@ -7,14 +7,14 @@ import { type Journeys, openTill, ZONE } from './journey.ts';
 
 /** Journeys of the till, and of payments without one. */
 
-/** Enough to make every engine collect garbage. */
+/** Allocates enough to make every engine collect garbage. */
 const GARBAGE = `(() => {
   let kept = 0;
   for (let round = 0; round < 200; round++) kept += new Array(500_000).fill(round).length;
   return kept;
 })()`;
 
-/** Typed texts and the amounts that the till reads. */
+/** Typed texts, and how the till must display them as amounts. */
 const SUMS: readonly (readonly [string, RegExp])[] = [
   ['0,500', /Charge 0\.50 USDC/],
   ['1,500', /Write 1500 or 1\.50/],
@@ -119,7 +119,7 @@ export const COUNTER_JOURNEYS: Journeys = {
     await hands.sees(/Paid/);
     await read();
     await hands.sees(/Already paid/);
-    // At once, since the toast covers no button.
+    // Clicks without waiting, since the toast covers no button.
     await hands.click('button', /^New payment/);
     await hands.sees(/Charge/);
     assert.equal((await paymentsOf(ground.sandbox, own)).length, 1);

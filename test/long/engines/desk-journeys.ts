@@ -6,7 +6,7 @@ import { type Ground, type Journeys, signIn, ZONE } from './journey.ts';
 
 /** Journeys of the dashboard and the operator console. */
 
-/** Pages whose rows lead to pages of their own. */
+/** Pages whose rows open a page each. */
 const LISTS = ['Overview', 'Payments', 'Refunds', 'Intents', 'Request log'];
 
 /** Marks a cell without controls in the second row. @returns the target of its row. */
@@ -82,7 +82,7 @@ const passkeyButtons = (hands: Hands) =>
       one.textContent.startsWith('Use a passkey')).length`,
   );
 
-/** Set like a script does, without events. */
+/** Sets the dates as a script does, without events. */
 const setDates = (value: string) => `(() => {
   for (const field of document.querySelectorAll('input[type=date]')) field.value = '${value}';
   return document.querySelectorAll('input[type=date]').length;
@@ -136,7 +136,7 @@ export const DESK_JOURNEYS: Journeys = {
       return hands.picture();
     };
     const empty = await look('');
-    // A rendering between the two steps puts the form's own, empty date back.
+    // If the page renders between the two steps, it restores the form's own, empty date.
     await until('a date that looks set', async () => ((await look(today)) === empty ? null : true));
   },
   'times are in the zone of the account, which is named': async (hands, ground) => {

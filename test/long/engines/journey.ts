@@ -3,7 +3,7 @@ import { addTestTerminal, type TestTerminal } from '../../../web/testing/till.ts
 import { WALLET_PASSWORD } from '../../../web/testing/wallet.ts';
 import type { Hands } from './hands.ts';
 
-/** The network of all journeys, and a terminal that none of them opens. */
+/** The network that all journeys share, and a terminal that none of them opens. */
 export interface Ground {
   readonly sandbox: SandboxFile;
   readonly terminal: TestTerminal;
@@ -16,7 +16,7 @@ export type Journeys = Readonly<Record<string, Journey>>;
 /** The account's time zone, different from that of every browser here. */
 export const ZONE = 'Asia/Tokyo';
 
-/** Opens a till of its own and starts its shift. */
+/** Opens a new till and starts its shift. */
 export async function openTill(hands: Hands, { sandbox }: Ground): Promise<TestTerminal> {
   const own = await addTestTerminal(sandbox);
   await hands.goto(`${sandbox.web_url}/terminal#key=${own.deviceKey}`);

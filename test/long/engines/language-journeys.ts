@@ -12,9 +12,9 @@ import type { Journeys } from './journey.ts';
 interface Words {
   /** Returns the whole text, as a label. */
   label(key: TextKey): string;
-  /** Returns a pattern for a control or text that begins with it. */
+  /** Returns a pattern for a control or text that begins with the text. */
   begins(key: TextKey): RegExp;
-  /** Returns a pattern for a page that contains it. */
+  /** Returns a pattern for a page that contains the text. */
   says(key: TextKey): RegExp;
 }
 

@@ -18,7 +18,7 @@ const PROGRAMS = ['ip', 'patroni', 'etcd', 'haproxy', 'setpriv', 'mount'];
 const PACKAGES = 'patroni python3-etcd etcd-server haproxy postgresql';
 const SUBNET = '10.98.42';
 const BRIDGE = 'tlha';
-/** Room for an hour's WAL besides what is retained. */
+/** Room for an hour's WAL in addition to the retained WAL. */
 const DISK = '3g';
 const LOG_KEPT = '512MB';
 /** A cluster takes about 20 s to start on a busy machine. */
@@ -87,7 +87,9 @@ function parse(text: string): Record<string, string> {
   );
 }
 
-/** Left out, because one bridge on one machine needs no certificates and no etcd users. */
+/**
+ * Settings to leave out, because one bridge on one machine needs no certificates and no etcd users.
+ */
 const OF_TLS = /CERT|KEY_FILE|CA_FILE|PATRONI_ETCD_(PROTOCOL|CACERT|CERT|KEY|USERNAME|PASSWORD)$/;
 
 /** Returns the settings of an example file with this cluster's addresses and names. */
@@ -116,9 +118,9 @@ async function prepareFolder(root: string, name: string): Promise<string> {
     )
     .replace('pgpass: /tmp/pgpass-patroni', `pgpass: ${folder}/run/pgpass`)
     .replace('wal_keep_size: 2GB', `wal_keep_size: ${LOG_KEPT}`)
-    // There is no backup repository here.
+    // Off, because this cluster has no backup repository.
     .replace('archive_mode: "on"', 'archive_mode: "off"')
-    // There is no watchdog; the test measures the loss without one.
+    // Off, because there is no watchdog here; the test measures the loss without one.
     .replace('mode: required', 'mode: "off"');
   await writeFile(path.join(folder, 'patroni.yml'), config);
   await sh(`chown -R postgres:postgres ${folder}`);

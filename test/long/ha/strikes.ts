@@ -7,7 +7,9 @@ import { compareSales, type Sale, type Sales } from '#testing/sales.ts';
 
 /** The conditions that must hold after a fault in the cluster. */
 
-/** An unpaid order expires after two minutes, and checking an hour of sales takes 15 s. */
+/**
+ * Time limit: an unpaid order expires after two minutes, and checking an hour of sales takes 15 s.
+ */
 const REST_MS = 240_000;
 /** Shorter pauses come from the test machine and are not an outage. */
 const SILENCE_MS = 1_500;
@@ -54,7 +56,7 @@ export const paidOf = ({ sales }: Sales) => sales.filter(({ status }) => status 
 interface BookedSale {
   readonly id: string;
   readonly status: string;
-  /** True if it was rebuilt from the chain. */
+  /** True if the sale was rebuilt from the chain. */
   readonly recovered: boolean;
   readonly payments: number;
 }

@@ -113,7 +113,8 @@ interface SentAlert {
 }
 
 /**
- * Receives Alertmanager's notifications for pager and tickets. @returns its address in the room.
+ * Receives Alertmanager's notifications for pager and tickets.
+ * @returns its address in the room.
  */
 export async function openPager(notices: Notice[], undo: Undo): Promise<string> {
   const told = new Set<string>();

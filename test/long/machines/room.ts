@@ -7,9 +7,9 @@ import { present } from '#core/assert.ts';
 
 /**
  * Four simulated machines on which a guide's commands run unchanged. Each has its own root (an
- * overlay over this machine's, so installed packages are shared), the guide's addresses, and a
- * `systemctl` that starts the units. Their network is a namespace with one link: this machine is
- * `OUTSIDE` there and hosts clients and chains.
+ * overlay on this machine's, which shares installed packages), the guide's addresses, and a
+ * `systemctl` that starts the units. Their network is a namespace with one link to this machine,
+ * which is `OUTSIDE` there and runs clients and chains.
  */
 
 const ROOT = path.join(import.meta.dirname, '../../..');
@@ -52,7 +52,7 @@ export interface GuideMachine {
   readonly root: string;
   /** Runs commands as root in the repository. @throws with their output if one fails. */
   type(commands: string, env?: Readonly<Record<string, string>>): Promise<string>;
-  /** The same with access to package registries, which the room does not have. */
+  /** Runs commands like `type`, with access to package registries, which the room does not have. */
   typeOnline(commands: string): Promise<string>;
   /** Sends SIGKILL to every process on it. */
   kill(): Promise<void>;
@@ -74,7 +74,7 @@ export interface Room {
   close(): Promise<void>;
 }
 
-/** Creates a root of its own, with this machine's as the lower layer. */
+/** Creates a root for the machine, with this machine's root as the lower layer. */
 async function openRoot(disk: string): Promise<string> {
   const root = path.join(disk, 'root');
   await mkdir(disk);
@@ -83,19 +83,19 @@ async function openRoot(disk: string): Promise<string> {
   const layers = `lowerdir=/,upperdir=${disk}/upper,workdir=${disk}/work`;
   await sh(`mount -t overlay overlay -o ${layers} ${root}`);
   await openDisk(disk, path.join(root, DATABASES));
-  // Nothing of this machine is bind-mounted, so the removal afterwards is safe.
+  // Binds no mount of this machine, so the removal afterwards is safe.
   await sh(`mount -t proc proc ${root}/proc && mount -t tmpfs -o mode=0755 tmpfs ${root}/dev`);
-  // node_exporter reads the mounts of process 1.
+  // Fakes this entry, because node_exporter reads the mounts of process 1.
   await sh(`echo '/dev/vda /${DATABASES} ext4 rw 0 0' > ${disk}/mounts`);
   await sh(`mount --bind ${disk}/mounts ${root}/proc/1/mounts`);
   const devices = `${DEVICES} && ln -s /proc/self/fd fd && mkdir shm`;
   await sh(`cd ${root}/dev && ${devices} && mount -t tmpfs tmpfs shm`);
   await sh(`mount -t tmpfs -o mode=0755 tmpfs ${root}/run && mkdir -m 1777 ${root}/run/lock`);
   await sh(`install -d -o postgres -g postgres -m 2775 ${root}/run/postgresql`);
-  // A machine with its own kernel has udev.
+  // Creates udev's folders, because a machine with its own kernel has udev.
   await sh(`mkdir -p ${root}/etc/udev/rules.d ${root}/etc/modules-load.d`);
   await sh(`mkdir -p ${root}${REPOSITORY} && cp -r ${ROOT}/deploy ${root}${REPOSITORY}/deploy`);
-  // Only units that the guide enables are enabled.
+  // Removes enabled units, so that only those that the guide enables are enabled.
   await sh(`rm -rf ${root}/etc/systemd/system/*.wants`);
   await copyFile(
     path.join(import.meta.dirname, 'systemctl'),
@@ -106,7 +106,7 @@ async function openRoot(disk: string): Promise<string> {
 }
 
 /**
- * Creates a file system of its own, because node_exporter ignores overlays and memory file systems.
+ * Creates a separate file system, because node_exporter ignores overlays and memory file systems.
  */
 async function openDisk(disk: string, place: string): Promise<void> {
   const image = path.join(disk, 'disk.img');
@@ -197,7 +197,7 @@ async function clean(): Promise<void> {
   await sh(`ip link del ${ROOM}0`).catch(() => {});
   const mounts = (await sh('cut -d " " -f 2 /proc/self/mounts')).split('\n');
   const own = mounts.filter((place) => place.startsWith(FOLDER));
-  // Newest first, because some are mounted inside others.
+  // Unmounts the newest first, because some are mounted inside others.
   for (const place of own.reverse()) await sh(`umount -l ${place}`).catch(() => {});
   const folders = own.map((place) => place.split('/', FOLDER.split('/').length).join('/'));
   for (const folder of new Set(folders)) {
@@ -205,7 +205,7 @@ async function clean(): Promise<void> {
   }
 }
 
-/** Creates a network of the four, with one link to this machine. */
+/** Creates a network of the four machines, with one link to this machine. */
 async function openNetwork(): Promise<void> {
   await sh(
     [

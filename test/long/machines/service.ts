@@ -21,7 +21,7 @@ const BACKUP_KEY = 'var/lib/pgbackrest/.ssh';
 const DAYS = 90;
 /** The repository's path on each machine. */
 const REPOSITORY = '/srv/tapline.git';
-/** WAL files of 16 MB in 4 GB. */
+/** Number of WAL files of 16 MB that fit in 4 GB. */
 const FILES_OF_LOG = 256;
 const run = promisify(execFile);
 
@@ -51,7 +51,7 @@ function filled(text: string, changes: readonly (readonly [string, string])[]): 
   }, text);
 }
 
-/** "Under Patroni" of docs/backup.md up to the first backup, before PostgreSQL starts. */
+/** Runs "Under Patroni" of docs/backup.md up to the first backup, before PostgreSQL starts. */
 export async function prepareRepository({ machines, backup }: Room): Promise<void> {
   const [onBackup = '', onEach = '', each = '', all = ''] = await blocksUnder(
     'backup.md',
@@ -105,7 +105,7 @@ export async function checkArchive({ machines, backup }: Room): Promise<void> {
   }
 }
 
-/** Step 7. `settings` are the operator's own values and this network's chains. */
+/** Runs step 7. `settings` are the operator's own values and this network's chains. */
 export async function installTapline(
   room: Room,
   steps: Steps,
@@ -158,7 +158,7 @@ async function copyTo(
   }
 }
 
-/** "Update" of docs/deploy.md, to this program with one more migration, during sales. */
+/** Runs "Update" of docs/deploy.md, to this program with one more migration, during sales. */
 export async function update(
   { machines }: Room,
   {
@@ -193,7 +193,7 @@ async function restartEach(machines: readonly GuideMachine[]): Promise<void> {
   await machines[0]?.type(linesOf(block, /restart tapline@registrar/));
 }
 
-/** Step 12. PostgreSQL's own packages cannot be fetched, so `program` stands in for theirs. */
+/** Runs step 12. PostgreSQL's own packages cannot be fetched, so `program` replaces them. */
 export async function installPooler(
   { machines }: Room,
   steps: Steps,
@@ -246,7 +246,7 @@ export interface Certificates {
   readonly old: string;
 }
 
-/** Stands in for a public certificate authority. */
+/** Creates certificates of a test authority, in place of a public one. */
 export async function makeCertificates(folder: string, host = HOST_NAME): Promise<Certificates> {
   await mkdir(folder);
   const type = (commands: string) => run('bash', ['-euc', commands], { cwd: folder });
@@ -269,7 +269,8 @@ export async function makeCertificates(folder: string, host = HOST_NAME): Promis
 }
 
 /**
- * Step 9: Caddy and keepalived on each machine, and the certificate where all three can read it.
+ * Runs step 9: Caddy and keepalived on each machine, and the certificate where all three can read
+ * it.
  */
 export async function openToPeople(
   { machines, backup }: Room,
@@ -308,7 +309,9 @@ export async function putCertificate(machine: GuideMachine, certificate: string,
   await machine.type('chown caddy /etc/caddy/pay.key');
 }
 
-/** Step 10: the probe, Prometheus and Alertmanager, with pages and tickets sent to `pagerUrl`. */
+/**
+ * Runs step 10: the probe, Prometheus and Alertmanager, with pages and tickets sent to `pagerUrl`.
+ */
 export async function watchOver(
   { machines: [first, ...others], backup }: Room,
   steps: Steps,

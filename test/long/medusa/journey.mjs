@@ -1,5 +1,5 @@
-// A minimal Medusa: its payment module with its own tables, and the provider in it.
-//   node journey.mjs '<json: databaseUrl, baseUrl, apiKey, terminal, webhookSecret>'
+// A minimal Medusa: its payment module with its own tables, and our provider in it.
+// node journey.mjs '<json: databaseUrl, baseUrl, apiKey, terminal, webhookSecret>'
 import { MedusaApp, MedusaAppMigrateUp, MedusaModule } from '@medusajs/framework/modules-sdk';
 import { Modules } from '@medusajs/framework/utils';
 import { Tapline } from 'tapline';

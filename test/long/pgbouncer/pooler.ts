@@ -19,7 +19,7 @@ const FILES = path.join(import.meta.dirname, '../../../deploy/pgbouncer');
 /** The first version with prepared statements in transaction mode. */
 const OLDEST = [1, 21] as const;
 const UP_MS = 20_000;
-/** It refuses to run as root. */
+/** A user other than root, because PgBouncer refuses to run as root. */
 const NOBODY = 65_534;
 /** `PGBOUNCER` overrides the program found in the PATH. */
 export const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';

@@ -7,15 +7,15 @@ import { parseEnv, promisify } from 'node:util';
 import { waitUntil } from '#sandbox/processes.ts';
 
 /**
- * A folder that stands in for a machine without the repository: commands of the guides run with
- * `/opt`, `/etc/tapline` and `/var/lib` inside it, and the units of the unpacked release as plain
+ * A folder that replaces a machine without the repository: commands of the guides run with `/opt`,
+ * `/etc/tapline` and `/var/lib` inside it, and the units of the unpacked release run as plain
  * processes of this user. Not covered: systemd itself.
  */
 
 const TYPED_MS = 900_000;
 const READY_MS = 180_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
-/** The end of a log, for the message of a failure. */
+/** Length of a log's end in an error message. */
 const LOG_LENGTH = 3_000;
 const run = promisify(execFile);
 
@@ -31,13 +31,16 @@ export interface Machine {
   type(commands: string, options?: { readonly cwd?: string }): Promise<string>;
   /** Starts a unit of the release behind /opt/tapline: `tapline@api`. */
   start(unit: string, env?: Readonly<Record<string, string>>): Promise<Unit>;
-  /** The environment of what is typed. */
+  /** The environment of the typed commands. */
   readonly env: Readonly<Record<string, string>>;
-  /** Makes its programs accept certificates of this authority. */
+  /** Makes the machine's programs accept certificates of this authority. */
   trust(certificate: string): Promise<void>;
 }
 
-/** Returns the last value of each setting of a unit's [Service] section that this needs. */
+/**
+ * Returns the settings of a unit's [Service] section that this needs; the last value of each
+ * counts.
+ */
 function readUnit(text: string, role: string) {
   const whole = text.replaceAll(/ *\\\n\s*/g, ' ').replaceAll('%i', role);
   const all = (name: string) =>
@@ -82,7 +85,7 @@ interface Started extends Unit {
   readonly child: ChildProcess;
 }
 
-/** Starts a program, with its whole output. */
+/** Starts a program and records its whole output. */
 function startProgram(
   words: readonly string[],
   options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { cloneInstalled } from '#release/copy.ts';
 import { git } from '#release/git.ts';
 
-/** Release candidates: that of this commit, and a next one with migrations. */
+/** Two release candidates: one of this commit, and a next one with migrations. */
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 /** Both candidates. */
@@ -15,7 +15,7 @@ const RELEASE_MS = 1_200_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 const run = promisify(execFile);
 
-/** Migrations of a next release, of each kind: a column, an index and a backfill. */
+/** Migrations of a next release, one of each kind: a column, an index and a backfill. */
 export const NEXT_MIGRATIONS: Readonly<Record<string, string>> = {
   '9001_column.sql':
     '-- A column of a large table.\nalter table payment_intents add column of_migration bigint;\n',
@@ -38,7 +38,7 @@ export function cloneTree(folder: string): Promise<void> {
   return cloneInstalled(ROOT, folder);
 }
 
-/** Runs the command of CONTRIBUTING.md. @returns what it says. */
+/** Runs the rehearsal command of CONTRIBUTING.md. @returns its output. */
 export async function rehearse(
   tree: string,
   out: string,
@@ -58,7 +58,9 @@ async function addMigration(tree: string, name: string, sql: string): Promise<vo
   await appendFile(path.join(folder, 'SHA256SUMS'), `${sum}  ${name}\n`);
 }
 
-/** Takes the rehearsed release from its bundle, and commits a next one with migrations on it. */
+/**
+ * Checks out the rehearsed release from its bundle, and commits a next one with migrations on it.
+ */
 export async function commitNext(
   tree: string,
   {

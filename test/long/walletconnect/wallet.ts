@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads';
 import type { Hex } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 
-/** A wallet app: WalletConnect's library, a key, and the owner's answer. */
+/** A wallet app: WalletConnect's library, a key, and the owner's decision. */
 export interface WalletData {
   readonly uri: string;
   readonly relayUrl: string;

@@ -1,2 +1,3 @@
-// The library imports random numbers from Node's module; browsers have the same object.
+// Replaces Node's crypto module, which the library imports for random numbers; browsers have the
+// same object.
 export default globalThis.crypto;

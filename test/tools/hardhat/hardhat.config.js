@@ -1,4 +1,4 @@
-/** Mines a block on demand, like the tests' own chains; several may share one second. */
+/** Mines blocks on demand, like the tests' own chains; several blocks may share one second. */
 export default {
   networks: {
     node: {

@@ -93,7 +93,7 @@ const hungUp = complete(carts.hungUp, { signal: line.signal }).catch(({ name }) 
 await until(ABANDONED_S);
 line.abort();
 seen.completions = { gaveUp: await gaveUp, hungUp: await hungUp };
-// A different total needs a new session; a deleted collection has none.
+// A different total needs a new session, and a deleted collection has no session.
 await run(flows.addToCartWorkflow, { cart_id: carts.changed.id, items: [itemOf(1)] });
 const query = container.resolve('query');
 const { data: sessions } = await query.graph({

@@ -1,6 +1,6 @@
-// Creates Medusa's tables. In a process of its own, because one that has loaded the migrations
+// Creates Medusa's tables, in a separate process, because a process that has loaded the migrations
 // cannot serve afterwards.
-//   SHOP_SETTINGS='<json>' node migrate.mjs
+// SHOP_SETTINGS='<json>' node migrate.mjs
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
