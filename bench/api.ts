@@ -16,9 +16,9 @@ import { findPgbench, runFloor } from './pgbench.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * Measures how fast payment intents are created and read over HTTP with everything on, and how fast
- * PostgreSQL alone runs the same statements. Both take turns on one durable server. PostgreSQL, the
- * service and the load share the two cores.
+ * Measures how many payment intents per second the service creates and reads over HTTP with
+ * everything on, and how fast PostgreSQL alone runs the same statements. Both take turns on one
+ * durable server. PostgreSQL, the service and the load share the two cores.
  */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -26,10 +26,10 @@ const CONNECTIONS = 64;
 const STEADY_RATE = 500;
 /** The number of clients with which PostgreSQL is fastest on two cores. */
 const FLOOR_CLIENTS = 8;
-/** Text in the table if the floor does not come from pgbench. */
+/** Note in the table if the floor was not measured with pgbench. */
 const LOWER_FLOOR = "floor: own clients, below pgbench's";
 const WARM_UP_SECONDS = 2;
-/** The ids to read, in no order, because customers' servers ask in none. */
+/** The ids to read, in random order, as customers' servers read them. */
 const READ_TARGETS = Array.from({ length: 20_000 }, () =>
   storedId(Math.floor(Math.random() * STORED_INTENTS)),
 );
@@ -133,7 +133,7 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
   };
   await ground.db.query('checkpoint');
   const createFloor = await floorOf(CREATE_FLOOR);
-  // Runs a checkpoint, so that neither the service nor the floor pays for writing out the other's
+  // Runs a checkpoint, so that neither the service nor the floor pays for flushing the other's
   // pages.
   await ground.db.query('checkpoint');
   const create = await load({ ...base, kind: 'create' });
@@ -154,8 +154,8 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
 }
 
 /**
- * Returns the lines of the table. `floorName` appears beside each; it is '' if the floor comes from
- * pgbench.
+ * Returns the table's lines. `floorName` appears beside each; it is empty if pgbench measured the
+ * floor.
  */
 function summarize(rounds: readonly Round[], floorName: string): BenchLine[] {
   const line = (

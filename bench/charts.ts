@@ -11,8 +11,8 @@ import { type BenchLine, percentile, report } from './report.ts';
 /**
  * Measures the charts of the overview over 14 days, for a merchant with 1,000,000 payments in 30
  * days and as many calls and deliveries. The first request counts the past days and stores the
- * counts; later ones read these and count the rest. Measured when the rest is largest: in the last
- * minute of a day, and before two o'clock in the following night.
+ * counts; later requests read them and count only the rest. Measures when the rest is largest: in
+ * the last minute of a day, and before two o'clock in the following night.
  */
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 /** Number of intents. One third of them is not paid. */
@@ -22,7 +22,8 @@ const SHOWN_DAYS = 14;
 const LOOKS = 200;
 const CLIENTS = 4;
 /**
- * The rows end with the last complete day, so that a run at noon measures the same as one at night.
+ * End of the last complete day, where the rows end, so that runs at noon and at night measure the
+ * same.
  */
 const END = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const MOMENTS = [
@@ -39,8 +40,7 @@ interface Ground {
 }
 
 /**
- * Adds as many API calls, one in fifty of them refused, and deliveries, one in a hundred of them
- * given up.
+ * Adds as many API calls, one in fifty refused, and as many deliveries, one in a hundred given up.
  */
 async function addCalls(
   connection: Connection,

@@ -9,9 +9,9 @@ import { ensurePackages } from '#packages/built.ts';
 import { median } from './report.ts';
 
 /**
- * `node bench/clients.ts`: compares the packages `tapline` and `tapline-cli`, as they install, with
- * well-known ones. The others are in bench/clients, with their own lockfile. The table goes between
- * the markers of docs/clients.md.
+ * `node bench/clients.ts`: compares the installed packages `tapline` and `tapline-cli` with
+ * well-known ones. The others are in bench/clients, with their own lockfile. Writes the table
+ * between the markers of docs/clients.md.
  */
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '..');
@@ -47,7 +47,7 @@ async function install(name: string, from: readonly string[]): Promise<string> {
   return folder;
 }
 
-/** Returns the disk space that the package takes, and the number of packages. */
+/** Returns the disk space of the installed package in bytes, and the number of packages. */
 async function installed(folder: string) {
   const modules = path.join(folder, 'node_modules');
   const lock = JSON.parse(await readFile(path.join(modules, '.package-lock.json'), 'utf8')) as {
@@ -57,8 +57,8 @@ async function installed(folder: string) {
 }
 
 /**
- * Returns the size of `code` after bundling, minified and compressed, which is the size that a
- * worker must load.
+ * Returns the size of `code` after bundling, minification and compression: the size that a worker
+ * must load.
  */
 async function bundled(folder: string, code: string): Promise<number> {
   const entry = path.join(folder, 'entry.js');
@@ -91,7 +91,7 @@ async function medianOf(measure: () => Promise<number>): Promise<number> {
 async function importMs(folder: string, code: string): Promise<number> {
   const start = (text: string) =>
     secondsOf(process.execPath, ['--input-type=module', '-e', text], folder);
-  // Takes turns, because the machine's speed drifts.
+  // Measures both in turn, because the machine's speed drifts.
   return (await medianOf(async () => (await start(code)) - (await start('')))) * 1_000;
 }
 
@@ -218,7 +218,7 @@ async function main(): Promise<void> {
   const version = known['@stripe/cli-linux-x64'];
   const file = '@stripe/cli-linux-x64/bin/stripe';
   const commands = [
-    // Measures both together, because a package that is packed here is in no registry.
+    // Measures both together, because no registry has the package that is packed here.
     await measureCommand({ name: 'tapline-cli', from: [sdk, cli], file: '.bin/tapline' }),
     await measureCommand({
       name: `stripe (CLI) ${version}`,

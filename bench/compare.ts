@@ -9,19 +9,18 @@ import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
  * `node bench/compare.ts <commit>`: compares this tree with an earlier one, in turn on one machine,
- * because its speed drifts. Each round measures both with the same load, in an order that changes.
- * The table holds the median of the rounds' ratios (this tree / the earlier one) and its 95 %
- * interval.
+ * because its speed drifts. Each round measures both with the same load, in alternating order. The
+ * table holds the median of the rounds' ratios (this tree / the earlier one) and its 95 % interval.
  */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
 const TAP_ROUNDS = Number(process.env.BENCH_TAP_ROUNDS ?? ROUNDS);
 const TAP_RATES = (process.env.BENCH_RATES ?? '100').split(',').map(Number);
-/** Creates per second at a fixed rate, at which the slowest hundredth should take at most 30 ms. */
+/** Creates per second at the fixed rate. The slowest percent should take at most 30 ms. */
 const STEADY_RATE = 500;
 /**
- * Copies this tree's journey. In earlier trees its test parts were in another folder, and before
- * that it took the database as an argument.
+ * Copies this tree's journey into the earlier tree, whose test modules may be in another folder, or
+ * take the database as an argument.
  */
 async function copyJourney(root: string): Promise<void> {
   const text = await readFile(path.join(import.meta.dirname, 'journey.ts'), 'utf8');
@@ -35,7 +34,9 @@ async function copyJourney(root: string): Promise<void> {
   await writeFile(path.join(root, 'bench/journey.ts'), fitting);
 }
 
-/** Runs payments on a real chain, all from that tree. It measures whenever it gets a rate. */
+/**
+ * Starts a journey on a real chain, all from that tree. It measures whenever it receives a rate.
+ */
 async function openJourney(root: string): Promise<ChildProcess> {
   const child = fork(path.join(root, 'bench/journey.ts'), ['--serve'], {
     cwd: root,
@@ -46,7 +47,7 @@ async function openJourney(root: string): Promise<ChildProcess> {
   return child;
 }
 
-/** The median, and what one sale in twenty exceeds. */
+/** The median and the 95th percentile. */
 interface Spread {
   readonly p50Ms: number;
   readonly p95Ms: number;
@@ -56,9 +57,9 @@ function spreadOf({ p50Ms = Number.NaN, p95Ms = Number.NaN }: BenchLine): Spread
   return { p50Ms, p95Ms };
 }
 
-/** What whole sales took at a given number of taps per second. */
+/** The times and costs of whole sales at a given number of taps per second. */
 interface Sales {
-  /** From a tap's block to its answer, and from the tap itself. */
+  /** Milliseconds from a tap's block to its answer, and from the tap itself. */
   readonly afterBlock: Spread;
   readonly inAll: Spread;
   /** Processor time per sale, of the service and PostgreSQL together. */
@@ -100,7 +101,7 @@ async function pair<T>(
 
 const p99Of = (all: readonly Loaded[]) => median(all.map(({ p99Ms }) => p99Ms));
 
-/** Returns the lines: requests per second, the cost of each, and the slowest hundredth. */
+/** Returns the lines: requests per second, the cost of each, and the 99th percentile. */
 function httpLines(work: string, rounds: readonly Both<Loaded>[]): BenchLine[] {
   const now = rounds.map((both) => both.now);
   const p99 = p99Of(rounds.map(({ before }) => before)).toFixed(1);

@@ -7,7 +7,7 @@ import { fundWallet, walletOf } from '../web/testing/wallet.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures the waiting times of customers at a counter, in a real browser on the service's machine:
+ * Measures a customer's waiting times at a counter, in a real browser on the service's machine:
  * until the tag's page shows the till's request, the time that the till adds to a tap, and the time
  * for a customer without a wallet.
  */
@@ -18,7 +18,7 @@ const PULLED = '2.51125';
 
 const [{ sandbox, close }, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
 
-/** Measures by the page's own clock, because a request from outside would add its round trip. */
+/** Measures with the page's own clock, because a request from outside would add its round trip. */
 const WATCH = `
   window.__seen = {};
   const look = () => {
@@ -55,7 +55,9 @@ async function seen(page: Page, name: 'charge' | 'waits'): Promise<Seen> {
   }
 }
 
-/** Measures from the response to the charge until the page of the terminal's tag shows it. */
+/**
+ * Measures from the response to the charge until the page of the terminal's tag shows the charge.
+ */
 async function measureTag(): Promise<number[]> {
   const terminal = await addTestTerminal(sandbox);
   const { page, close: closeTag } = await browser.open(PHONE);
@@ -76,8 +78,8 @@ async function measureTag(): Promise<number[]> {
 }
 
 /**
- * Measures the till's share of a tap: from the read to its request, and from the response to
- * `Paid`.
+ * Measures the till's share of a tap: from reading the pass to sending the request, and from the
+ * response to `Paid`.
  */
 async function measureTaps(): Promise<number[]> {
   const terminal = await addTestTerminal(sandbox);

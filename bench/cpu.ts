@@ -14,7 +14,8 @@ interface Seen {
 async function look(pid: string): Promise<Seen | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (text === null) return null;
-  // The name is in brackets and may contain anything; what follows it is counted from field 3.
+  // The process name is in brackets and may contain anything, so count the fields after it, from
+  // field 3.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { parent: Number(fields[1]), ticks };

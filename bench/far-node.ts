@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * Simulates the way to a distant node: passes bytes on in order, each half a round trip later. Runs
- * as a child process, so that its waiting costs the service nothing. Gets the port to reach and the
- * milliseconds of a round trip; returns its own port.
+ * Simulates the network path to a distant node: passes bytes on in order, each half a round trip
+ * later. Runs as a child process, so that its waiting costs the service nothing. Receives the port
+ * to reach and the round trip in milliseconds, and returns its own port.
  */
 export interface FarNode {
   readonly port: number;

@@ -2,12 +2,12 @@ import pg from 'pg';
 import type { Floor, FloorOf } from './pgbench.ts';
 
 /**
- * Measures the floor if pgbench is not installed, in its own process: the same script over as many
- * connections, each with one prepared statement at a time. JavaScript reads and writes the wire
- * here, on the cores that PostgreSQL needs, so it reaches less than pgbench.
+ * Measures the floor, in a separate process, if pgbench is not installed: the same script over as
+ * many connections, each with one prepared statement at a time. JavaScript encodes and decodes the
+ * protocol here, on the cores that PostgreSQL needs, so it reaches less than pgbench.
  */
 
-/** Not counted, because connections are opened and code is compiled. */
+/** Time that is not measured, while connections are opened and code is compiled. */
 const WARM_UP_MS = 1_000;
 
 /**

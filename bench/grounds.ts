@@ -27,7 +27,7 @@ export interface Ground {
 }
 
 /**
- * Waits for the next message.
+ * Waits for the child's next message.
  * @throws if the process ends instead, which would otherwise go unnoticed.
  */
 export async function hear<T>(child: ChildProcess): Promise<T> {
@@ -50,7 +50,7 @@ export async function openGround(root: string): Promise<Ground> {
   return { child, ...(await hear<Omit<Ground, 'child'>>(child)) };
 }
 
-/** The work done by the service and its PostgreSQL. */
+/** The requests done, and their costs for the service and its PostgreSQL. */
 export interface Loaded {
   readonly perSecond: number;
   readonly p99Ms: number;
@@ -65,7 +65,8 @@ export async function load(
     readonly connections?: number;
   },
 ): Promise<Loaded> {
-  // Writes out earlier changes now, so that it does not happen while the other one is measured.
+  // Flushes earlier changes now, so that PostgreSQL does not do it while the other service is
+  // measured.
   ground.child.send('checkpoint');
   await hear(ground.child);
   const child = fork(path.join(import.meta.dirname, 'http-load.ts'));

@@ -15,8 +15,8 @@ import { type BenchLine, median, report } from './report.ts';
 
 /**
  * Measures the cost of a payment as tables grow (create, tap, applied settlement, with key, events
- * and request: everything but the chain). It must stay constant. Each size has its own database on
- * one server. They take turns, because the machine's speed changes within minutes, so only
+ * and request: everything but the chain), which must stay constant. Each size has its own database
+ * on one server. The sizes take turns, because the machine's speed changes within minutes, so only
  * consecutive rounds are compared.
  */
 const SIZES = (process.env.BENCH_SIZES ?? '10000,100000,1000000').split(',').map(Number);
@@ -133,8 +133,8 @@ async function fill(admin: Database, url: string, size: number): Promise<Filled>
   for (let from = 0; from < size; from += CHUNK) {
     await fillPayments(db, { ...parties, from, to: Math.min(from + CHUNK, size) });
   }
-  // Vacuums first, as a database that has grown slowly would have; otherwise it would happen during
-  // the rounds.
+  // Vacuums first, because a database that grows slowly has been vacuumed. Otherwise, autovacuum
+  // would run during the rounds.
   await db.query('vacuum analyze');
   const passes = payers.map(({ pass }) => pass);
   return { size, db, store, passes, rounds: [] };

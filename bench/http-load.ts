@@ -2,26 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
 /**
- * The load of bench/api.ts, in its own process: sends requests over plain sockets, so that the
- * client uses little of the two cores. One request at a time per connection.
+ * The load of bench/api.ts, in its own process. Sends requests over plain sockets, so that the
+ * client uses little of the two cores. Each connection sends one request at a time.
  */
 export interface Job {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Not counted, because caches fill and code is compiled. */
+  /** Time that is not measured, while caches fill and code is compiled. */
   readonly warmUpSeconds: number;
   readonly key: string;
   readonly kind: 'create' | 'get' | 'list' | 'replay';
   readonly terminal: string;
-  /** The sale of a create, as members of its body. Default: 2.50 USDC. */
+  /** The sale of a create, as fields of its body. Default: 2.50 USDC. */
   readonly sale?: string;
   /** Ids to read, or paths of pages. */
   readonly targets: readonly string[];
   /** Ends after this many requests, instead of after `seconds`. */
   readonly limit?: number;
   /**
-   * Sends at this rate, whether responses arrive or not. If absent, each request follows the
+   * Sends at this rate, whether or not responses arrive. If absent, each request follows the
    * previous response.
    */
   readonly perSecond?: number;
@@ -86,7 +86,8 @@ function completeAnswer(text: string): { status: number; body: string } | null {
 }
 
 /**
- * Returns when a connection's requests are due: in turn with the others, from the first one's time.
+ * Returns when a connection's requests are due. The connections take turns, starting with the first
+ * one.
  */
 function timetable({ connections, perSecond }: Job, connection: number): (turn: number) => number {
   if (perSecond === undefined) return () => 0;
@@ -106,7 +107,7 @@ function runConnection(job: Job, tally: Tally, connection: number): Promise<void
     socket.setNoDelay(true).setEncoding('latin1');
     const send = () => {
       if (tally.done) return socket.end();
-      // Counts a late request from the time at which it was due.
+      // Measures a late request from the time at which it was due.
       sentAt = dueAt(sent++) || performance.now();
       socket.write(requestText(job, tally.turn++, replayKey));
     };

@@ -11,7 +11,7 @@ import { type Bench, load, residentMb, withBench } from './shop.ts';
 /**
  * Measures whole payments over HTTP, as `npm start` runs them: one process with API and workers,
  * durable PostgreSQL, a chain with a block per second, and one webhook endpoint that gets every
- * event. The taps come from a second process. Everything shares the machine. `BENCH_BLOCK_MS` sets
+ * event. A second process sends the taps. Everything shares the machine. `BENCH_BLOCK_MS` sets
  * other block intervals, one after the other, and `BENCH_NODE_MS` adds the given round trip to the
  * nodes.
  */
@@ -36,8 +36,8 @@ async function blocksOf(db: Database, intents: readonly string[]): Promise<Map<s
 async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
   const cpuBefore = await cpuSeconds(bench.pids);
   const { taps, blocks } = await load(bench, rate, rate * SECONDS);
-  // The processor time covers everything from the create to its webhook, except the work that a few
-  // of them still have to do.
+  // The processor time covers everything from the create to its webhook, except for the work that a
+  // few sales still have to do.
   const cpu = (await cpuSeconds(bench.pids)) - cpuBefore;
   const paid = taps.filter((tap) => tap.status === 'succeeded');
   const blockOf = await blocksOf(
@@ -54,8 +54,8 @@ async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
     return first?.number === blockOf.get(tap.intent);
   });
   const total = paid.map((tap) => tap.done - tap.at);
-  // Counts from the first successful payment to the last, because the wait for the first block is
-  // not the service's.
+  // Counts from the first successful payment to the last, because the service is not responsible
+  // for the wait for the first block.
   const ends = paid.map(({ done }) => done);
   const span = Math.max(...ends) - Math.min(...ends);
   const failures = taps.length - paid.length;
@@ -93,7 +93,7 @@ function atTwoAddresses(ground: ChaosGround): ChaosGround {
 }
 
 /**
- * Adds this round-trip time to the node.
+ * Adds this round-trip time to the node's connections.
  * @returns a function that removes it.
  */
 async function atDistance(ground: ChaosGround, roundTripMs: number) {

@@ -12,7 +12,7 @@ import { type BenchLine, percentile, report } from './report.ts';
 
 /**
  * Measures a page of 20 out of 1,000,000 intents at the beginning, in the middle and at the end of
- * the list: its cost must not depend on its position.
+ * the list. The cost must not depend on the position.
  */
 const INTENTS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 const PAGES = 1_500;
@@ -36,7 +36,7 @@ async function page(bench: Bench, query: string): Promise<{ next: string; count:
   return { next: body.next_cursor ?? '', count: body.data.length };
 }
 
-/** Returns a real cursor at this share of the list, with the filter that led there. */
+/** Returns the cursor at this share of the list, with the filter that leads there. */
 async function cursorAt(bench: Bench, share: number): Promise<string> {
   if (share === 0) return '';
   const [row] = await bench.db.query<{ created: Date }>(

@@ -31,7 +31,7 @@ export interface NodesGround {
 }
 
 const PAYERS = 300;
-/** Time limit for registrations: one sender registers the merchants, some at a time. */
+/** Time limit for registrations, because one sender registers all merchants, a few at a time. */
 const REGISTERED_MS = 300_000;
 const POLL_MS = 200;
 const ACTOR = { type: 'system', name: 'bench' } as const;
@@ -51,7 +51,7 @@ async function addSeller(ground: ChaosGround, db: Database, number: number): Pro
       'update account_modes set settlement_wallet = $2 where account_id = $1 and not livemode',
       [accountId, owner.address],
     );
-    // Turns all risk rules off, because the same payers tap all the time.
+    // Turns all risk rules off, because the same payers tap repeatedly.
     await tx.query(
       'insert into risk_settings (account_id, livemode, updated) values ($1, false, now())',
       [accountId],

@@ -3,7 +3,7 @@ import { type Dispatcher, Pool } from 'undici';
 
 /**
  * The load of bench/nodes.ts, in its own process: a fixed number of clients. Each sends its next
- * request when the previous one is answered, to the nodes in turn.
+ * request to the next node once the previous one is answered.
  */
 export interface NodesJob {
   /** `http://127.0.0.1:1`, one per node. */
@@ -15,10 +15,7 @@ export interface NodesJob {
   /** Ends after this many requests, or earlier when the time is up. */
   readonly limit?: number;
   readonly kind: 'create' | 'get' | 'tap';
-  /**
-   * The sellers' intents, in the order of the sellers: each is tapped once, or read again and
-   * again.
-   */
+  /** The sellers' intents, in the order of the sellers. Each is tapped once, or read repeatedly. */
   readonly intents: readonly string[];
 }
 
@@ -31,13 +28,15 @@ export interface Seller {
 export interface NodesResult {
   readonly done: number;
   readonly seconds: number;
-  /** The number of responses other than success, by response. */
+  /** The number of unsuccessful responses, by response. */
   readonly others: Readonly<Record<string, number>>;
-  /** For creates: the created intents, seller by seller. */
+  /** For creates: the created intents, in the order of the sellers. */
   readonly intents: readonly string[];
 }
 
-/** Time limit for a tap, which waits for its block. A slower one counts as another response. */
+/**
+ * Time limit for a tap, which waits for its block. A slower tap counts as an unsuccessful response.
+ */
 const TIMEOUT_MS = 60_000;
 
 interface Sent {

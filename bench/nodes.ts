@@ -22,18 +22,19 @@ const NODES = (process.env.BENCH_NODES ?? '1,2,3').split(',').map(Number);
 const ACCOUNTS = (process.env.BENCH_ACCOUNTS ?? '1,16,256').split(',').map(Number);
 const CREATE_CLIENTS = 64;
 /**
- * Warm-up of each node by itself: V8 compiles code that has run often, and a node that has created
- * few intents takes twice the processor time per create. If several nodes shared a warm-up, each
- * would create less.
+ * Warm-up time of each node on its own, because V8 compiles code that has run often, and a node
+ * that has created few intents takes twice the processor time per create. If the nodes shared a
+ * warm-up, each would create fewer.
  */
 const WARM_UP_SECONDS = 10;
-/** Number of clients, because each tap waits for its block: a second or more. */
+/** Number of clients, high because each tap waits a second or more for its block. */
 const TAP_CLIENTS = 256;
 /** More taps per second than one machine can do. */
 const MAX_TAPS_PER_SECOND = 500;
 const TIMEOUT_SECONDS = 120;
 /**
- * The time to wait for PostgreSQL's statistics: its processes report their rows only at intervals.
+ * Time to wait for PostgreSQL's statistics, because its processes report their rows only at
+ * intervals.
  */
 const REST_MS = 12_000;
 /** The number of sales whose rows and bytes are counted. */
@@ -105,7 +106,8 @@ async function makeIntents(
   const origins = ground.nodes.map(({ origin }) => origin);
   const base = { origins, sellers, passes: [], clients: CREATE_CLIENTS, intents: [] };
   const made = await load({ ...base, kind: 'create', limit, seconds: TIMEOUT_SECONDS });
-  // Fails, because with a missing intent, the others would be tapped at the wrong seller's counter.
+  // Fails, because if an intent were missing, the following ones would be tapped at the wrong
+  // seller's counter.
   if (failuresOf(made) > 0) throw new Error(`creates failed: ${JSON.stringify(made.others)}`);
   return made.intents;
 }
@@ -123,7 +125,7 @@ async function measureCell(ground: NodesGround, cell: Cell): Promise<Measured[]>
   return [create, await measure(ground, cell, get), await measure(ground, cell, tap)];
 }
 
-/** Returns the medians of a cell's rounds, beside those of one node in the same rounds. */
+/** Returns the medians of a cell's rounds, compared with one node in the same rounds. */
 function toLine(rounds: readonly Measured[], alone: readonly Measured[]): BenchLine {
   const [{ cell, kind } = present(alone[0], 'a round')] = rounds;
   const ms = [0, 1, 2].map((part) => median(rounds.map(({ cpuMs }) => cpuMs[part] ?? 0)));
@@ -138,8 +140,7 @@ function toLine(rounds: readonly Measured[], alone: readonly Measured[]): BenchL
 }
 
 /**
- * Measures all numbers of nodes in turn, so that other load on the machine affects each of them
- * equally.
+ * Measures all node counts in turn, so that other load on the machine affects each of them equally.
  */
 async function measureAccounts(ground: NodesGround, accounts: number): Promise<BenchLine[]> {
   const all: Measured[] = [];
@@ -183,7 +184,7 @@ interface Gas {
   readonly payments: number;
 }
 
-/** Returns the gas per payment, over the newest transactions. */
+/** Returns the gas per payment over the newest transactions. */
 async function gasPerPayment({ db, rpcUrl }: NodesGround): Promise<number> {
   const rows = await db.query<Gas>(
     `select tx_hash as hash, count(*)::int as payments from payments

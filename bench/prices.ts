@@ -6,20 +6,20 @@ import { interval, load, openGround } from './grounds.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * Measures the cost of a price in the shop's currency and of lines: creates with them and creates
- * in atoms, alternating at one service, in a changing order. The table holds the median of the
+ * Measures the extra cost of line items and a price in the shop's currency. Creates with them and
+ * creates in atoms alternate at one service, in changing order. The table holds the median of the
  * rounds' ratios of processor time (of the service and its PostgreSQL) and its 95 % interval.
  */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
-/** One connection, and as many as the batches are made for. */
+/** One connection, and the number that the batches are designed for. */
 const CONNECTIONS = [1, 64];
 const HOUR_SECONDS = 3600;
 
 const presentment = '"presentment":{"currency":"eur","amount":250}';
 const withLine = (tax: string) =>
   `${presentment},"line_items":[{"name":"Coffee","quantity":2,"unit_amount":125,${tax}}]`;
-/** The sales. Each amounts to 2.50 EUR, or to as many atoms. */
+/** The sales: each is 2.50 EUR, or the same amount in atoms. */
 const SALES = {
   atoms: '"amount":2500000',
   presentment,

@@ -10,7 +10,7 @@ export interface BenchLine {
   readonly p99Ms?: number;
   /** The number of failed requests. If there are any, the line shows no other number. */
   readonly failures?: number;
-  /** The rate of a bare loop with the same work in the same run, per second. */
+  /** Operations per second of a bare loop with the same work in the same run. */
   readonly floor?: number;
   readonly ratio?: number;
   /** A value that fits no column: `148 MB`. */
@@ -32,7 +32,9 @@ export function median(values: readonly number[]): number {
 const round = (value: number | undefined, digits: number) =>
   value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
 
-/** Removes the numbers of a line with failures, because its speed would measure refusals. */
+/**
+ * Removes the numbers of a line with failures, because they would include the speed of refusals.
+ */
 function measuredOnly(line: BenchLine): BenchLine {
   const { work, failures = 0, target } = line;
   if (failures === 0) return line;

@@ -6,7 +6,7 @@ import { type BenchLine, printTable, RESULTS, report } from './report.ts';
 
 /**
  * `npm run bench [-- names…]`: runs every benchmark in turn, each in its own process so that none
- * measures another's memory; then prints one table of all, which is also written to
+ * measures another's memory. Then prints one table of all, which it also writes to
  * `bench/results/all.json`. The settings are environment variables (bench/README.md), which the
  * programs get unchanged.
  */

@@ -22,10 +22,10 @@ import { type BenchLine, percentile, report } from './report.ts';
 
 /**
  * Measures payments per second from the tap's commit to the succeeded intent with its payment and
- * events; the gas of each; and the time that the service adds to the wait for the block. For
- * comparison, it also works like an x402-style facilitator on the same chain: one payment per
- * transaction, wait, next. Chain (1-second blocks), PostgreSQL, relayer and the load share the
- * machine.
+ * events, the gas of each, and the time that the service adds to the wait for the block. For
+ * comparison, it also settles like an x402-style facilitator on the same chain: one payment per
+ * transaction, each after the previous receipt. Chain (1-second blocks), PostgreSQL, relayer and
+ * the load share the machine.
  */
 const RATE = Number(process.env.BENCH_RATE ?? 400);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
@@ -55,7 +55,10 @@ const complaints: Log = {
   error: (message, fields) => console.error(message, fields),
 };
 
-/** Creates taps as the terminal's route leaves them: intents in `processing`, with their jobs. */
+/**
+ * Creates taps in the state in which the terminal's route leaves them: intents in `processing`,
+ * with their jobs.
+ */
 function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
   const { database, wakeups, payers, merchantNumber } = bench;
   let count = 0;
@@ -87,7 +90,7 @@ function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
         const requests = taps.map((tap, index) => ({
           livemode: false,
           number: drawn[index]?.number ?? null,
-          // Waits until the whole backlog is settled, however long that takes.
+          // Long enough for the whole backlog to settle.
           settleWithinS: TIMEOUT_MS / 1_000,
           subjectId: tap.id,
           payload: {
@@ -187,8 +190,8 @@ async function steady(bench: Bench, rate: number, seconds: number): Promise<Tap[
 }
 
 /**
- * Measures the wait. The time from a tap to the next block is the chain's; the rest is the
- * service's.
+ * Measures the wait. The time from a tap to the next block is due to the chain; the rest is due to
+ * the service.
  */
 async function latencies(bench: Bench, taps: readonly Tap[]) {
   const rows = await bench.database.db.query<{ subject_id: string; block: bigint }>(
@@ -216,7 +219,7 @@ function perSecond(bench: Bench, taps: readonly Tap[]): number {
   return (taps.length / (last - first)) * 1000;
 }
 
-/** Returns the gas of these intents' payments, by the size of their batches. */
+/** Returns the gas of these intents' payments, by batch size. */
 async function gasOf(bench: Bench, taps: readonly Tap[]) {
   const rows = await bench.database.db.query<{ tx_hash: Hex; count: number }>(
     `select t.tx_hash, count(*)::int as count from chain_requests r
@@ -232,7 +235,7 @@ async function gasOf(bench: Bench, taps: readonly Tap[]) {
   return `${each} gas per payment in batches of ${mean.toFixed(0)} (up to ${largest})`;
 }
 
-/** Sends one payment per transaction, and the next one when the receipt has arrived. */
+/** Sends one payment per transaction, each after the previous receipt. */
 async function oneByOne(bench: Bench): Promise<{ perSecond: number; gas: number }> {
   const { network, payers, merchantNumber } = bench;
   const { config, chain, rpc } = network;

@@ -9,7 +9,7 @@ import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
 import type { TapJob, TapResult } from './tap-load.ts';
 
-/** A shop with fifty tills and two hundred customers; its sales come from a second process. */
+/** A shop with fifty tills and two hundred customers, whose sales come from a second process. */
 const COUNTERS = 50;
 const PAYERS = 200;
 const WARM_UP_TAPS = 200;

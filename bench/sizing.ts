@@ -6,8 +6,8 @@ import { type Bench, load, residentMb, withBench } from './shop.ts';
 /**
  * Measures what sales leave behind under real load: bytes on disk and in the write-ahead log per
  * sale, by table and by how long a row is kept, with one webhook endpoint for all types of events;
- * then the memory of the one process and of PostgreSQL, and its connections. docs/sizing.md
- * contains the results.
+ * then the memory of the service and of PostgreSQL, and its connections. docs/sizing.md contains
+ * the results.
  */
 const SALES = Number(process.env.BENCH_SALES ?? 10_000);
 const PER_SECOND = Number(process.env.BENCH_RATE ?? 50);

@@ -13,13 +13,16 @@ import { percentile, report } from './report.ts';
 
 /**
  * 1,000 event streams of one account are open at one process while intents are created one after
- * the other. Measures from sending the merchant's request until a stream has the event, for each
- * stream, so it includes the create. The readers run in a second process.
+ * the other. Measures, for each stream, from sending the merchant's request until the stream has
+ * the event, including the create. The readers run in a second process.
  */
 const STREAMS = Number(process.env.BENCH_STREAMS ?? 1_000);
 const STREAMS_OF_KEY = 20;
 const INTENTS = 100;
-/** Longer than a thousand writes and reads take, so that only one event is measured at a time. */
+/**
+ * Pause between intents, longer than a thousand writes and reads take, so that only one event is
+ * measured at a time.
+ */
 const GAP_MS = 200;
 const SETTLE_MS = 2_000;
 

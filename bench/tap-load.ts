@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 
 /**
  * The load of bench/journey.ts, in its own process: creates intents, then taps them at a steady
- * rate, whether the service keeps up or not. Every tap waits for its response.
+ * rate, whether or not the service keeps up. Every tap waits for its response.
  */
 export interface TapJob {
   /** `http://127.0.0.1:1`. */

@@ -11,9 +11,9 @@ import {
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures the till as its cashier sees it, in a real browser on the service's machine: how soon it
- * can be used, how soon it shows a payment that the merchant requests, and how soon it shows a
- * result that it has received.
+ * Measures the till as its cashier experiences it, in a real browser on the service's machine: how
+ * soon it is ready, how soon it shows a payment that the merchant requests, and how soon it shows a
+ * received result.
  */
 const LOADS = 9;
 /** The number of newly opened tills that show their first payment. */
@@ -21,15 +21,15 @@ const FIRSTS = 15;
 const INTENTS = Number(process.env.BENCH_INTENTS ?? 100);
 const TAPS = 30;
 /**
- * Pause before each measurement. The wait for a block is not measured: a tap's time counts from the
+ * Pause before each measurement. The wait for a block is not included: a tap's time counts from the
  * service's response.
  */
 const PAUSE_MS = 100;
 
 /**
- * Records when something is first visible, by the page's own clock: a request from outside would
- * add its round trip. `__told`: when the response to the last tap arrived; `__found`: when the poll
- * returned the last payment.
+ * Records when something first becomes visible, by the page's own clock, because a request from
+ * outside would add its round trip. `__told`: when the response to the last tap arrived; `__found`:
+ * when the poll returned the last payment.
  */
 const WATCH = `
   window.__seen = {};
@@ -91,7 +91,7 @@ async function openWatched(terminal: TestTerminal): Promise<TillWindow> {
 interface Shown {
   /** The time from the merchant's request to the amount on the screen, including the create. */
   readonly all: number;
-  /** The part of it that follows the response to the till's poll. */
+  /** The part of that time after the response to the till's poll. */
   readonly drawn: number;
 }
 
@@ -115,7 +115,7 @@ async function measureIntents(till: TillWindow, terminal: TestTerminal): Promise
   return took;
 }
 
-/** Measures first payments, in which a till renders its screens for the first time. */
+/** Measures first payments, for which a till renders its screens for the first time. */
 async function measureFirsts(till: TillWindow, terminal: TestTerminal): Promise<Shown[]> {
   const took: Shown[] = [];
   for (let i = 0; i < FIRSTS; i++) {

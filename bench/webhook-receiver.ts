@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * A merchant's server that uses as little processor time as it can: speaks just enough HTTP/1.1 to
- * answer each POST with 200, and tells the parent how many arrived and, on request, when. Runs as a
+ * A merchant's server that uses little processor time: it speaks just enough HTTP/1.1 to answer
+ * each POST with 200, and reports to the parent how many arrived and, on request, when. Runs as a
  * child process.
  */
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');

@@ -12,9 +12,10 @@ import { sign, signingKey } from '#webhooks/sign.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures webhook deliveries per second, from claim to recorded response, beside a bare loop that
- * sends the same signed bodies to the same receiver; and the time from an event to its receiver
- * when idle. The receiver runs in its own process; it, PostgreSQL and the sender share the machine.
+ * Measures webhook deliveries per second, from claim to recorded response, compared with a bare
+ * loop that sends the same signed bodies to the same receiver, and the time from an event to its
+ * receiver when idle. The receiver runs in its own process. It, PostgreSQL and the sender share the
+ * machine.
  */
 const ACCOUNTS = 20;
 const EVENTS_PER_ACCOUNT = 1_000;
@@ -142,7 +143,7 @@ async function main(): Promise<void> {
       work: `${DELIVERIES} webhooks to ${ACCOUNTS} endpoints, claim to recorded answer`,
       perSecond: median(rounds.map(({ ours }) => ours)),
       floor: median(rounds.map((round) => round.floor)),
-      // Computes the ratio of each round by itself, because the machine's other load changes
+      // Computes the ratio of each round separately, because the machine's other load changes
       // between rounds.
       ratio: median(rounds.map((round) => round.ours / round.floor)),
       target: '>= 0.42 of a bare Pool.request loop',
