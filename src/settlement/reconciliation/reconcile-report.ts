@@ -9,7 +9,7 @@ import {
 /** Exit code of `npm run reconcile`: 0 if chain and ledger agree, 1 if they differ. */
 export type ReconcileExit = 0 | 1;
 
-/** Reconciles each network; prints a line for the network and one for every difference. */
+/** Reconciles each network; prints one line per network and one per difference. */
 export async function reportReconciliation(
   networks: readonly NoteRulesDeps[],
   print: (line: string) => void,

@@ -10,7 +10,7 @@ import {
 } from '#settlement/reconciliation/reconcile-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
-/** Refunds, and as many withdrawals, one per block, all compared long ago. */
+/** The number of refunds, and of withdrawals, one per block, all compared long ago. */
 const OLD = 3_000;
 /** The newest blocks, which are compared again. */
 const NEW_BLOCKS = 5;
@@ -204,7 +204,7 @@ test('a refund that a reorganization has moved to an earlier block is kept once'
     return db.transaction((tx) => replaceTransfers(tx, range, rows));
   };
   await read(9_001n, 9_010n, [9_001n]);
-  // The node returns logs of ten blocks, so the earlier ones are read first.
+  // The node returns logs of ten blocks at most, so the earlier ones are read first.
   await read(8_991n, 9_000n, [9_000n]);
   await read(9_001n, 9_010n, []);
   const kept = await db.query('select block_number from chain_transfers where tx_hash = $1', [

@@ -72,7 +72,7 @@ describe('reconciliation', () => {
     await world.outcomes([intent]);
     return { intent, paymentId: await world.recordPayment(intent) };
   };
-  /** Stores a refund as the refunds domain does: paid, with its event. */
+  /** Stores a paid refund and its event, like the refunds domain. */
   const refundOf = async (paymentId: string, amount: bigint): Promise<void> => {
     const id = await askRefund(world, paymentId, amount);
     const [outcome] = await world.outcomes([id]);
@@ -230,7 +230,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await place(), before);
   });
 
-  /** Records a recovery after a loss that booked nothing, because no payment was booked yet. */
+  /** Records a recovery after a loss. It booked nothing, because no payment was booked yet. */
   const readAfterLoss = async (block: bigint) => {
     const { db } = world.database;
     await requestRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });

@@ -29,11 +29,14 @@ import {
 } from '#settlement/reconciliation/store-events.ts';
 
 export interface ReconcileOptions {
-  /** Reads the chain again from the contract's deployment. */
+  /** Reads all events again, from the contract's deployment on. */
   readonly rebuild?: boolean;
-  /** Compares all refunds and withdrawals, instead of those that may have changed. */
+  /** Compares all refunds and withdrawals instead of only those that may have changed. */
   readonly everything?: boolean;
-  /** Later changes may not be in the rows yet. Default: GRACE_MS. */
+  /**
+   * The age from which settlements are compared; newer ones may not be in the rows yet. Default:
+   * GRACE_MS.
+   */
   readonly graceMs?: number;
   /** `false` keeps the stored differences of the contract's tokens, which saves two calls. */
   readonly tokens?: boolean;
@@ -48,7 +51,7 @@ export interface Reconciliation {
   readonly differences: readonly DifferenceRow[];
 }
 
-/** Longer than a payment takes from its block to its row, including a restart. */
+/** Longer than it takes from a payment's block to its row, including a restart. */
 const GRACE_MS = 60_000;
 /**
  * Events without a transaction of ours need less grace, because transactions are stored before they
@@ -59,10 +62,10 @@ const FOREIGN_GRACE_MS = 15_000;
 /**
  * Reads and stores the contract's events since the last run, and compares in both directions: every
  * payment, refund and withdrawal, each merchant's balance, and the contract's tokens. Differences
- * become rows, which stay open until a run does not find them. It never corrects our own rows;
- * the books get an entry.
- * Events that no row explains are recorded as foreign.
- * @throws RpcUnavailable if no node answers; then the cursor is unchanged.
+ * become rows, which stay open until a run no longer finds them. It never corrects payments,
+ * refunds or withdrawals; only the books get an entry. Events that no row explains are recorded as
+ * foreign.
+ * @throws RpcUnavailable if no node answers; the cursor is then unchanged.
  */
 export async function reconcileOnce(
   deps: NoteRulesDeps,
@@ -89,7 +92,7 @@ export async function reconcileOnce(
   };
   const { events, final: readTo } = await storeEvents(deps, scan);
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
-  // An interrupted run has moved the cursor without comparing, so begin where the last comparison
+  // An interrupted run moved the cursor without comparing, so begin where the last comparison
   // ended.
   const first = compared === null ? fromBlock : least(fromBlock, compared.compared_block);
   const range = { livemode, fromBlock: first, toBlock: head.number };
@@ -101,7 +104,7 @@ export async function reconcileOnce(
       await storeEvents(deps, { ...scan, fromBlock: from });
     },
   });
-  // The next run compares waiting payments again, regardless of the cursor.
+  // The next run compares payments that still wait, regardless of the cursor.
   const waiting = await selectFirstWaiting(db, livemode);
   const doneTo = waiting === null ? head.number : least(waiting - 1n, head.number);
   const open = await db.transaction(async (tx) => {
@@ -123,7 +126,7 @@ export async function reconcileOnce(
   return { network, fromBlock, toBlock: head.number, events, differences };
 }
 
-/** Saves the differences of a run, and lets the books follow them. */
+/** Saves the differences of a run, then updates the books to match them. */
 async function saveAndFollow(
   tx: Tx,
   run: {

@@ -29,7 +29,7 @@ const UNKNOWN = { kind: 'refund_unknown_here', subject: '7/0x07', details: { cha
 const LATER = { kind: 'payment_unknown_here', subject: '8', details: { chain: {} } };
 const FOREIGN = { kind: 'withdrawal_unknown_here', subject: '9', details: { chain: {} } };
 
-/** Stores these differences as a reconciliation that finds them would. */
+/** Stores these differences like a reconciliation that finds them. */
 async function find(...found: DifferenceRow[]): Promise<{ requests: number; alarms: string[] }> {
   const { db } = database;
   await db.transaction((tx) => saveDifferences(tx, false, found, systemClock.now()));
@@ -43,7 +43,7 @@ async function find(...found: DifferenceRow[]): Promise<{ requests: number; alar
   return { requests: Number(row?.request_count), alarms: alarms.map(({ alarm }) => alarm) };
 }
 
-/** Ends the recovery, leaving all differences. */
+/** Ends the recovery without resolving any difference. */
 async function endRecovery(): Promise<void> {
   await database.db.query(
     `update network_recoveries set status = 'done', finished = now() where not livemode`,

@@ -21,14 +21,11 @@ export interface RoleHolder {
 }
 
 export interface Roles {
-  /** Role holders of the contract and of its timelock. */
+  /** The role holders of the contract and of its timelock. */
   readonly holders: readonly RoleHolder[];
-  /** Operations that can be executed, now or later, unless a guardian cancels them. */
+  /** Pending operations, which can be executed now or later unless a guardian cancels them. */
   readonly announced: readonly Announced[];
-  /**
-   * The time from which the first operation that changes rates can be executed; `null` if there is
-   * none.
-   */
+  /** When the first operation that changes rates can be executed; `null` if there is none. */
   readonly ratesUntil: Date | null;
 }
 
@@ -65,8 +62,8 @@ async function selectPairs(sql: Sql, { livemode, contractVersion }: Place): Prom
 const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
 
 /**
- * Reads the role holders of a contract and its timelock, and the pending operations. Our rows name
- * candidates, which the contracts confirm.
+ * Reads the role holders of a contract and its timelock, and the pending operations. Alarm rows
+ * supply the candidates, and the contracts confirm them.
  * @throws RpcUnavailable
  */
 export async function readRoles(sql: Sql, chain: Chain, settlement: Hex): Promise<Roles> {

@@ -22,7 +22,7 @@ export interface Scan {
   readonly toBlock: bigint;
   readonly final: bigint;
   readonly settledBefore: Date;
-  /** The block from which an empty ledger watches. Older events are not reported. */
+  /** The block from which a new ledger watches. Older events are not reported. */
   readonly watchedFrom: bigint;
   /** The last block of the period that the database has lost; `null` if it has lost nothing. */
   readonly lostTo: bigint | null;
@@ -30,7 +30,7 @@ export interface Scan {
   readonly unread: readonly number[];
 }
 
-/** Stores the contract's events. `final`: the last block that need not be read again. */
+/** Stores the contract's events. `final` is the last block that need not be read again. */
 export async function storeEvents(
   deps: NoteRulesDeps,
   scan: Scan,
@@ -89,8 +89,8 @@ async function storeRange(
 }
 
 /**
- * True if the database lost its record of the event: it is later than the contract's deployment,
- * and not later than the last block read by the last recovery after a loss.
+ * True if the database has lost its record of the event: the event is later than the contract's
+ * deployment, and not later than the last block that the last recovery after a loss has read.
  */
 function isOfLostTime(
   { chain }: NoteRulesDeps,
@@ -103,7 +103,7 @@ function isOfLostTime(
 
 /**
  * Reads the contract's events from before the service first read it. They are stored once and not
- * reported, unless a loss explains that the service does not know them.
+ * reported, unless the database has lost the service's record of them.
  */
 export async function readUnread(
   deps: NoteRulesDeps,

@@ -30,12 +30,15 @@ import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { loadOpen } from '#settlement/relayer/senders/nonces.ts';
 import { type Hex, NOT_IN_TIME } from '#settlement/requests.ts';
 
-/** Blocks checked at once at either end. The next check covers the rest. */
+/**
+ * How many blocks are checked together, from the oldest and from the newest. The next check covers
+ * the rest.
+ */
 const MAX_BLOCKS = 100;
 
 /**
- * Compares the blocks that matter to this process with the chain. Call it every few blocks, after a
- * reorganization, and when senders are taken over.
+ * Checks that the blocks that this process relies on are still in the chain. Call it every few
+ * blocks, after a reorganization, and after taking over senders.
  */
 export async function watchBlocks(
   relayer: RelayerState,
@@ -43,7 +46,7 @@ export async function watchBlocks(
   isReorganized: boolean,
 ): Promise<void> {
   if (relayer.senders.size === 0) return;
-  // The final block is read once, and only if something waits for it.
+  // The final block is read once, and only if a transaction or a job needs it.
   let asked: Promise<bigint> | undefined;
   const askFinal = () => (asked ??= finalBlock(relayer.chain, head.number));
   await watchFinality(relayer, head, isReorganized, askFinal);
@@ -51,9 +54,9 @@ export async function watchBlocks(
 }
 
 /**
- * Compares the blocks of our transactions with the chain. Transactions up to the final block are
- * finished. Those whose blocks no longer exist are sent again in nonce order, with the stored
- * bytes.
+ * Checks that the blocks of our transactions are still in the chain. Transactions up to the final
+ * block are finished. Transactions whose blocks no longer exist are sent again in nonce order, with
+ * the stored bytes.
  */
 async function watchFinality(
   relayer: RelayerState,
@@ -65,10 +68,10 @@ async function watchFinality(
   const senders = [...relayer.senders.keys()];
   const rows = await selectMinedBlocks(db, { livemode, senders, limit: MAX_BLOCKS });
   const newest = rows.at(-1);
-  // Usually nothing waits, so the final block is not needed.
+  // Usually there are no such transactions, so the final block is not needed.
   if (newest === undefined) return;
   const final = await askFinal();
-  // If our newest block still exists, so do older ones; each is asked for when it becomes final.
+  // If our newest block still exists, so do the older ones; each is checked when it becomes final.
   const isSure =
     !isReorganized &&
     newest.block_number > final &&
@@ -89,11 +92,11 @@ async function watchFinality(
 const GONE_LOOKS = 3;
 const GONE_LOOK_MS = 120;
 
-/** Returns the rows whose blocks have left the chain, or no longer hold their transactions. */
+/** Returns the rows whose blocks have left the chain, or no longer contain their transactions. */
 async function findGone<Row extends { readonly block_number: bigint }>(
   relayer: RelayerState,
   { rows, head }: { readonly rows: readonly Row[]; readonly head: Block },
-  /** True if the block with that number is still the row's block. */
+  /** True if `block` is still the row's block. */
   holds: (block: Block, row: Row) => boolean,
 ): Promise<Row[]> {
   const { chain } = relayer;
@@ -107,7 +110,7 @@ async function findGone<Row extends { readonly block_number: bigint }>(
       const block = found[index];
       if (block === undefined) return false;
       if (block !== null) return !holds(block, row);
-      // Above the head, the chain has become shorter. Just below it, nodes may still disagree.
+      // A block above the head no longer exists. Just below the head, nodes may still disagree.
       return row.block_number > head.number || row.block_number < head.number - lag;
     });
   }
@@ -119,7 +122,7 @@ async function resend(
   head: Block,
   gone: readonly MinedBlockRow[],
 ): Promise<void> {
-  // If the node only lags, the receipts still exist, and requesting them again is harmless.
+  // If the node merely lags, the receipts still exist, and requesting them again is harmless.
   const { livemode } = relayer;
   const blockHashes: Hex[] = gone.map((row) => row.block_hash);
   const senders = [...relayer.senders.keys()];
@@ -138,13 +141,14 @@ async function resend(
   }
 }
 
-/** Below the final block, which moves on between two checks and during a restart. */
+/** This far below the final block, which advances between two checks and during a restart. */
 const MARGIN_BLOCKS = 64;
 
 /**
- * Watches booked results that no transaction of ours carries: an earlier transaction had already
- * done it, or recovery found it on the chain. `watchFinality` does not see their blocks. If such a
- * block no longer exists and no node has a receipt, the job is sent in a new transaction.
+ * Watches booked results that belong to no transaction of ours: an earlier transaction had already
+ * paid the job, or recovery found the result on the chain. `watchFinality` does not check their
+ * blocks. If such a block no longer exists and no node has a receipt, the job is sent in a new
+ * transaction.
  */
 async function watchAnswered(
   relayer: RelayerState,
@@ -160,7 +164,7 @@ async function watchAnswered(
     transactions.includes(tx_hash),
   );
   if (missing.length === 0) return;
-  // If it was mined again in another block, there is a receipt.
+  // If the transaction was mined again in another block, there is a receipt.
   const receipts = await chain.receipts(missing.map((row) => row.tx_hash));
   const gone = missing.filter((_, index) => receipts[index] === null);
   if (gone.length === 0) return;
@@ -175,20 +179,20 @@ async function watchAnswered(
 
 /**
  * Declines signed payments that can no longer settle: a block later than their deadline has enough
- * confirmations, and the contract's state there does not show them as settled. This needs no
- * sender, so it also ends payments of a removed key.
+ * confirmations, and the contract's state in that block does not show them as settled. This needs
+ * no sender, so it also declines payments whose sender's key was removed.
  */
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, db, livemode } = relayer;
   const look = { livemode, limit: MAX_AT_ONCE };
-  // The head is later than any block below it, so this check usually suffices.
+  // The head is later than any block below it, so this first check usually finds none.
   if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
   const depth = depthOfEnd(relayer);
   const deep = head.number < depth.blocks ? null : await chain.block(head.number - depth.blocks);
   if (deep === null || head.time.getTime() - deep.time.getTime() < depth.ms) return;
   const requests = await selectPerhapsDead(db, { ...look, time: deep.time });
   if (requests.length === 0) return;
-  // Another chain may have the same contract at the same address, without our payments.
+  // Another chain may have the same contract at the same address, but without our payments.
   await chain.rpc.confirmChain();
   const calls = requests.map((one) => ({
     to: contractOfRequest(one, chain.config),
@@ -203,7 +207,7 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
     if (!answer.ok) throw new RpcUnavailable(`isSettled reverted: ${answer.message}`);
     const isSettled = BigInt(answer.data) !== 0n;
     const earlier = isSettled ? await doneBefore(chain, request, null) : null;
-    // In a block that does not count yet. The next check decides.
+    // The payment is in a block that does not count yet. The next check decides.
     if (earlier !== null && !(await countsYet(chain, request, earlier.result))) continue;
     if (earlier?.alarm) alarms.push(earlier.alarm);
     const result = earlier?.result.succeeded ? earlier.result : NOT_IN_TIME;
@@ -219,15 +223,15 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
 /** Payments checked per round trip. The next block covers the rest. */
 const MAX_AT_ONCE = 200;
 /**
- * The fewest confirmations before a payment is declined, even where a success needs none, because a
- * reorganization that undoes the block must be unlikely.
+ * The minimum of confirmations before a payment is declined, even where a success needs none,
+ * because a reorganization that undoes the block must be unlikely.
  */
 const MIN_DEPTH = 2;
 
 /**
  * Returns the confirmations before a payment is declined, in blocks and by the chain's own clock:
- * no fewer than a success needs. The time counts, too, in case the chain's pace has just changed;
- * timestamps are whole seconds, so one second is subtracted.
+ * no fewer than a success needs. The time is checked too, in case the block time has just changed.
+ * Timestamps are whole seconds, so one second is subtracted.
  */
 function depthOfEnd(relayer: RelayerState): { readonly blocks: bigint; readonly ms: number } {
   const { confirmations, confirmationsMs, minBlockMs } = relayer.chain.config;

@@ -35,9 +35,10 @@ import {
 } from '#settlement/settled/settled-queries.ts';
 
 /**
- * Stores what was found on the chain in one transaction: mined transactions, completed or requeued
- * jobs, and settled payments. Repeating it has no effect.
- * @throws SenderLost if another worker has taken one of the senders, and will do the same.
+ * Stores, in one transaction, what was found on the chain: mined transactions, completed or
+ * requeued jobs, and settled payments. Repeating it has no effect.
+ * @throws SenderLost if another worker has taken one of the senders; that worker then stores the
+ * same.
  */
 export async function finish(
   relayer: RelayerState,
@@ -50,7 +51,7 @@ export async function finish(
   const requeued = resolutions.flatMap((one) => one.requeued);
   const { alarms, isQueued } = await relayer.db.transaction(async (tx) => {
     const settled = resolutions.flatMap((one) => one.settled);
-    // This saves round trips. If the senders are lost, nothing is committed.
+    // Concurrent, to save round trips. If the senders are lost, nothing is committed.
     const [, ids] = await Promise.all([
       shareHeldSenders(tx, leasesOf(relayer, [...new Set(resolutions.map((one) => one.sender))])),
       writeOutcomes(tx, answered),
@@ -123,9 +124,9 @@ function toMined({ transaction, receipt }: Resolution) {
 type Network = Pick<NetworkConfig, 'livemode' | 'chainId'>;
 
 /**
- * Applies the changes that a reorganization has made to results that the ledger already had.
- * `taken`: the jobs whose result `finish` has just written.
- * @returns alarms; `isRevived`: a declined payment has succeeded, so its domain must apply it;
+ * Applies what a reorganization has changed about results that the ledger already had. `taken`: the
+ * jobs whose result `finish` has just written.
+ * @returns alarms; `isRevived`: a declined payment has succeeded, so its domain must apply that;
  * `isQueued`: jobs were requeued, because the ledger already relies on their results.
  */
 async function followReorganization(
@@ -150,8 +151,8 @@ async function followReorganization(
 }
 
 /**
- * Returns numbers that the chain shows as settled without a job whose result is being stored: they
- * belong to a declined payment, or another payment has used them.
+ * Returns settlement numbers that the chain shows as settled although no result of theirs is being
+ * stored: they belong to a declined payment, or another payment has used them.
  */
 function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigint>): bigint[] {
   const numbers = new Set<bigint>();
@@ -169,7 +170,7 @@ function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigi
   return [...numbers];
 }
 
-/** Updates the places of booked results that the chain now has in another transaction or block. */
+/** Updates the block positions of booked results that are now in another transaction or block. */
 async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Answered[]): Promise<void> {
   const numbers: bigint[] = [];
   const transfers: MovedTransfer[] = [];
@@ -184,11 +185,11 @@ async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Answered[
 }
 
 /**
- * Compares jobs that already had a result: a reorganization has undone their block, and the same
- * bytes were mined again. A result that was not applied yet is corrected. If it was applied, its
- * block and transaction are updated; any other difference raises an alarm, and what must be resent
- * is sent again. (The transaction's knowledge is from its row, so the result may have been applied
- * since.)
+ * Compares jobs that already had a result: a reorganization undid their block, and the same bytes
+ * were mined again. A result that was not applied yet is corrected. If it was applied, its block
+ * and transaction are updated; any other difference raises an alarm, and a job that the ledger
+ * relies on is sent again. (What the transaction says about a job was read earlier, so the result
+ * may have been applied since.)
  */
 async function compareLate(tx: Tx, late: readonly Answered[]) {
   const alarms: Alarm[] = [];
@@ -200,10 +201,10 @@ async function compareLate(tx: Tx, late: readonly Answered[]) {
   for (const one of late) {
     const { kind, subjectId: subject } = one.request;
     const before = known.get(one.requestId);
-    // Queued again after its block was lost. Its next transaction finds the event.
+    // The job was queued again after its block was lost. Its next transaction finds the event.
     if (before === undefined || before.outcome === null) continue;
     if (before.transaction_id !== one.transactionId) continue;
-    // Declined and applied, but settled by the chain now: see reviveSettled.
+    // The payment was declined, but the chain has settled it: see reviveSettled.
     if (before.applied && before.status === 'failed' && one.result.succeeded) continue;
     if (!before.applied) {
       await replaceOutcome(tx, one);
@@ -225,7 +226,7 @@ async function compareLate(tx: Tx, late: readonly Answered[]) {
   return { alarms, moved, isQueued: again.length > 0 };
 }
 
-/** Fields that may change when a transaction, or other bytes, are mined in another block. */
+/** Fields that may change when a transaction, or other bytes for it, are mined in another block. */
 const PLACE_FIELDS = ['txHash', 'blockNumber', 'logIndex', 'blockTime', 'seenAt', 'batchNumber'];
 
 function withoutPlace(result: Result): string {
@@ -235,10 +236,10 @@ function withoutPlace(result: Result): string {
 }
 
 /**
- * Handles numbers that the chain shows as settled without a result that says so. If such a number
+ * Handles numbers that the chain shows as settled while no result says that. If such a number
  * belongs to a declined payment (after a reorganization deeper than the confirmations), the ledger
- * follows the chain: the job succeeds now, its domain applies that, and an alarm names it. If
- * another attempt of the same intent is in progress, that one is answered first; see `resolve`.
+ * follows the chain: the job becomes successful, its domain applies that, and an alarm names it. If
+ * another attempt of the same intent is in progress, that attempt is resolved first; see `resolve`.
  */
 async function reviveSettled(
   tx: Tx,

@@ -20,7 +20,7 @@ import {
 import { lookAtNonce } from '#settlement/relayer/senders/foreign-key.ts';
 import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/nonces.ts';
 
-/** Takes care of transactions that should have been mined. Call it after a head's receipts. */
+/** Handles transactions that should have been mined by now. Call it after a head's receipts. */
 export async function handleOverdue(relayer: RelayerState, head: Block): Promise<void> {
   relayer.observeAll({ kind: 'head', number: head.number }, head);
   const now = nowOf(relayer, head);
@@ -28,7 +28,7 @@ export async function handleOverdue(relayer: RelayerState, head: Block): Promise
     [...sender.open.values()].some((transaction) => isDue(transaction, now)),
   );
   if (due.length === 0) return;
-  // Asked at the followed head, because a lagging node would report an older nonce.
+  // Read at the followed head, because a lagging node would report an older nonce.
   const addresses = due.map((sender) => sender.address);
   const nonces = await relayer.chain.nonces(addresses, head.number);
   for (const [index, sender] of due.entries()) {
@@ -54,7 +54,7 @@ async function handleSender(sender: HeldSender, reported: bigint, head: Block): 
   });
   const first = unused[0];
   if (isOverdue && first !== undefined && first.nonce > chainNonce) {
-    // The chain has lost transactions: they are sent again, and nonces without any are filled.
+    // The chain has lost transactions: send them again, and fill nonces that have none.
     await fillGap(sender, { from: chainNonce, to: first.nonce });
     relayer.observeAll({ kind: 'ask_again' });
     for (const transaction of await loadOpen(sender)) {
@@ -67,7 +67,7 @@ async function handleSender(sender: HeldSender, reported: bigint, head: Block): 
 /**
  * Carries out the effects of observations. Database commits come first, and observing them may
  * cause more effects. Then signatures are requested, and transactions are broadcast per sender in
- * nonce order. After a crash, work continues from the rows.
+ * nonce order. After a crash, work resumes from the rows.
  */
 export async function carryOutAll(all: readonly Owing[]): Promise<void> {
   const outside: { sender: HeldSender; nonce: bigint; kind: Effect['kind'] }[] = [];

@@ -4,7 +4,7 @@ import type { RecentBlock } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { ancestorOf, noteBlock } from './head.ts';
 
-/** Returns a block's hash: its height, and the letter of its fork, if any. */
+/** Returns a block's hash: its height, and the letter of its fork if it is on one. */
 const hashOf = (number: number, fork = ''): Hex => `0x${number}${fork}`;
 
 const SEEN_AT = new Date(0);

@@ -30,15 +30,15 @@ export interface Change {
   readonly block: Block;
 }
 
-/** How long the silence of a node that announces blocks is trusted while a customer waits. */
+/** How long a silent announcing node is trusted while a customer waits. */
 const ANNOUNCED_MS = 2_000;
-/** Pause before the next poll after a contradiction of the known head. */
+/** Pause before the next poll after a poll contradicted the known head. */
 const DOUBT_LOOK_MS = 120;
-/** After this long (or a few intervals) without a new block, other addresses are tried. */
+/** After this long (or a few block intervals) without a new block, other providers are tried. */
 const STANDS_STILL_MS = 5_000;
 const STANDS_STILL_INTERVALS = 3;
 const COMPARE_MS = 10_000;
-/** If the head's time is older, heads are compared even though the head advances. */
+/** If the head's timestamp is older than this, heads are compared even though the head advances. */
 const OLD_HEAD_MS = 30_000;
 
 /**
@@ -107,7 +107,7 @@ function createPace(relayer: RelayerState) {
     moved: () => {
       movedAt = performance.now();
     },
-    /** True if the head must be polled now, which is noted. */
+    /** Returns true if the head must be polled now, and records that poll. */
     polls: (isLive: boolean) => {
       const now = performance.now();
       if (!isBusy(relayer)) busySince = null;
@@ -117,7 +117,10 @@ function createPace(relayer: RelayerState) {
       lastLookAt = now;
       return true;
     },
-    /** True if the head should be polled now. While idle, a growing chain needs no poll. */
+    /**
+     * Records an announced head. Returns true if the head should be polled now; an idle process
+     * need not poll a chain that grows without a fork.
+     */
     announced: (head: AnnouncedHead) => {
       const goesOn = lastAnnounced === null || lastAnnounced.hash === head.parentHash;
       lastAnnounced = head;
@@ -127,7 +130,7 @@ function createPace(relayer: RelayerState) {
   };
 }
 
-/** True if a customer waits for a block, or if nothing is known yet. */
+/** True if a customer waits for a block, or if no head is known yet. */
 function isBusy(relayer: RelayerState): boolean {
   return (
     relayer.fees === null ||
@@ -137,7 +140,7 @@ function isBusy(relayer: RelayerState): boolean {
   );
 }
 
-/** Compares the heads of all addresses, unless ours moves and is new. */
+/** Compares the heads of all providers, unless ours advances and is recent. */
 function createComparison(relayer: RelayerState, movedAt: () => number): () => Promise<void> {
   let comparedAt = Number.NEGATIVE_INFINITY;
   return async () => {
@@ -145,7 +148,7 @@ function createComparison(relayer: RelayerState, movedAt: () => number): () => P
     if (now - comparedAt < COMPARE_MS) return;
     const intervalMs = blockInterval(relayer.blockTimes) ?? 0;
     const stillMs = Math.max(STANDS_STILL_MS, STANDS_STILL_INTERVALS * intervalMs);
-    // An idle chain is polled rarely, so it seems to stand still for longer.
+    // An idle chain is polled rarely, so its head seems unchanged for longer.
     const unseenMs = isBusy(relayer) ? 0 : relayer.chain.config.idleHeadMs;
     const standsStill = now - movedAt() > stillMs + unseenMs;
     const isOld = (relayer.headOffMs ?? 0) > OLD_HEAD_MS;
@@ -156,7 +159,7 @@ function createComparison(relayer: RelayerState, movedAt: () => number): () => P
   };
 }
 
-/** Polls that must agree, because several nodes may be behind one address. */
+/** How many polls must agree, because several nodes may be behind one URL. */
 const DOUBT_LOOKS = 3;
 const DOUBT_MS = 300;
 /** How long a head must stay lower before the chain counts as shorter. */
@@ -164,8 +167,8 @@ const LAG_MS = 5_000;
 const SHORTER_MS = 1_000;
 
 /**
- * Polls the head once; `null` if it has not changed. A node that lags is ignored, and a
- * contradiction of the known head counts only if it is repeated.
+ * Polls the head once; `null` if it has not changed. A lagging node is ignored, and a contradiction
+ * of the known head counts only if it is repeated.
  */
 async function readHead(relayer: RelayerState): Promise<Change | null> {
   const block = await lookAtHead(relayer);
@@ -195,7 +198,7 @@ async function lookAtHead(relayer: RelayerState): Promise<Block> {
   return block;
 }
 
-/** Enough recent blocks; a transaction's block is rarely older. */
+/** Enough recent blocks: a transaction's block is rarely older. */
 const RECENT_BLOCKS = 64;
 
 export function noteBlock(
@@ -209,8 +212,9 @@ export function noteBlock(
 }
 
 /**
- * Returns the block at a height below `head` without asking a node; `null` unless known blocks lead
- * from `head` to it, parent by parent. A block's hash covers its parent's.
+ * Returns the block at a height below `head` without querying a node; `null` unless known blocks
+ * lead from `head` to it, parent by parent. That is safe, because a block's hash covers its
+ * parent's.
  */
 export function ancestorOf(
   recent: ReadonlyMap<string, RecentBlock>,
@@ -241,18 +245,18 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   return chain.newest();
 }
 
-/** With the head, these are ten calls; some providers accept no more per request. */
+/** Together with the head, these are ten calls; some providers accept no more per request. */
 const MOST_EXPECTED = 9;
 /**
- * Announced blocks after a broadcast for which a receipt is expected (see `timeoutBlocks`). More
- * than 1, because several blocks arrive before a distant node's first answer.
+ * For this many announced blocks after a broadcast, its receipt is expected (see `timeoutBlocks`).
+ * More than 1, because several blocks arrive before a distant node's first answer.
  */
 const EXPECTED_BLOCKS = 3;
 
 /**
- * Returns the transactions that the block just announced probably holds. Requesting their receipts
- * with the head saves customers a round trip. Without an announcement, most such requests would
- * find nothing.
+ * Returns the transactions that the block just announced probably contains. Requesting their
+ * receipts together with the head saves customers a round trip. Without an announcement, most such
+ * requests would find nothing.
  */
 function expectedNow(relayer: RelayerState): (Held & { readonly hash: Hex })[] {
   const { announced, head } = relayer;
@@ -267,12 +271,15 @@ function expectedNow(relayer: RelayerState): (Held & { readonly hash: Hex })[] {
   return expected.slice(0, MOST_EXPECTED);
 }
 
-/** Assumed block interval while it is unknown: the fastest chains' interval. */
+/** The assumed block interval while it is unknown: that of the fastest chains. */
 const SHORTEST_INTERVAL_MS = 200;
-/** Blocks are irregular, so up to twice the expected number plus this many is accepted. */
+/**
+ * Blocks are irregular, so a head may be ahead by twice the expected number of blocks plus this
+ * many.
+ */
 const MORE_BLOCKS = 8;
 
-/** True if the known chain can have this head by now. */
+/** True if the known chain can have grown to this head by now. */
 function follows(relayer: RelayerState, head: Block, block: Block): boolean {
   const { blockTimes, answeredAt } = relayer;
   if (block.hash === head.hash) return true;
@@ -311,7 +318,7 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   return settled(relayer, { kind: 'reorganized', block });
 }
 
-/** Returns how long a lower head is taken for a node that lags and not for a shorter chain. */
+/** Returns how long a lower head counts as a lagging node rather than as a shorter chain. */
 function lagLimit(relayer: RelayerState, blocks: bigint): number {
   const mayLag = blocks <= usualLag(relayer);
   return mayLag || relayer.chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;

@@ -19,7 +19,7 @@ import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Finds open transactions on the chain and stores their results. One request per block covers the
- * transactions that the head lists and those in an unknown state.
+ * transactions that the head lists and those whose state is unknown.
  * @returns how many had enough confirmations.
  */
 export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
@@ -49,7 +49,7 @@ function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
   });
 }
 
-/** `receipt`: `null` if no broadcast is in a block, `undefined` if that is unknown. */
+/** `receipt` is `null` if no broadcast is in a block, and `undefined` if that is unknown. */
 type Answered = Asked & { readonly receipt: Receipt | null | undefined };
 
 async function askForReceipts(
@@ -119,7 +119,10 @@ async function readFinality(relayer: RelayerState, head: Block): Promise<void> {
   relayer.see({ finality: { ...read, readAt: performance.now() } });
 }
 
-/** They are read this often, in polls of an idle chain. A safe block comes every few seconds. */
+/**
+ * Safe and final blocks are read at this interval, as a share of the idle poll interval. A new safe
+ * block comes every few seconds.
+ */
 const FINALITY_SHARE = 1 / 3;
 
 async function withBlocks(
@@ -140,7 +143,7 @@ async function withBlocks(
   for (const block of await chain.blocks([...missing])) {
     if (block) known.set(block.hash, block);
   }
-  // An unknown block belongs to a fork that is being abandoned: the next poll decides.
+  // An unknown block is on a fork that is being abandoned. The next poll decides.
   return found.flatMap(({ sender, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     if (block === undefined) return [];
@@ -149,19 +152,19 @@ async function withBlocks(
   });
 }
 
-/** Shorter blocks share a timestamp with others, so it says little about when a customer paid. */
+/** Blocks faster than this share a timestamp, so it says little about when a customer paid. */
 const SHORT_BLOCK_MS = 1_000;
 
 /**
- * Number of jobs whose results are stored together: the payments domain processes the first portion
- * while the next one is read. Portions grow, because each costs two transactions.
+ * Number of jobs in the first group of results that are stored together. The payments domain
+ * processes one group while the next is read. Groups grow, because each costs two transactions.
  */
 export const FIRST_PORTION = 64;
 const PORTION_GROWTH = 2;
 
 /**
- * Divides transactions, in order, into portions by their number of jobs. A transaction is never
- * split: a portion ends where it is closest to its size.
+ * Divides transactions, in order, into groups by their number of jobs. A transaction is never
+ * split: a group ends where it is closest to its target size.
  */
 export function inPortions<T>(all: readonly T[], sizeOf: (one: T) => number): T[][] {
   let portion: T[] = [];

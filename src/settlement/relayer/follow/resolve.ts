@@ -32,10 +32,10 @@ import {
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import type { SettledInBlock } from '#settlement/settled/settled-queries.ts';
 
-/** A mined transaction, and the result of each of its jobs. */
+/** A mined transaction and the result of each of its jobs. */
 export interface Resolution extends Pick<Mined, 'sender' | 'transaction' | 'receipt'> {
   readonly answered: readonly Answered[];
-  /** Requests that need another transaction, because this one gave them no valid answer. */
+  /** Jobs that need another transaction, because this one gave them no valid result. */
   readonly requeued: readonly Requeued[];
   readonly settled: readonly SettledInBlock[];
   readonly alarms: readonly Alarm[];
@@ -51,14 +51,14 @@ export interface Answered {
 export interface Mined extends Held {
   readonly receipt: Receipt;
   readonly block: Pick<Block, 'time'>;
-  /** The time at which this process first saw it; `null` unless blocks last under a second. */
+  /** When this process first saw the block; `null` unless blocks last less than a second. */
   readonly seenAt: Date | null;
 }
 
 /**
- * Returns the part of a portion that counts now. The rest needs more confirmations, or cannot be
- * read; each is handled separately, so that a missing answer about one does not delay others. Only
- * a success waits: a refusal counts at once, so that the customer can pay differently.
+ * Returns the transactions of a group that count now. The others need more confirmations, or cannot
+ * be read; each is handled separately, so that a missing answer about one does not delay others.
+ * Only a success waits: a refusal counts immediately, so that the customer can pay differently.
  */
 export async function countingNow(
   relayer: RelayerState,
@@ -86,7 +86,7 @@ export async function countingNow(
   return counting;
 }
 
-/** Returns the confirmation tier of what has succeeded; `null` if nothing waits. */
+/** Returns the confirmation tier of the payments that succeeded; `null` if they need not wait. */
 function ruleOf(relayer: RelayerState, { answered }: Resolution): CountsRule | null {
   const succeeded = answered.filter(({ request, result }) => result.succeeded && !request.owed);
   return strictestRule(succeeded.map(({ request }) => countsRuleOf(relayer.chain.config, request)));
@@ -111,7 +111,7 @@ async function logUnreadable(
 
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm | null }
-  /** `waits`: the job is never given up, however often it is sent at the wrong moment. */
+  /** `waits`: the job is never given up, however often it was sent at the wrong moment. */
   | { readonly status: 'again'; readonly waits?: true };
 
 /** A job is given up after this many transactions without a result. No money has moved. */
@@ -128,7 +128,7 @@ async function resolve(mined: Mined): Promise<Resolution> {
   for (const request of transaction.requests) {
     const ids = { requestId: request.id, transactionId: transaction.id };
     const answer = await answerOf(mined, byNumber, request);
-    // A number that another payment has taken (the alarm says so) does not become free by waiting.
+    // Waiting does not free a number that another payment has taken; an alarm names that case.
     const isFinal =
       answer.status === 'answered' && (answer.alarm || !isStillOwed(request, answer.result));
     if (isFinal) {
@@ -157,15 +157,17 @@ function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
 type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
 
 /**
- * True if the job must be resent: the chain had paid it, but a reorganization undid that. A foreign
- * contract that refuses it now could refuse it forever, at the operator's cost.
+ * True if the job must be resent: the chain had paid it, but a reorganization undid that. Not for
+ * calls of foreign contracts, which could refuse forever at the operator's cost.
  */
 export function isStillOwed({ kind, owed }: Booked, result: Result): boolean {
   const { whenUndone, triedOnce } = KINDS[kind];
   return owed && whenUndone !== 'alert' && !triedOnce && !result.succeeded;
 }
 
-/** True if operators must be alerted: the ledger has booked it, and the chain refuses it now. */
+/**
+ * True if operators must be alerted: the ledger has booked the job, and the chain now refuses it.
+ */
 export function isReportedUndone(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'send_again' && !result.succeeded;
 }
@@ -200,7 +202,7 @@ async function answerOf(mined: Mined, index: EventIndex, request: OpenRequest): 
   }
   if (kind.batched) return paymentAnswer(chain, receipt, events, request);
   if (kind.event !== null) return { status: 'again' };
-  // Such a job has no event, so the transaction's success is the result.
+  // A job of this kind has no event, so the transaction's success is its result.
   const logIndex = Number(receipt.logs.at(-1)?.logIndex ?? 0);
   const facts = placeOf({ ...receipt, logIndex }, block.time);
   return { status: 'answered', result: { succeeded: true, facts } };
@@ -215,8 +217,8 @@ async function paymentAnswer(
   const failure = events.find(
     (event) => event.event === 'PaymentFailed' && event.number === request.number,
   );
-  // Neither event exists, so the transaction did not run our batch. Nothing is known, so nothing is
-  // decided.
+  // Neither event exists, so the transaction did not run our batch. It proves nothing, so nothing
+  // is decided.
   if (failure?.event !== 'PaymentFailed') return { status: 'again' };
   if (failure.reason !== 'AlreadySettled') {
     const result = failed(declineOf(failure.reason), receipt.txHash);
@@ -227,9 +229,9 @@ async function paymentAnswer(
 }
 
 /**
- * Simulates the call in the state after its block. Many nodes keep only some 128 states; then the
- * head's state is used. That is safe: a reverted call has moved nothing, and one that would be
- * accepted now is checked again before it is sent.
+ * Simulates the call in the state after its block. Many nodes keep only about 128 states; for an
+ * older block the head's state is used. That is safe: a reverted call has moved nothing, and a call
+ * that would succeed now is checked again before it is sent.
  */
 async function replay(
   chain: Chain,
@@ -244,7 +246,10 @@ async function replay(
   }
 }
 
-/** A batch of payments reverts as a whole; for others, the contract names the reason. */
+/**
+ * A batch of payments reverts as a whole and so decides nothing; for other jobs, the contract names
+ * the reason.
+ */
 async function afterRevert(
   { sender, transaction, receipt }: Mined,
   request: OpenRequest,
@@ -252,7 +257,7 @@ async function afterRevert(
   const { chain } = sender.relayer;
   const { batched, waits, anybodySends, triedOnce } = KINDS[request.kind];
   if (batched) return { status: 'again' };
-  // A transaction of another account may have done it. The next simulation shows that.
+  // Another account's transaction may have done it. The next simulation shows whether it did.
   if (anybodySends) return { status: 'again', waits: true };
   if (triedOnce) {
     const reason = failureOf(request.kind, null);

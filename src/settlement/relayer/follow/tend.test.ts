@@ -64,11 +64,11 @@ describe('a transaction that is not mined yet', () => {
   });
 
   it('is sent again though hundreds of blocks have come at once before it', async () => {
-    // In parts, because on a busy machine mining 800 blocks takes longer than a node may.
+    // In parts, because on a busy machine mining 800 blocks takes longer than a node's time limit.
     for (let i = 0; i < 8; i++) await world.network.rpc.call('anvil_mine', ['0x64']);
     const stopMining = world.network.mineEvery(100);
     await world.outcomes([await world.pay({ payer })]);
-    // Mines after so long a pause between polls that the estimated block time suggests many more
+    // Mines blocks after a long pause between polls. The estimated block time suggests many more
     // blocks.
     const head = async () => Number(await world.network.rpc.call('eth_blockNumber', []));
     const end = (await head()) + 18;

@@ -9,25 +9,31 @@ import type { Now } from '#settlement/relayer/machine/transaction.ts';
 export interface ChainView {
   /** The newest block whose receipts are known. */
   readonly head: Block | null;
-  /** A contradiction of the head, and its start (process time); `null` if there is none. */
+  /**
+   * Since when (process time) and in how many polls nodes contradicted the head; `null` if they do
+   * not.
+   */
   readonly conflict: { readonly since: number; readonly polls: number } | null;
-  /** The most blocks by which nodes behind one address were seen to differ. */
+  /** The largest difference seen, in blocks, between nodes behind one URL. */
   readonly spread: bigint;
   /** The fees to offer now; `null` until a block was seen. */
   readonly fees: Fees | null;
   readonly tips: readonly bigint[];
   /** The newest block that a node has announced; `null` if no node announces any. */
   readonly announced: bigint | null;
-  /** Blocks up to which the chain is safe and final, read (process time) while that matters. */
+  /**
+   * The newest safe and final blocks, and when (process time) they were read. Read only while a
+   * transaction waits for them.
+   */
   readonly finality: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
   readonly blockTimes: BlockTimes;
   /** Process time of the last answered poll; `null` if there was none. */
   readonly answeredAt: number | null;
   readonly failedPolls: number;
-  /** Milliseconds between the head's time and ours at that poll; `null` before it. */
+  /** Milliseconds between the head's timestamp and our clock at that poll; `null` before it. */
   readonly headOffMs: number | null;
   readonly paused: boolean;
-  /** True if most of the hourly ceiling is used, so that it may soon be reached. */
+  /** True if most of the hourly ceiling is used, so that payments may soon exceed it. */
   readonly nearCeiling: boolean;
 }
 
@@ -47,16 +53,19 @@ export const NOTHING_SEEN: ChainView = {
   nearCeiling: false,
 };
 
-/** Blocks after which a broadcast transaction is overdue (see `timeoutBlocks`). */
+/** How many blocks after its broadcast a transaction is overdue (see `timeoutBlocks`). */
 const OVERDUE_AFTER = 2;
-/** Heads without a receipt after which nodes are asked what has used a nonce, again and again. */
+/**
+ * If a nonce was used without a receipt for this many heads, nodes are asked which transaction used
+ * it, repeatedly.
+ */
 const FOREIGN_AFTER = 5;
-/** Polls of an unreadable result after which operators are alerted; polling continues. */
+/** After this many polls of an unreadable result, operators are alerted. Polling continues. */
 const UNREADABLE_AFTER = 8;
 
 /**
- * Returns how many blocks last as long as `blocks` at `minBlockMs` each; never fewer. Pools,
- * providers and nodes that lag take the same time however fast blocks come.
+ * Returns how many blocks take as long as `blocks` of `minBlockMs` each; never fewer. Mempools,
+ * providers and lagging nodes take the same time however fast blocks are.
  */
 export function timeoutBlocks({ blockTimes, chain }: Viewer, blocks: number): bigint {
   const intervalMs = blockInterval(blockTimes);
@@ -66,7 +75,7 @@ export function timeoutBlocks({ blockTimes, chain }: Viewer, blocks: number): bi
 /** A view, and the settings of its chain. */
 type Viewer = ChainView & { readonly chain: Pick<Chain, 'config'> };
 
-/** By how many blocks nodes behind one address usually differ, because some lag. */
+/** Returns by how many blocks nodes behind one URL usually differ. */
 export function usualLag(relayer: Viewer): bigint {
   return timeoutBlocks(relayer, USUAL_LAG);
 }
@@ -87,7 +96,7 @@ export function nowOf(relayer: Viewer, head: Block | null = relayer.head): Now {
     depth: { blocks: confirmationsMs > 0 ? 1n : BigInt(confirmations), ms: confirmationsMs },
     get timeouts() {
       return {
-        // Adds the distance by which nodes were seen to differ.
+        // Adds the difference that was seen between nodes.
         overdueBlocks: timeoutBlocks(relayer, OVERDUE_AFTER) + relayer.spread,
         foreignHeads: Number(timeoutBlocks(relayer, FOREIGN_AFTER)),
         unreadablePolls: Number(timeoutBlocks(relayer, UNREADABLE_AFTER)),
@@ -96,7 +105,10 @@ export function nowOf(relayer: Viewer, head: Block | null = relayer.head): Now {
   };
 }
 
-/** The head's time plus the time since that poll, because an idle chain is polled rarely. */
+/**
+ * Returns the chain's time: the head's timestamp plus the time since that poll, because an idle
+ * chain is polled rarely.
+ */
 export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
   const head = present(view.head, 'head: no block was seen yet');
   const { answeredAt } = view;
@@ -104,7 +116,10 @@ export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
   return new Date(head.time.getTime() + sinceMs);
 }
 
-/** Estimates the present height from block times, so that counts do not begin too early. */
+/**
+ * Estimates the current height from block times, because the last known head may be old; otherwise
+ * blocks would be counted from too early.
+ */
 export function heightNow(view: Pick<ChainView, 'head' | 'answeredAt' | 'blockTimes'>): bigint {
   const { answeredAt } = view;
   const known = view.head?.number ?? 0n;

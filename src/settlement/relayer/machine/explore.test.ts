@@ -8,11 +8,14 @@ import { differsFrom } from '#testing/transaction-cases.ts';
 
 /** Additional steps. The long run goes deeper, which takes minutes and gigabytes. */
 const DEEPER = Number(process.env.EXPLORE_DEEPER ?? 0);
-/** With fewer states, the model no longer covers what it was made for. */
+/** With fewer states, the model no longer covers what it is meant to cover. */
 const FEWEST_STATES = 1_000_000;
-/** Limit for planted faults, which show up much earlier. */
+/** State limit for models with a planted fault, which shows up much earlier. */
 const MOST_STATES_OF_A_FAULT = 150_000;
-/** Of their states more are continued, because a fault shows in few of those without progress. */
+/**
+ * For a planted fault, more of the states without progress are explored, because the fault shows in
+ * few of them.
+ */
 const CALM_EACH_OF_A_FAULT = 101;
 
 describe('all that can happen to one transaction, and to two', () => {
@@ -43,7 +46,7 @@ describe('all that can happen to one transaction, and to two', () => {
       open.filter((phase) => !left.has(phase)),
       [],
     );
-    // Excludes `signed` and `unsigned`, the first phases, to which transactions also return.
+    // Excludes `signed` and `unsigned`, in which transactions start and to which they also return.
     assert.deepEqual(
       ALL.phases.filter((phase) => !entered.has(phase)),
       [],

@@ -21,25 +21,25 @@ import type {
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
-/** Publishes each step for recorders; free if there is none. */
+/** Publishes each step to recorders. Costs nothing if there is no subscriber. */
 export const steps = channel('tapline.relayer.steps');
 
 export interface RelayerDeps extends ProcessContext {
   readonly chain: Chain;
-  /** How long a dead worker's senders stay untouched. */
+  /** How long after a worker dies other workers leave its senders alone. */
   readonly leaseMs?: number;
 }
 
 export type OnError = (name: string, error: unknown) => void;
 
-/** Long enough for a pause of the process, short enough for customers at a counter. */
+/** Longer than a pause of the process, and short enough for customers at a counter. */
 export const LEASE_MS = 6_000;
 
 /**
- * What one process knows about one network. It is a cache; the rows of chain_transactions and
- * chain_requests are authoritative. Only this file assigns its fields: observations of transactions
- * through `step`, and what was read of the chain through `see`. So what was read before an `await`
- * may be outdated afterwards.
+ * What one process knows about one network. This state is a cache; the rows of chain_transactions
+ * and chain_requests are authoritative. Only this file assigns its fields: observations of
+ * transactions through `step`, and readings of the chain through `see`. Values that were read
+ * before an `await` may be outdated afterwards.
  */
 export interface RelayerState extends Required<RelayerDeps>, ChainView {
   /** The name under which this process holds leases. */
@@ -51,30 +51,32 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   readonly senders: ReadonlyMap<number, HeldSender>;
   see(change: Partial<ChainView>): void;
   hold(sender: HeldSender): void;
-  /** Forgets senders. Those that this process still holds are read again from their rows. */
+  /**
+   * Drops senders from memory. Those that this process still holds are read again from their rows.
+   */
   letGo(...senders: readonly number[]): void;
-  /** Like {@link HeldSender.observe}, for every transaction of ours. */
+  /** Like {@link HeldSender.observe}, for all open transactions of this process. */
   observeAll(observation: Observation, head?: Block): readonly Owing[];
-  /** Raises alarms in the transaction of their cause. */
+  /** Raises alarms in the database transaction of their cause. */
   raise(tx: Tx, alarms: readonly Alarm[]): Promise<void>;
   /** Wakes the senders, because jobs were queued again. */
   wakeSenders(): void;
   /** The newest blocks that a node returned or announced, by hash. */
   readonly recentBlocks: Map<string, RecentBlock>;
-  /** Jobs to retry, in the order in which they failed, and the process time of the retry. */
+  /** Jobs to retry, in the order in which they failed, with the process time of the retry. */
   readonly deferred: Map<bigint, { readonly kind: RequestKind; readonly retryAt: number }>;
-  /** By sender: transactions shown by nodes at a nonce that should be unused. */
+  /** By sender: transactions that nodes have shown at a nonce that should be unused. */
   readonly sightings: Map<number, readonly Sighting[]>;
 }
 
 export interface RecentBlock extends Pick<Block, 'number' | 'time'> {
   readonly hash: string;
   readonly parentHash: string;
-  /** When this process first heard of it. */
+  /** When this process first learned of the block. */
   readonly seenAt: Date;
 }
 
-/** An open transaction, as it was when it was read, and its sender. */
+/** An open transaction, as of when it was read, and its sender. */
 export interface Held {
   readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
@@ -99,8 +101,8 @@ export interface HeldSender extends ConfiguredSender, SenderFacts {
   /** Adds transactions whose rows are committed. */
   add(transactions: readonly OpenTransaction[]): void;
   /**
-   * Applies an observation to a transaction, at this head or the last one followed.
-   * It has no effects if the transaction is no longer open.
+   * Applies an observation to a transaction, at this head or else at the last one followed. It has
+   * no effect if the transaction is no longer open.
    */
   observe(which: TransactionRef, observation: Observation, head?: Block): Owing;
   see(change: SenderChange): void;

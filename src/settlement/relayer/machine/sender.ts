@@ -1,18 +1,18 @@
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 
 /**
- * What a sender (one address with its nonces) may do.
+ * The status of a sender, which is one address with its nonces.
  *
  * | status          | takes work | meaning                                                      |
  * |-----------------|------------|--------------------------------------------------------------|
- * | `idle`          | yes        | Nothing of it is under way.                                  |
- * | `working`       | yes        | Transactions of it are open.                                 |
- * | `asking_signer` | no         | Its signer owes bytes: other senders take the payments.      |
+ * | `idle`          | yes        | It has no open transaction.                                  |
+ * | `working`       | yes        | It has open transactions.                                    |
+ * | `asking_signer` | no         | Its signer owes bytes; other senders take the payments.      |
  * | `starved`       | no         | It cannot pay for a full batch until it is funded.           |
- * | `draining`      | no         | It belongs to another worker as soon as nothing is under way.|
+ * | `draining`      | no         | It goes to another worker once it has no open transaction.   |
  * | `stopped`       | no         | Its key was used elsewhere (`relayer_senders.stopped_at`).   |
  *
- * The last one that applies is the status. All but `stopped` are found out again after a crash.
+ * The last row that applies is the status. After a crash, all but `stopped` are recomputed.
  */
 export type SenderStatus =
   | 'idle'
@@ -34,7 +34,7 @@ export interface SenderFacts {
   readonly isSignerAsked: boolean;
 }
 
-/** A sender that was just leased, as far as its row does not say otherwise. */
+/** The facts about a sender that was just leased, unless its row says otherwise. */
 export const NEW_SENDER: SenderFacts = {
   isStopped: false,
   isDraining: false,
@@ -43,7 +43,7 @@ export const NEW_SENDER: SenderFacts = {
   isSignerAsked: false,
 };
 
-/** A sender that is stopped never starts again. */
+/** A change of a sender's facts. A stopped sender never starts again. */
 export type SenderChange = Partial<Omit<SenderFacts, 'isStopped'>> | { readonly isStopped: true };
 
 export function statusOf(

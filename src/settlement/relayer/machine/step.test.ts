@@ -21,7 +21,7 @@ import {
   type Situation,
 } from '#testing/transaction-cases.ts';
 
-/** Returns `impossible`, or the next phase, whether anything changed, and the effects. */
+/** Returns `impossible`, or else the next phase, whether anything changed, and the effects. */
 function outcomeOf(situation: Situation, name: CaseName): string {
   const before: Transaction = SITUATIONS[situation];
   const { observation, now }: Case = CASES[name];
@@ -409,8 +409,8 @@ describe('a transaction and an observation', () => {
 });
 
 /**
- * Which phases may follow each phase, according to the comment of the union. Every open phase may
- * end in `done`.
+ * The phases that may follow each phase, according to the comment of the union. Every open phase
+ * may also be followed by `done`.
  */
 const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   unsigned: ['signed', 'stuck', 'nonce_taken', 'included'],
@@ -444,7 +444,7 @@ const RUNS = 2_000;
 const situations: Transaction[] = Object.values(SITUATIONS);
 const open = situations.filter((one): one is OpenTransaction => one.phase !== 'done');
 
-/** Returns every transaction that a sequence passes through, skipping impossible steps. */
+/** Returns every value of the transaction along a sequence, skipping impossible steps. */
 function replay(start: OpenTransaction, names: readonly CaseName[]): Transaction[] {
   const passed: Transaction[] = [start];
   for (const name of names) {

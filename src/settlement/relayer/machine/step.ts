@@ -29,8 +29,9 @@ type Sending = In<'unsigned' | 'signed' | 'broadcast' | 'stuck'>;
 type InBlock = In<'included' | 'confirming'>;
 
 /**
- * Returns the result of one observation, without I/O or a clock. `step.test.ts` has the table of
- * all pairs; `explore.test.ts` explores the states that they lead to.
+ * Returns the next transaction and its effects for one observation, without I/O or a clock.
+ * `step.test.ts` has the table of all pairs; `explore.test.ts` explores the states that they lead
+ * to.
  */
 export function step(transaction: Transaction, observation: Observation, now: Now): Step {
   assert(transaction.phase !== 'done', 'a finished transaction was observed');
@@ -40,7 +41,7 @@ export function step(transaction: Transaction, observation: Observation, now: No
     case 'refused':
       return stay(refused(transaction, observation));
     case 'early_receipt':
-      // Without a broadcast, or in a block, the next head asks instead.
+      // If it was not broadcast, or is in a block, the receipt is requested at the next head.
       return stay(
         transaction.phase === 'broadcast'
           ? { ...transaction, early: observation.early }
@@ -88,7 +89,7 @@ function stay(transaction: Transaction, effects: readonly Effect[] = []): Step {
   return { transaction, effects };
 }
 
-/** True unless it is known to be in a block, or its nonce is known to be used. */
+/** True unless the transaction is known to be in a block, or its nonce is known to be used. */
 function isSending(transaction: OpenTransaction): transaction is Sending {
   const { phase } = transaction;
   return phase === 'unsigned' || phase === 'signed' || phase === 'broadcast' || phase === 'stuck';
@@ -107,7 +108,10 @@ function isBarred(transaction: OpenTransaction): boolean {
   return isSending(transaction) ? false : transaction.isBarred;
 }
 
-/** Returns the phase after both its block and the use of its nonce are no longer known. */
+/**
+ * Returns the phase to which it falls back when neither its block nor the use of its nonce holds
+ * any longer.
+ */
 function again(
   transaction: OpenTransaction,
   query: Sending['query'],
@@ -130,7 +134,7 @@ function overdueOf(transaction: OpenTransaction): number {
   return 'overdue' in transaction ? transaction.overdue : 0;
 }
 
-/** A refusal of older bytes says nothing about the newest. */
+/** A refusal of older bytes says nothing about the newest bytes. */
 function refused(
   transaction: OpenTransaction,
   { hash, verdict }: Observed<'refused'>,
@@ -140,7 +144,7 @@ function refused(
   if (!isSending(transaction) || transaction.phase === 'unsigned') return transaction;
   const { query } = transaction;
   const facts = factsOf(transaction);
-  // A refused cancellation needs a higher offer rather than another cancellation.
+  // A refused cancellation needs a higher offer, not another cancellation.
   if (verdict === 'unsendable' && !newest.cancels) {
     return { ...facts, phase: 'stuck', why: 'no_node_takes_it', query };
   }
@@ -148,20 +152,20 @@ function refused(
 }
 
 /**
- * A transaction sent before the skipped blocks may be in any of them. One sent once, no earlier
- * than in the head's own interval, can only be in the head itself, and then the head lists it. If
- * the noted height was wrong, its used nonce reveals that.
+ * A transaction that was sent before the skipped blocks may be in any of them. If it was sent once,
+ * and no earlier than in the head's own interval, it can only be in the head, and then the head
+ * lists it. If the recorded height was wrong, the used nonce reveals that later.
  */
 function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return askingAlways(transaction);
   const blocksSince = number - transaction.sentAtBlock;
-  // A negative number means that the noted height was wrong, so the block is unknown.
+  // A negative number means that the recorded height was wrong, so the block is unknown.
   const isNew = blocksSince === 0n || blocksSince === 1n;
   const isFirst = transaction.overdue === 0 && transaction.attempts.length === 1;
   return isNew && isFirst ? transaction : askingAlways(transaction);
 }
 
-/** Corrects a height that was estimated too high: from now on it counts from this head. */
+/** Records that a head was followed, and lowers a send height that was estimated above it. */
 function headFollowed(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return transaction;
   const { sentAtBlock, seenAtBlock } = transaction;
@@ -179,7 +183,7 @@ function receiptAnswered(
 ): Step {
   if (observation.kind === 'receipt') return receiptFound(transaction, observation, now);
   const isAnswered = observation.kind === 'no_receipt';
-  // The head lists it, but the node has no receipt, so the node lags. The next poll asks again.
+  // If the head lists it but the node has no receipt, the node lags. The next poll asks again.
   const answered = isAnswered && observation.isListed ? 'always' : 'if_listed';
   if (isInBlock(transaction) && isAnswered) {
     const wasIncluded = transaction.phase === 'confirming';
@@ -187,7 +191,7 @@ function receiptAnswered(
   }
   if (!isSending(transaction)) return stay(transaction);
   const query = isAnswered ? answered : 'unanswered';
-  // Drops an early receipt after one head: if it did not decide, the next one asks again.
+  // Drops an early receipt after one head; if it was not decisive, the next head requests one.
   const isUsed = earlyReceiptAt(transaction, now) !== null;
   return stay({ ...transaction, query, ...(isUsed ? { early: null } : {}) });
 }
@@ -208,9 +212,9 @@ function receiptFound(
 }
 
 /**
- * True if a result counts: at inclusion; once enough blocks are on top; or once its block has been
- * known long enough, and another one is on top. Timestamps cannot measure that, because several
- * blocks share a second.
+ * True if a result counts: at inclusion; after enough further blocks; or once its block has been
+ * known long enough and another one follows it. Timestamps cannot measure that time, because
+ * several blocks share a second.
  */
 function isDeep(block: IncludingBlock, { head, depth, ms }: Now): boolean {
   if (head === null) return false;
@@ -246,7 +250,7 @@ function resultUnreadable(transaction: OpenTransaction, now: Now): Step {
   return stay({ ...transaction, unread }, effects);
 }
 
-/** A surviving block is found again, and the tier's wait starts again from there. */
+/** If its block survived, its receipt is found again, and the tier's wait starts over. */
 function reorganized(transaction: OpenTransaction): Step {
   if (transaction.phase === 'confirming') {
     return stay(again(transaction, 'always'), [{ kind: 'clear_included' }]);
@@ -254,7 +258,10 @@ function reorganized(transaction: OpenTransaction): Step {
   return stay(askingAlways(transaction));
 }
 
-/** It seems mined although no node has a receipt, so receipts are requested at every head. */
+/**
+ * The transaction seems mined although no node has a receipt, so receipts are requested at every
+ * head.
+ */
 function nonceUsed(transaction: OpenTransaction, now: Now): Step {
   if (isInBlock(transaction)) return stay(transaction);
   // A receipt may exist that no node could return.
@@ -274,7 +281,7 @@ function nonceUnused(
   now: Now,
 ): Step {
   const { isNext, isOverdue } = observation;
-  // Nodes disagree. Sending the same bytes again is harmless.
+  // Nodes disagree about its block. Sending the same bytes again is harmless.
   if (isInBlock(transaction)) {
     return stay(transaction, isOverdue && isSendable(transaction) ? [{ kind: 'broadcast' }] : []);
   }
@@ -283,7 +290,8 @@ function nonceUnused(
   }
   const isRefused = isExpired(transaction, now.head) && newestOffer(transaction)?.cancels !== true;
   if (isRefused || isBarred(transaction)) {
-    // The contract would refuse these bytes: the jobs are sent again while they have time left.
+    // The contract would refuse these bytes. The jobs are sent again in another transaction while
+    // they have time left.
     const offer = cancellation(transaction, now);
     return stay(again(transaction, transaction.query, true), [
       { kind: 'cancel', offer, requeue: true },
@@ -291,14 +299,14 @@ function nonceUnused(
   }
   if (transaction.phase === 'stuck') return tendStuck(transaction, observation, now);
   if (!isOverdue) return stay(transaction);
-  // Makes no other offer while a signature is pending.
+  // While a signature is pending, no other offer is made.
   if (transaction.phase === 'unsigned' || transaction.wanted !== null || !isNext) {
     return stay(transaction, firstEffects(transaction));
   }
   return tendNext(transaction, now);
 }
 
-/** Handles a transaction whose bytes no node holds, so that no offer must be outbid. */
+/** Handles a transaction whose bytes no node holds, so that there is no offer to outbid. */
 function tendStuck(
   transaction: In<'stuck'>,
   { isNext, isOverdue }: Observed<'nonce_unused'>,
@@ -331,7 +339,7 @@ function tendNext(transaction: In<'signed' | 'broadcast'>, now: Now): Step {
 
 /**
  * Returns a cancellation transaction that outbids the current offer for the nonce. If no higher
- * offer is possible, a node that still holds the old bytes refuses it, and all others accept it. In
+ * offer is possible, nodes that still hold the old bytes refuse it, and the others accept it. In
  * both cases the old bytes are not sent again.
  */
 export function cancellation(
@@ -361,7 +369,10 @@ function signatureStored(
   return bytesStored(transaction, attempt, isGiven ? { wanted: null } : {});
 }
 
-/** Its jobs may be in another transaction, so only a higher cancellation may follow it. */
+/**
+ * Jobs of a cancellation may be in another transaction, so only a higher cancellation may follow
+ * it.
+ */
 function requireLastOffer(transaction: OpenTransaction, offer: Offer): void {
   assert(
     offer.cancels || newestOffer(transaction)?.cancels !== true,
@@ -375,7 +386,7 @@ function isSame({ cancels, fees }: Offer, other: Offer): boolean {
   return cancels === other.cancels && isSameFee && isSameTip;
 }
 
-/** Sends new bytes at once, unless the chain has used the nonce. */
+/** Sends new bytes immediately, unless the chain has used the nonce. */
 function bytesStored(
   transaction: OpenTransaction,
   attempt: Attempt,
@@ -389,7 +400,10 @@ function bytesStored(
   return stay(next, isSendable(next) ? [{ kind: 'broadcast' }] : []);
 }
 
-/** Adds a broadcast. A cancellation stays last, because only it may be sent then. */
+/**
+ * Adds a broadcast. A cancellation stays last, because nothing but a cancellation may be sent after
+ * it.
+ */
 function withAttempt(attempts: readonly Attempt[], attempt: Attempt): readonly Attempt[] {
   const first = attempt.cancels ? -1 : attempts.findIndex(({ cancels }) => cancels);
   return attempts.toSpliced(first < 0 ? attempts.length : first, 0, attempt);
@@ -407,7 +421,7 @@ function offerStored(
   const barred = isBarred(transaction) && !offer.cancels;
   if (!isSending(transaction)) return stay({ ...transaction, ...facts, isBarred: barred }, effects);
   const isFirst = facts.attempts.length === 0 || transaction.phase === 'unsigned';
-  // Otherwise, the bytes to be outbid may be sent until the new ones are signed.
+  // Otherwise, the old bytes may still be sent until the new ones are signed.
   const isNew = offer.cancels || isFirst || barred;
   const next = isNew ? fromRows(facts, transaction.query, barred) : { ...transaction, ...facts };
   return stay(next, effects);
@@ -428,7 +442,9 @@ export function isDue(transaction: OpenTransaction, { head, timeouts }: Now): bo
   return head.number - transaction.sentAtBlock >= timeouts.overdueBlocks;
 }
 
-/** True if the chain has not had time for it: the noted height was too low when it was sent. */
+/**
+ * True if the chain has not had time to mine it: the recorded height was too low when it was sent.
+ */
 export function isOnItsWay(transaction: OpenTransaction, { head, timeouts }: Now): boolean {
   if (transaction.phase !== 'broadcast' || head === null) return false;
   const { seenAtBlock } = transaction;
@@ -441,7 +457,7 @@ export function receiptsToAsk(
   at: {
     readonly now: Now;
     readonly listed: ReadonlySet<Hex>;
-    /** True to request all of them, whether or not the head lists them. */
+    /** True to request all receipts, whether or not the head lists the transactions. */
     readonly everything: boolean;
   },
 ): Hex[] {
@@ -457,7 +473,7 @@ function asksAnyway(transaction: OpenTransaction, now: Now): boolean {
   return transaction.query !== 'if_listed' || earlyReceiptAt(transaction, now) !== null;
 }
 
-/** Returns the early receipt, if the head contains its block. */
+/** Returns the early receipt if its block is in the head's chain. */
 export function earlyReceiptAt(transaction: OpenTransaction, { head }: Now) {
   const early = transaction.phase === 'broadcast' ? transaction.early : null;
   if (early === null || head === null) return null;

@@ -12,7 +12,7 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  * | phase         | meaning                                            | rows                     |
  * |---------------|----------------------------------------------------|--------------------------|
  * | `unsigned`    | The signer owes bytes; no others may be sent.      | `chain_unsigned`         |
- * | `signed`      | Bytes are stored, and must be sent at once.        | `chain_attempts`         |
+ * | `signed`      | Bytes are stored and must be sent immediately.     | `chain_attempts`         |
  * | `broadcast`   | The newest bytes were sent. Overdue when the chain | `chain_attempts`         |
  * |               | has had time for them.                             |                          |
  * | `stuck`       | The stored bytes will not settle anything: no node | `chain_attempts`; barred |
@@ -27,7 +27,7 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  * | `done`        | It is closed: its result is written, or a foreign  | status `mined`, or       |
  * |               | transaction has used its nonce.                    | `foreign`                |
  *
- * What may follow, beside `done`:
+ * The phases that may follow each one, besides `done`:
  *
  *     unsigned    → signed, stuck, nonce_taken, included
  *     signed      → broadcast, unsigned, stuck, nonce_taken, included
@@ -37,21 +37,21 @@ import type { Hex, RequestKind } from '#settlement/requests.ts';
  *     included    → signed, unsigned, stuck, confirming
  *     confirming  → signed, unsigned, stuck
  *
- * The bytes and the jobs belong to every phase: `attempts` grows and never shrinks, and any of
- * them may be mined at any time, because a node may have kept them. That is safe: all have one
- * nonce, so one of them is mined, and the contract's replay guard knows a payment by its settlement
- * number. A job leaves its transaction in two ways. Its result is written, or it is queued
- * again in the database transaction that stores a cancellation. From then on `requests` is empty.
+ * Every phase has the broadcasts and the jobs. `attempts` only grows, and any broadcast may be
+ * mined at any time, because a node may have kept it. That is safe: all have the same nonce, so
+ * only one of them is mined, and the contract's replay guard recognizes a payment by its settlement
+ * number. A job leaves its transaction in two ways: its result is written, or it is queued again in
+ * the database transaction that stores a cancellation. From then on `requests` is empty.
  *
- * A refund's proof can go stale while its transaction waits for a block. No observation says so:
- * the bytes may still be mined before the batch that ends the proof, so nothing may take their
- * place until the nonce is used. The reverted receipt is the observation. Nothing was paid then,
- * and its job is queued again and signed with a new proof.
+ * A refund's proof can become stale while its transaction waits for a block. No observation is made
+ * of that: the bytes may still be mined before the batch that invalidates the proof, so they must
+ * not be replaced until the nonce is used. Only the reverted receipt is observed. Nothing was paid
+ * then, and the job is queued again and signed with a new proof.
  *
- * A crash loses this state and nothing else. Rows are written before the state changes: an effect
- * commits, and the observation of that commit follows. So a process that dies between them finds
- * the rows, begins again at `signed`, `unsigned` or `stuck`, and asks the chain first. A crash only
- * loses when and how many times bytes were sent, and how nodes responded to them.
+ * A crash loses only this state. Rows are written before the state changes: an effect commits, and
+ * the observation of that commit follows. A process that dies in between finds the rows, starts
+ * again at `signed`, `unsigned` or `stuck`, and queries the chain first. What is lost is when and
+ * how often bytes were sent, and how nodes responded.
  */
 export type Transaction = OpenTransaction | Done;
 
@@ -64,7 +64,7 @@ export type OpenTransaction =
   | Included
   | Confirming;
 
-/** What is known in every phase. */
+/** What is known of a transaction in every phase. */
 export interface TransactionFacts {
   readonly id: bigint;
   readonly nonce: bigint;
@@ -72,19 +72,19 @@ export interface TransactionFacts {
   readonly target: Hex;
   readonly input: Hex;
   readonly gasLimit: bigint;
-  /** Chain time after which blocks refuse the call; `null` if it never expires. */
+  /** The contract refuses the call in blocks with a later timestamp; `null` if it never expires. */
   readonly validUntil: Date | null;
   /** `performance.now()` when it was signed; `null` if another process signed it. */
   readonly signedAtMs: number | null;
-  /** Broadcasts, each stored before it was sent. The last one is sent. */
+  /** The broadcasts, each stored before it was sent. The last one is the one to send. */
   readonly attempts: readonly Attempt[];
-  /** What the signer must still sign: the first bytes, or a higher offer; `null` if nothing. */
+  /** The offer that the signer must still sign: the first bytes, or higher fees; `null` if none. */
   readonly wanted: Offer | null;
-  /** Jobs that it carries; none once a cancellation has replaced it. */
+  /** The jobs that it carries; none once a cancellation has replaced it. */
   readonly requests: readonly OpenRequest[];
 }
 
-/** As far as known, in no block, and with an unused nonce. */
+/** A transaction that, as far as is known, is in no block and has an unused nonce. */
 interface Sending extends TransactionFacts {
   readonly query: ReceiptQuery;
 }
@@ -96,18 +96,18 @@ interface Unsigned extends Sending {
 
 interface Signed extends Sending {
   readonly phase: 'signed';
-  /** How many times it was overdue, as its sender's first transaction, since its last offer. */
+  /** How often it was overdue as its sender's first transaction, since its last offer. */
   readonly overdue: number;
 }
 
 interface Broadcast extends Sending {
   readonly phase: 'broadcast';
   readonly overdue: number;
-  /** The known height at which it was last sent. */
+  /** The height known when it was last sent. */
   readonly sentAtBlock: bigint;
-  /** The first head followed after that; `null` if there was none. */
+  /** The first head that was followed after that; `null` if there was none. */
   readonly seenAtBlock: bigint | null;
-  /** A receipt that arrived before it was requested; `null` if none did. */
+  /** A receipt that arrived before it was requested; `null` if there is none. */
   readonly early: EarlyReceipt | null;
 }
 
@@ -117,19 +117,19 @@ interface Stuck extends Sending {
 }
 
 interface Used extends TransactionFacts {
-  /** True if its bytes must not be sent even if the nonce becomes free again. */
+  /** True if its bytes must not be sent even if the nonce becomes unused again. */
   readonly isBarred: boolean;
 }
 
 interface NonceTaken extends Used {
   readonly phase: 'nonce_taken';
-  /** Heads at which the nonce was used without a receipt. */
+  /** For how many heads the nonce has been used without a receipt. */
   readonly heads: number;
 }
 
 interface InBlock extends Used {
   readonly block: IncludingBlock;
-  /** Number of polls at which the result could not be read, and whether operators were alerted. */
+  /** How many polls could not read the result, and whether operators were alerted. */
   readonly unread: { readonly polls: number; readonly isAlerted: boolean };
 }
 
@@ -160,10 +160,12 @@ export interface IncludingBlock {
   readonly sinceMs: number;
 }
 
-/** A receipt that arrived before it was requested: used at one head, as if requested there. */
+/**
+ * A receipt that arrived before it was requested. It is used at one head, as if requested there.
+ */
 export interface EarlyReceipt {
   readonly receipt: Receipt;
-  /** The second provider's report on it, requested at the same time. */
+  /** Whether a second provider confirms the receipt; queried at the same time. */
   readonly second: Promise<SecondWord | null>;
 }
 
@@ -187,11 +189,14 @@ export interface OpenRequest {
   readonly payload: unknown;
   readonly tries: number;
   readonly created: Date;
-  /** The ledger has booked it, and a reorganization has undone it: it is never given up. */
+  /**
+   * True if the ledger has booked the job and a reorganization has undone it. It is then never
+   * given up.
+   */
   readonly owed: boolean;
-  /** For a payment: when it must have settled; `null` if it has no deadline. */
+  /** For a payment: the time by which it must settle; `null` if it has no deadline. */
   readonly deadline: Date | null;
-  /** The seconds that it had for settling. */
+  /** How many seconds the payment had for settling when it was requested. */
   readonly settleWithinS: number | null;
   /** For a booked sale that the chain refuses: when resending ends. */
   readonly owedUntil?: Date | null;
@@ -199,20 +204,20 @@ export interface OpenRequest {
 
 /** What can be observed about an open transaction. */
 export type Observation =
-  /** It is being sent to a node, which may not answer. */
+  /** It is being sent to a node, which may not respond. */
   | { readonly kind: 'sent'; readonly atBlock: bigint }
   /** A node has refused these bytes. */
   | { readonly kind: 'refused'; readonly hash: Hex; readonly verdict: Refusal }
   /** A receipt arrived together with a head, before it was requested. */
   | { readonly kind: 'early_receipt'; readonly early: EarlyReceipt }
-  /** Blocks between this head and the previous one were not seen. */
+  /** Blocks between the previous head and this one were not seen. */
   | { readonly kind: 'blocks_skipped'; readonly number: bigint }
-  /** A head was followed, so its receipts are known. */
+  /** A head was followed, so the receipts in it are known. */
   | { readonly kind: 'head'; readonly number: bigint }
   /** Its receipt is being requested. If that fails, the next head requests it. */
   | { readonly kind: 'receipt_asked' }
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
-  /** No block holds it. `isListed`: the head lists it, so a node lags. */
+  /** No block contains it. `isListed`: the head lists it, so a node lags. */
   | { readonly kind: 'no_receipt'; readonly isListed: boolean }
   /** No node could answer, or the second provider contradicts the first. */
   | { readonly kind: 'receipt_unanswered' }
@@ -221,11 +226,11 @@ export type Observation =
   | { readonly kind: 'result_unreadable' }
   /** Blocks that this process followed have left the chain. */
   | { readonly kind: 'reorganized' }
-  /** Other processes have changed rows, so everything is requested again. */
+  /** Other processes have changed rows, so all receipts are requested again. */
   | { readonly kind: 'ask_again' }
-  /** At the head, the chain has used its nonce. */
+  /** As of the head, the chain has used its nonce. */
   | { readonly kind: 'nonce_used' }
-  /** At the head, the chain has not used its nonce. */
+  /** As of the head, the chain has not used its nonce. */
   | {
       readonly kind: 'nonce_unused';
       /** It has the sender's next nonce. */
@@ -233,47 +238,47 @@ export type Observation =
       /** The chain has had enough time for the sender's transactions. */
       readonly isOverdue: boolean;
     }
-  // Each of the following was committed before it is observed.
+  // This and the following observations are made after the commit that stores them.
   | { readonly kind: 'attempt_stored'; readonly attempt: Attempt; readonly isRequeued: boolean }
   | { readonly kind: 'offer_stored'; readonly offer: Offer; readonly isRequeued: boolean }
   /** The signer returned the requested bytes. */
   | { readonly kind: 'signature_stored'; readonly attempt: Attempt; readonly offer: Offer }
   | { readonly kind: 'result_written' }
-  /** Nodes have shown a foreign transaction at its nonce, and its jobs are queued again. */
+  /** Nodes have shown a foreign transaction at its nonce, and its jobs were queued again. */
   | { readonly kind: 'foreign' };
 
 export type Refusal =
-  /** It offers less than the chain requires now. */
+  /** The bytes offer less than the chain requires now. */
   | 'underpriced'
-  /** The sender cannot pay for it. */
+  /** The sender's balance does not cover them. */
   | 'unfunded'
   /** No node will ever take these bytes. */
   | 'unsendable';
 
-/** An action that must follow. If it commits something, the observation of the commit follows. */
+/** An action that must follow. If it commits something, that commit is observed next. */
 export type Effect =
   /** Send the newest bytes. */
   | { readonly kind: 'broadcast' }
   /** Ask the signer for the missing bytes. */
   | { readonly kind: 'ask_signer' }
-  /** Offer more for the same call at the same nonce. */
+  /** Offer higher fees for the same call at the same nonce. */
   | { readonly kind: 'replace'; readonly offer: Offer }
-  /** Take the nonce with a cancellation; with `requeue` its jobs are queued again at once. */
+  /** Use the nonce for a cancellation; with `requeue`, its jobs are queued again immediately. */
   | { readonly kind: 'cancel'; readonly offer: Offer; readonly requeue: boolean }
   /** The receipt has enough confirmations: read the result of each job. */
   | { readonly kind: 'read_result' }
   /** Store the results of its jobs, and queue those without one again. */
   | { readonly kind: 'apply_result' }
-  /** Record that it is in a block and waits for more, or that it no longer is. */
+  /** Record that it is in a block and waits for confirmations, or that it is no longer in one. */
   | { readonly kind: 'mark_included'; readonly waitsFor: CountsRule['waitsFor'] }
   | { readonly kind: 'clear_included' }
   /** Ask nodes which transaction used its nonce. */
   | { readonly kind: 'inspect_nonce' }
   | { readonly kind: 'alert'; readonly about: 'result_unreadable' | 'fee_ceiling' }
-  /** Forget it: it is no longer open. */
+  /** Forget the transaction: it is no longer open. */
   | { readonly kind: 'drop' };
 
-/** What this process knows when it makes an observation. */
+/** What this process knows at the time of an observation. */
 export interface Now {
   /** Process time. */
   readonly ms: number;
@@ -285,16 +290,19 @@ export interface Now {
   /** The fees to offer now. */
   readonly fees: Fees;
   readonly feeCeiling: bigint;
-  /** Blocks up to which the chain is safe and finalized. */
+  /** The newest safe and the newest finalized block. */
   readonly finality: { readonly safe: bigint; readonly finalized: bigint };
-  /** The confirmations that a result needs: blocks on top of its own, and time. */
+  /** The confirmations that a result needs: further blocks, and time. */
   readonly depth: { readonly blocks: bigint; readonly ms: number };
   readonly timeouts: {
-    /** Blocks after which a broadcast transaction is overdue. */
+    /** How many blocks after its broadcast a transaction is overdue. */
     readonly overdueBlocks: bigint;
-    /** Heads without a receipt after which nodes are asked what has used the nonce. */
+    /**
+     * For how many heads a nonce must be used without a receipt before nodes are asked which
+     * transaction used it.
+     */
     readonly foreignHeads: number;
-    /** Polls of an unreadable result after which operators are alerted. */
+    /** After how many polls of an unreadable result operators are alerted. */
     readonly unreadablePolls: number;
   };
 }
@@ -304,7 +312,7 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
-/** Creates a transaction from its rows, without knowing what nodes have. */
+/** Creates a transaction from its rows. What nodes have is unknown at first. */
 export function fromRows(
   facts: TransactionFacts,
   query: ReceiptQuery,
@@ -338,7 +346,7 @@ export function isSendable(transaction: OpenTransaction): boolean {
   return phase === 'signed' || phase === 'broadcast' || !transaction.isBarred;
 }
 
-/** True if the contract refuses these bytes in every block from this one on. */
+/** True if the contract refuses these bytes in this block and every later one. */
 export function isExpired(
   { validUntil: until }: Pick<TransactionFacts, 'validUntil'>,
   block: { readonly time: Date } | null,
@@ -346,7 +354,7 @@ export function isExpired(
   return until !== null && block !== null && block.time > until;
 }
 
-/** Counts the transactions that wait for a block with their nonce. */
+/** Counts the open transactions whose result is not known yet. */
 export function unmined(open: ReadonlyMap<bigint, Pick<OpenTransaction, 'phase'>>): number {
   return [...open.values()].filter(({ phase }) => phase !== 'confirming').length;
 }
