@@ -1,4 +1,4 @@
-/** The result of a request: an answer, or a refusal that becomes one. */
+/** The result of a request: an answer, or a refusal that is rendered as an error response. */
 import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 
 /** An expected refusal: a value, never thrown. `param` names the parameter that it concerns. */
@@ -46,7 +46,7 @@ export function answerWith(status: number, object: object): Answer {
 /** The default address of a service on one machine. */
 export const DEFAULT_WEB_URL = 'http://127.0.0.1:4242';
 
-/** The request that an error body belongs to. */
+/** The request data that an error response contains. */
 export interface Asked {
   readonly requestId: string;
   /** Root URL of the published documentation, for `doc_url`. */
@@ -68,7 +68,9 @@ export function answerRefusal(refusal: Refusal, { requestId, docsUrl }: Asked): 
   return headers === undefined ? answer : { ...answer, headers };
 }
 
-/** Retry soon: nothing was done, and most outages end within seconds. */
+/**
+ * The client should retry after a second: nothing was done, and most outages end within seconds.
+ */
 const HEADERS_OF: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   service_unavailable: { 'Retry-After': '1' },
 };

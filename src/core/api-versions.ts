@@ -6,8 +6,8 @@ type Rewrite = (values: JsonObject) => JsonObject;
 
 /**
  * One breaking change (behavior.md 18.3), in a file named after the dated version that introduces
- * it. The service itself handles only the newest shapes; a change converts requests and responses
- * for callers on older versions.
+ * it. The service itself handles only the newest shapes; each change converts requests and
+ * responses for callers on older versions.
  */
 export interface VersionChange {
   /** The first version that has the change, `YYYY-MM-DD`. */

@@ -1,4 +1,6 @@
-/** In ASCII order, so that equal-length strings sort like the numbers they encode. */
+/**
+ * The digits are in ASCII order, so that equal-length strings sort like the numbers they encode.
+ */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** As many digits as fit into an exact JavaScript number: 62^8 < 2^53. */
@@ -9,7 +11,7 @@ const CHUNK = 62n ** BigInt(CHUNK_DIGITS);
 export function base62(value: bigint, length: number): string {
   let rest = value;
   let text = '';
-  // In chunks, because dividing a bigint costs twenty times as much as dividing a number.
+  // Works in chunks, because dividing a bigint costs twenty times as much as dividing a number.
   for (let left = length; left > 0; left -= CHUNK_DIGITS) {
     let chunk = Number(rest % CHUNK);
     for (let i = Math.min(left, CHUNK_DIGITS); i > 0; i--) {

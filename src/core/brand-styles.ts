@@ -7,7 +7,10 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Returns black or white, whichever is easier to read on that color: always at least 4.5 to 1. */
+/**
+ * Returns black or white, whichever has the higher contrast on this color: always at least 4.5 to
+ * 1.
+ */
 export function inkOn(color: string): 'ffffff' | '000000' {
   const light = luminance(color);
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? 'ffffff' : '000000';

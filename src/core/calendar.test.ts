@@ -14,7 +14,8 @@ import { DAY_MS } from '#core/durations.ts';
 const FIRST = Date.UTC(2020, 0, 1);
 const END = Date.UTC(2031, 0, 1);
 /**
- * Step of the search. Morocco changes its clocks for only a month, so no step may skip two changes.
+ * Days between two samples of the search. Morocco changes its clocks for only a month, so a longer
+ * step could miss two changes.
  */
 const STEP_MS = 14 * DAY_MS;
 

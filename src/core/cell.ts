@@ -5,7 +5,7 @@
  */
 export const HIGHEST_CELL = 9;
 
-/** The cell to which everything belongs that was created before cell digits existed. */
+/** The cell of all objects created before ids contained cell digits. */
 export const FIRST_CELL = 0;
 
 /** Returns the cell of a cell digit; null if it is not one. */

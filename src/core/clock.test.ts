@@ -18,13 +18,13 @@ test('a fake clock moves only on request', () => {
   assert.equal(first.toISOString(), '2026-10-01T12:00:00.000Z');
 });
 
-/** Returns how far the clock is ahead of this machine's, after these readings. */
+/** Returns the offset of a clock from this machine's after it has processed these readings. */
 function offsetAfter(...readings: readonly ClockReading[]): number {
   const clock = new AlignedClock();
   for (const reading of readings) clock.align(reading);
   const before = Date.now();
   const now = clock.now().getTime();
-  // Returns the offset if both are of the same millisecond.
+  // Compare only if both values were read in the same millisecond.
   return Date.now() === before ? now - before : offsetAfter(...readings);
 }
 
@@ -47,7 +47,7 @@ test('a step of the clock is detected once, and slewing never', () => {
   const steps = new StepDetector();
   const day = 86_400_000;
   assert.equal(steps.check(1_000_000, 0), null);
-  // Slews by half a millisecond per second, for a day.
+  // Simulates a day in which NTP slews the clock by half a millisecond per second.
   for (let second = 1; second <= 86_400; second++) {
     assert.equal(steps.check(1_000_000 + second * 1_000.5, second * 1_000), null);
   }

@@ -7,10 +7,10 @@ export const systemClock: Clock = { now: () => new Date() };
 
 /** One reading of another clock. Milliseconds. */
 export interface ClockReading {
-  /** This machine's time before the request, and after the response. */
+  /** This machine's time before the request and after the response. */
   readonly before: number;
   readonly after: number;
-  /** The time of the other clock, read between the two. */
+  /** The other clock's time, read between `before` and `after`. */
   readonly theirs: number;
 }
 

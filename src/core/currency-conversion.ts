@@ -15,12 +15,12 @@ export function readRate(text: string): bigint {
   return BigInt(whole + fraction.padEnd(RATE_DECIMALS, '0'));
 }
 
-/** Atoms × 10^scale = rate × minor units, both whole numbers. */
+/** Returns the power of ten in: atoms × 10^scale = rate × minor units, both whole numbers. */
 function scaleOf(currency: string): bigint {
   return 10n ** BigInt(RATE_DECIMALS + digitsOf(currency) - USDC_DECIMALS);
 }
 
-/** Returns the value of a price by its quote. */
+/** A price's currency, and the rate of its quote. */
 interface Priced {
   readonly currency: string;
   readonly rate: string;

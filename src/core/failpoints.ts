@@ -1,6 +1,6 @@
 /**
  * Named points between two steps of a payment at which a test may end the process as kill -9 would.
- * In production they do nothing; this is decided once, when the module is loaded.
+ * They do nothing in production; the setting is read once, when the module is loaded.
  */
 export const FAILPOINTS = [
   'payments.request_committed',

@@ -54,7 +54,7 @@ const RANDOM_BITS = 80n;
 const BODY_LENGTH = 22;
 const BODY = /^[0-9A-Za-z]{22}$/;
 
-/** Holds random bytes for many ids, because one call per id costs more than all else. */
+/** Random bytes for many ids, because one call per id costs more than the rest of creating it. */
 const pool = Buffer.alloc(RANDOM_BYTES * 256);
 let used = pool.length;
 
@@ -66,7 +66,7 @@ export function random80(): bigint {
   }
   const high = pool.readBigUInt64BE(used);
   const low = BigInt(pool.readUInt16BE(used + 8));
-  // Erased, so that a later read of this process's memory reveals no id.
+  // Erase the used bytes, so that a later read of this process's memory reveals no id.
   pool.fill(0, used, used + RANDOM_BYTES);
   used += RANDOM_BYTES;
   return (high << 16n) | low;
@@ -77,19 +77,20 @@ const FIRST_DIGIT = 62n ** BigInt(BODY_LENGTH - 1);
 
 /**
  * Creates an id with the time `at` (whole milliseconds).
- * @param cell Set for ids that requests name without a key, such as those of cards and passes.
+ * @param cell Set for ids that arrive without an API key, such as those of cards and passes, so
+ * that requests can be routed by the id.
  */
 export function newId(kind: IdKind, at: Date, cell = FIRST_CELL): string {
   const value = (BigInt(at.getTime()) << RANDOM_BITS) | random80();
   return ID_PREFIXES[kind] + base62(value + BigInt(cell) * FIRST_DIGIT, BODY_LENGTH);
 }
 
-/** Returns the cell of such an id; null if the format is wrong. */
+/** Returns the cell of an id of this kind; null if the format is wrong. */
 export function cellOfId(kind: IdKind, id: string): number | null {
   return isId(kind, id) ? cellOfDigit(id.charAt(ID_PREFIXES[kind].length)) : null;
 }
 
-/** True if `text` has the format of such an id. It need not exist. */
+/** True if `text` has the format of an id of this kind. The object need not exist. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = ID_PREFIXES[kind];
   return text.startsWith(prefix) && BODY.test(text.slice(prefix.length));
@@ -125,8 +126,8 @@ export function toIdKey(bytes: Buffer, cell = FIRST_CELL): IdKey {
 }
 
 /**
- * Returns the cell digit of a link that contains no other one; empty in the first cell, whose links
- * had none.
+ * Returns the cell digit for a link that has no other cell digit; empty in the first cell, because
+ * its links never had one.
  */
 export function linkPrefix({ cell }: IdKey): string {
   return cell === FIRST_CELL ? '' : String(cell);
@@ -176,14 +177,14 @@ const ORDER_ID_LENGTH = 8;
 const REFERENCE_BYTES = 16;
 
 /**
- * Computes a MAC. No part may contain a NUL, so that different lists of parts never join to the
- * same text.
+ * Computes a MAC. No part may contain a NUL, because parts are joined with it and different lists
+ * must not join to the same text.
  */
 function mac(key: IdKey, parts: readonly string[]): Buffer {
   return createHmac('sha256', key).update(parts.join('\0')).digest();
 }
 
-/** Returns the lowest `length` base62 digits of the first 128 bits. */
+/** Returns the lowest `length` base62 digits of the digest's first 128 bits. */
 function digits(digest: Buffer, length: number): string {
   const value = (digest.readBigUInt64BE(0) << 64n) | digest.readBigUInt64BE(8);
   return base62(value, length);
@@ -236,9 +237,7 @@ export function pinText(
   return mac(key, ['till pin', accountId, userId, pin]).toString('base64url');
 }
 
-/**
- * Computes the MAC of a request. `clash`: how many of the values derived for it were already taken.
- */
+/** Computes the MAC of a request. `clash` counts how many derived values were already taken. */
 function keyedMac(
   key: IdKey,
   purpose: 'order' | 'request',
@@ -251,16 +250,16 @@ function keyedMac(
 
 /**
  * Returns the order id of an intent that was created without one. `clash` counts the values already
- * taken: by an order id that the merchant chose, or by the same key more than 48 hours ago. The
- * caller is part of it, because terminals number their keys from the same first value.
+ * taken: by an order id that the merchant chose, or by the same key more than 48 hours ago. The MAC
+ * includes the caller, because all terminals number their keys from the same first value.
  */
 export function derivedOrderId(key: IdKey, request: KeyedRequest, clash: number): string {
   return digits(keyedMac(key, 'order', { request, clash }), ORDER_ID_LENGTH);
 }
 
 /**
- * Returns the order id of a sale that a till had accepted offline. It follows from what identifies
- * the sale, so that a sale forwarded again after a loss finds its rebuilt payment.
+ * Returns the order id of a sale that a till had accepted offline. It is derived from the sale's
+ * data, so that a sale forwarded again after a data loss finds its rebuilt payment.
  */
 export function offlineOrderId(
   key: IdKey,
@@ -291,8 +290,8 @@ export function refundId(
 }
 
 /**
- * Returns the token of a refund's receipt: the cell digit, the body of the refund's id, by which it
- * is found, and a proof that cannot be computed from the id.
+ * Returns the token of a refund's receipt: the cell digit, the body of the refund's id (for the
+ * look-up), and a proof that cannot be computed from the id.
  */
 export function refundReceiptToken(
   key: IdKey,

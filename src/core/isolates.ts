@@ -9,7 +9,7 @@ export function named(name: string): string {
   return `\u2068${name}\u2069`;
 }
 
-/** Removes the isolates, for places that hold text and no elements. */
+/** Removes the isolates, for plain-text places such as attributes and titles. */
 export function withoutIsolates(text: string): string {
   return text.replace(ISOLATES, '');
 }

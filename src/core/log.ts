@@ -83,7 +83,7 @@ function plain(_key: string, value: unknown): unknown {
   return value instanceof Error ? describeError(value) : value;
 }
 
-/** Writes the line, with the number of the same kind that were omitted since the last one. */
+/** Writes the line, with the number of entries of its kind that were omitted since the last one. */
 type Tell = (leftOut: number) => void;
 
 interface Repeats {

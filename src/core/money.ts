@@ -64,8 +64,8 @@ function grouped(decimal: string, locale: string): string {
 }
 
 /**
- * Writes `−1,000.25`: every digit, with grouping. `2.005` becomes `2.0050`, because three decimals
- * would look like a group and could not be typed back.
+ * Writes `−1,000.25`: every digit, with grouping. Writes `2.005` as `2.0050`, because its three
+ * decimals would look like a group of thousands and could not be typed back.
  */
 export function readableUsdc(value: bigint, locale = 'en'): string {
   if (value < 0n) return `−${readableUsdc(-value, locale)}`;
@@ -74,8 +74,9 @@ export function readableUsdc(value: bigint, locale = 'en'): string {
 }
 
 /**
- * Returns the smallest and largest amount that is displayed like this one. Screens round to cents,
- * so an amount of whole cents covers every amount that rounds to it; any other covers only itself.
+ * Returns the smallest and the largest amount that a screen displays like this one. Screens round
+ * to cents, so an amount of whole cents covers every amount that rounds to it; any other amount
+ * covers only itself.
  */
 export function shownAs(amount: bigint): { readonly least: bigint; readonly most: bigint } {
   if (amount % CENT !== 0n) return { least: amount, most: amount };

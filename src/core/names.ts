@@ -76,7 +76,7 @@ export function readName(text: string, param: string): string | Refusal {
   return name;
 }
 
-/** Refuses a label that would change the direction of text next to it. */
+/** Refuses a label with characters that change the direction of the text next to it. */
 export function checkDirections(text: string, param: string): Refusal | null {
   if (!TURNS.test(text)) return null;
   return invalid(param, 'must not contain characters that change the direction of writing');

@@ -12,7 +12,7 @@ export class RecentMap<Value> {
   }
 
   set(key: string, value: Value): void {
-    // A Map iterates in insertion order, so deleting first makes this key the newest.
+    // A Map iterates in insertion order, so deleting the key before setting it makes it the newest.
     this.#values.delete(key);
     this.#values.set(key, value);
     if (this.#values.size <= this.#limit) return;

@@ -1,6 +1,6 @@
 import type { Json } from '#core/canonical-json.ts';
 
-/** Replaces a secret after the prefix that names its kind. */
+/** The text that replaces a secret, after the prefix that names its kind. */
 const LEFT = '…';
 /** Shorter values are not masked, because they also occur in ordinary words. */
 const MIN_SECRET_LENGTH = 6;

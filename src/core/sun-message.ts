@@ -29,7 +29,7 @@ export interface CardTap {
 
 const BLOCK = 16;
 const NO_IV = Buffer.alloc(BLOCK);
-/** UID mirrored, counter mirrored, 7-byte UID: the only format that our cards use. */
+/** The tag byte for: UID mirrored, counter mirrored, 7-byte UID. Our cards use only this format. */
 const PICC_TAG = 0xc7;
 const UID_BYTES = 7;
 const COUNTER_BYTES = 3;
@@ -64,7 +64,7 @@ export function writeSunMessage(tap: CardTap, keys: CardKeys, padding: Buffer): 
 function macOf(identity: Buffer, fileReadKey: Buffer): Buffer {
   const session = cmac(fileReadKey, Buffer.concat([SESSION_VECTOR, identity]));
   const whole = cmac(session, Buffer.alloc(0));
-  // The chip sends only every second byte.
+  // The chip sends only every second byte of the MAC.
   return Buffer.from(whole.filter((_byte, index) => index % 2 === 1));
 }
 

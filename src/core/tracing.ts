@@ -33,7 +33,7 @@ export interface Span {
   end(): void;
 }
 
-/** An object that carries its position in a trace; without one it is not traced. */
+/** An object that stores its position in a trace; an object without one is not traced. */
 export interface Traced {
   readonly traceparent?: string | null;
 }
@@ -65,7 +65,7 @@ export function traceInto(next: Tracing | null): void {
   tracing = next;
 }
 
-/** True if it is worth looking for a parent. */
+/** True if tracing is on, so that looking for a parent span is worthwhile. */
 export function isTracing(): boolean {
   return tracing !== null;
 }

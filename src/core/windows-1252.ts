@@ -10,7 +10,7 @@ const LETTER = /[\p{L}\p{N}]/u;
 function byteOf(character: string): number {
   const known = BYTES.get(character);
   if (known !== undefined) return known;
-  // A letter with marks that the code page lacks loses them. Any other character becomes a question
+  // Drops marks that the code page lacks from a letter. Any other character becomes a question
   // mark, because a full-width quotation mark must not end a quoted text.
   const letter = character.normalize('NFKD').slice(0, 1);
   return (LETTER.test(letter) ? BYTES.get(letter) : undefined) ?? QUESTION_MARK;

@@ -7,7 +7,7 @@ const now = new FakeClock().now();
 const MINUTE = 60_000;
 const NEW: Tries = { wrongAt: [], blockedUntil: null };
 
-/** Returns the tries after a wrong one at each of these milliseconds. */
+/** Returns the recorded tries after wrong codes at these times, in milliseconds. */
 function after(...offsets: readonly number[]): Tries {
   return offsets.reduce<Tries>((tries, offset) => afterWrong(tries, addMs(now, offset)), NEW);
 }

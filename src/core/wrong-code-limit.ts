@@ -30,8 +30,8 @@ export function afterWrong({ wrongAt, blockedUntil }: Tries, now: Date): Tries {
 }
 
 /**
- * True if a block is active. One that ends later than any block starting about now could is
- * ignored, because then the clock was set back.
+ * True if the code is blocked. Ignores a block that ends later than one starting about now could,
+ * because then the clock was set back.
  */
 export function isBlocked({ blockedUntil }: Tries, now: Date): boolean {
   if (blockedUntil === null || blockedUntil <= now) return false;

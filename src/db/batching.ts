@@ -42,9 +42,9 @@ function rejectAll(batch: readonly Pick<Waiting<never, never>, 'reject'>[], erro
 }
 
 /**
- * Runs a failed batch again item by item, so that one bad item does not fail its neighbors. If the
- * database becomes unreachable meanwhile, the remaining items fail at once. After a commit that may
- * have happened, no item is reported as not done.
+ * Runs the items of a failed batch one by one, so that one bad item does not fail the others. If
+ * the database becomes unreachable, the remaining items fail without a try. If a commit may have
+ * happened, no item is reported as not done.
  */
 async function settleSingly<Entry extends Pick<Waiting<never, never>, 'reject'>>(
   batch: readonly Entry[],
@@ -72,7 +72,7 @@ function takeFrom<Entry>(waiting: Entry[], most: number, mayGo: (entry: Entry) =
   return taken;
 }
 
-/** Tracks the queues of the running batches. */
+/** Tracks which queues have an item in a running batch. */
 function createQueues<Item>(queueOf: ((item: Item) => string) | undefined) {
   const busy = new Set<string>();
   const change = (entries: readonly { readonly item: Item }[], to: 'add' | 'delete') => {
@@ -87,7 +87,7 @@ function createQueues<Item>(queueOf: ((item: Item) => string) | undefined) {
 }
 
 /**
- * Runs once, deferred by a turn of the event loop, so that the requests of one socket read are
+ * Calls `run` once, after a turn of the event loop, so that the requests of one socket read are
  * batched.
  */
 function nextTurn(run: () => void): () => void {

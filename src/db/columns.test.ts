@@ -53,7 +53,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Returns the values as PostgreSQL reads them. */
+/** Sends rows to PostgreSQL and returns them as it read them. */
 async function readBack(rows: readonly Row[]): Promise<unknown[]> {
   return columns.run(
     database.db,
@@ -63,7 +63,7 @@ async function readBack(rows: readonly Row[]): Promise<unknown[]> {
   );
 }
 
-/** Returns the row as a query does: JSON is parsed, and every integer is a bigint. */
+/** Returns the row as a query returns it: JSON is parsed, and every integer is a bigint. */
 function asRead({ notes, atoms, ...rest }: Row): unknown {
   return {
     ...rest,

@@ -49,7 +49,7 @@ export type Sent<C> = C extends Columns<infer Types> ? RowOf<Types> : never;
 
 export interface Columns<Types extends ColumnTypes> {
   readonly names: readonly (keyof Types & string)[];
-  /** Returns the SQL of this column's value in the row with this number, counted from 1. */
+  /** Returns the SQL of this column's value in one row. `row` is SQL for its number, from 1. */
   at(name: keyof Types & string, row: string): string;
   /** Returns the SQL of several columns, each under its name. */
   select(names: readonly (keyof Types & string)[], row: string): string;
@@ -114,7 +114,7 @@ class Writer {
     this.at = this.memory.writeUInt32BE(value >>> 0, this.at);
   }
 
-  /** Writes length and bytes, with one more byte first if given. */
+  /** Writes the byte length and the UTF-8 bytes; `front` is an extra first byte, if given. */
   text(value: string, front?: number): void {
     this.reserve(LENGTH_BYTES + 1 + value.length * MAX_BYTES_PER_UNIT);
     const start = this.at;
@@ -157,7 +157,7 @@ const WRITES: { readonly [Type in ColumnType]: Write<Type> } = {
   },
 };
 
-/** Bytes of the largest value of fixed length, and of the header of an array. */
+/** The most bytes that a fixed-length value or an array's header takes. */
 const FIXED_BYTES = 20;
 
 /** Writes the header of an array with one dimension, counted from 1. */

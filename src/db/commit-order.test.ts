@@ -57,7 +57,7 @@ test('a poller that reads forward misses nothing that concurrent writers commit'
   let writing = true;
   const write = async (writer: number) => {
     for (let i = 0; i < each; i++) {
-      // Uses several clocks, as machines have, and transactions of different lengths.
+      // Simulates machines with different clocks; the transactions also differ in length.
       const now = addMs(new Date(), (writer - 2) * 20);
       await database.db.transaction(async (tx) => {
         await writeOne(tx, tenant, now);
@@ -177,8 +177,7 @@ test('each of several accounts gets as many positions as requested', async () =>
 });
 
 /**
- * Adds so many accounts that the rows of a batch are found, and locked, in the order of their
- * names.
+ * Adds so many accounts that the plan finds, and locks, a batch's rows in the order of their names.
  */
 async function addThousands(): Promise<void> {
   const { db } = database;
@@ -209,7 +208,7 @@ test('batches that name the same accounts in different orders never deadlock', a
     await waitingForLocks(database.db, 2);
   });
   await Promise.all(batches);
-  // A deadlock would have been retried.
+  // Two runs: a deadlock would have caused a third.
   assert.equal(runs, 2);
 });
 

@@ -14,7 +14,7 @@ export interface Stamp {
    * row's.
    */
   readonly created: Date;
-  /** Seconds by which that clock is ahead of the service's. 0 in live mode. */
+  /** Seconds by which the account's clock is ahead of the service's; 0 in live mode. */
   readonly aheadSeconds: number;
   /**
    * Returns the next position.
@@ -32,7 +32,7 @@ export async function accountTime(sql: Sql, tenant: Tenant, now: Date): Promise<
   return addSeconds(now, Number(rows[0]?.ahead_seconds ?? 0));
 }
 
-/** Returns a text for a map key. */
+/** Returns the account and mode as a text, to be used as a map key. */
 export function tenantKey(tenant: Tenant): string {
   return `${tenant.accountId} ${tenant.livemode}`;
 }
@@ -92,7 +92,7 @@ export async function stampOrder(tx: Tx, tenant: Tenant, now: Date, count: numbe
   return toStamp(only(await tx.query<StampRow>(STAMP, values), 'account mode'), count);
 }
 
-/** Rows to be written, and the number of positions that they take. */
+/** An account and mode that will get rows, and the number of positions that the rows take. */
 export interface Wanted {
   readonly tenant: Tenant;
   readonly count: number;

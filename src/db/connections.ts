@@ -52,8 +52,8 @@ export interface Source {
 }
 
 /**
- * Checks out a connection. Decisions made before the database changed must not be written to the
- * new one: statements that waited for a connection meanwhile fail, with nothing done.
+ * Checks out a connection. Fails without doing anything if the database was replaced while the
+ * statement waited, because its caller decided on the old database's data.
  */
 export async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> {
   const { changes } = watch;
@@ -75,7 +75,7 @@ function isReplica(): Error {
   return Object.assign(new Error('the server is a replica'), { code: '57P03' });
 }
 
-/** Identifies the server of a new connection before the connection is used. */
+/** Identifies the server behind a new connection before the connection is used. */
 export async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   const { highest } = watch;
   const view = toView((await client.query(VIEW)).rows[0]);
@@ -92,7 +92,7 @@ export interface LogPlace {
 
 /**
  * Identifies the server again if its log is not the known one. It never throws, because the
- * statement that it accompanies has its own result.
+ * caller's own statement reports errors.
  * @param before The highest position when the statement was sent.
  */
 export async function notePlace(

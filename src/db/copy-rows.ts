@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { codeOf, type Database } from '#db/database.ts';
 
 /**
- * Collects log rows and appends them by COPY on a dedicated connection, at half the cost of JSON in
- * an INSERT. Rows wait as bytes, because thousands of objects that live for a quarter of a second
- * burden the garbage collector. The commit does not wait for the disk, so a crash may lose the last
- * rows.
+ * Collects log rows and appends them by COPY on a dedicated connection, at half the cost of an
+ * INSERT from JSON. Waiting rows are kept as bytes, because thousands of objects that live for a
+ * quarter of a second burden the garbage collector. The commit does not wait for the disk, so a
+ * crash may lose the last rows.
  */
 export interface RowAppender<R> {
   /** Returns false if too much is waiting and the row was dropped. */
@@ -23,7 +23,7 @@ export interface RowAppender<R> {
 
 type CopyValue = string | number | boolean | Date | null;
 
-/** The methods that node-postgres calls on a custom query. */
+/** The methods that node-postgres calls on a custom query object. */
 interface CopyConnection {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
@@ -55,7 +55,7 @@ const ROW_FAULT = /^2[23]/;
 /** The largest row: logged texts are cut to a few hundred characters each. */
 const MAX_ROW_BYTES = 16 * 1024;
 
-/** Creates a COPY as a node-postgres query, which has none built in. */
+/** Creates a COPY as a node-postgres query object, because the library has none. */
 function copyQuery(text: string, data: Buffer, done: (error: Error | null) => void) {
   return {
     submit: (connection: CopyConnection) => connection.query(text),

@@ -253,7 +253,7 @@ test('a statement that takes too long is unavailable: nothing was done', async (
 });
 
 test('unreachable means unavailable, for statements, transactions and connections', async () => {
-  // What the driver says of a server that accepts a connection and never answers.
+  // The driver's error for a server that accepts a connection and never answers.
   assert.ok(toFault(new Error('timeout expired')) instanceof DatabaseUnavailable);
   const db = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
   await assert.rejects(db.query('select 1'), DatabaseUnavailable);

@@ -34,9 +34,9 @@ export interface Sql {
 /** An open transaction. Statements of a use case take it as their first parameter. */
 export interface Tx extends Sql {
   readonly inTransaction: true;
-  /** The cell of this database, which objects that may come to another cell carry. */
+  /** The cell of this database, which is written into objects that may be used in another cell. */
   readonly cell: number;
-  /** Read it within the transaction, so that it describes the transaction's own connection. */
+  /** The view of the transaction's own connection, so read it within the transaction. */
   readonly watch: DatabaseWatch;
   /** Runs once after the commit; never if the work is rolled back. Must not throw. */
   onCommit(run: () => void): void;
@@ -44,10 +44,10 @@ export interface Tx extends Sql {
   hint(topic: string, key: string): void;
   /**
    * Call it with the last statements of the work: the commit is sent right after them without
-   * waiting for their responses, so locks are held for one round trip less. If one fails, nothing
-   * is done, and the transaction fails with its error. Code that checks their results can no longer
-   * undo them.
-   * @returns the same promise; it is settled when the transaction ends.
+   * waiting for their results, so locks are held for one round trip less. If a statement fails,
+   * everything is rolled back and the transaction fails with that error. Later code cannot roll
+   * back because of their results.
+   * @returns the same promise; it settles when the transaction ends.
    */
   finish<T>(writes: Promise<T>): Promise<T>;
 }
@@ -139,7 +139,8 @@ async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promis
     const [place] = await run<LogPlace>(client, FLUSHED);
     if (place !== undefined) await notePlace(client, watch, { place, before: highest });
   } catch {
-    // Ignore the error here: the commit reports its own result, and so does the connection.
+    // Ignore the error here: the commit reports its own result, and the connection reports the
+    // fault.
   }
 }
 
@@ -188,7 +189,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
   let broken: Error | undefined;
   let isOpen = true;
   try {
-    // BEGIN is not awaited: the connection is pipelined, so it travels with the first statement.
+    // BEGIN is not awaited: the connection is pipelined, so BEGIN is sent with the first statement.
     sendTogether(client);
     const begun = client.query('BEGIN').catch((error) => {
       throw toFault(error);

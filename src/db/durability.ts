@@ -2,8 +2,8 @@ import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
- * The data lost with the primary. `synchronous`: none, because each commit waits for a standby.
- * `asynchronous`: the last commits. `single`: everything since the last backup.
+ * Which data is lost if the primary is lost. `synchronous`: none, because each commit waits for a
+ * standby. `asynchronous`: the last commits. `single`: everything since the last backup.
  */
 export const DURABILITIES = ['single', 'asynchronous', 'synchronous'] as const;
 
@@ -46,7 +46,7 @@ export async function selectReplication(sql: Sql): Promise<ReplicationRow> {
   return row;
 }
 
-/** With these values a commit does not wait for a standby. */
+/** Values of `synchronous_commit` with which a commit waits for no standby. */
 const LOCAL_COMMIT = new Set(['off', 'local']);
 
 export function judgeReplication(row: ReplicationRow): Durability {
@@ -74,9 +74,8 @@ const LOSES: Readonly<Record<Durability, string>> = {
 };
 
 /**
- * Called at a start in production: the operator must have declared what losing the primary may
- * cost. After a failover fewer standbys may be left than declared, and starting must still be
- * possible.
+ * Requires at a production start that the operator has declared what losing the primary may cost. A
+ * start with fewer standbys than declared is allowed, because a failover may leave fewer.
  * @throws StartError if nothing was declared and commits wait for no standby.
  */
 export async function requireDurability(

@@ -69,12 +69,15 @@ export function requireCommitted({ command }: { readonly command: string }): voi
 }
 
 /**
- * Connections on which a commit gave up waiting for its standby. The primary has the commit, gives
- * a warning and reports success. If that primary is lost, the commit is lost too, so it must not be
+ * Connections on which a commit stopped waiting for its standby. The primary then keeps the commit,
+ * warns, and reports success; if that primary is lost, so is the commit, and so it must not be
  * reported as done.
  */
 const unreplicated = new WeakSet<object>();
-/** The PostgreSQL function that warns; the warning's text depends on the server's language. */
+/**
+ * The PostgreSQL function that raises the warning; the warning's text depends on the server's
+ * language.
+ */
 const WAITS_FOR_STANDBY = 'SyncRepWaitForLSN';
 
 export function hearWarnings(client: pg.ClientBase): void {
@@ -83,7 +86,7 @@ export function hearWarnings(client: pg.ClientBase): void {
   });
 }
 
-/** Call it after a statement that commits. */
+/** Checks that a commit was replicated. Call it after each statement that commits. */
 export function requireReplicated(client: pg.ClientBase): void {
   if (!unreplicated.has(client)) return;
   throw commitUnknown('the commit was not confirmed by a standby', null);

@@ -5,7 +5,7 @@ import { decrypt, encrypt } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Database, Sql } from '#db/database.ts';
 
-/** The row's name, which its encryption is bound to. */
+/** The row's name, which is the context of its encryption. */
 const NAME = 'ids';
 const KEY_BYTES = 32;
 

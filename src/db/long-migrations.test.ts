@@ -39,7 +39,7 @@ async function count(sql: string, values: readonly unknown[] = []): Promise<numb
 const isValid = async (index: string) =>
   (await count('from pg_index where indexrelid = to_regclass($1) and indisvalid', [index])) === 1;
 
-/** Ends the session that runs a statement like this, as killing its process would. */
+/** Terminates the session that runs a statement like this, as if its process was killed. */
 async function cutOff(like: string): Promise<void> {
   const ended = await waitUntil(async () => {
     const found = await count(

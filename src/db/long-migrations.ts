@@ -6,8 +6,8 @@ import type { Migration } from '#db/migration-files.ts';
 
 const INDEX = /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)\s/i;
 /**
- * A backfill rests at least this long, and as long as its batch took, to leave half of the disk to
- * others.
+ * The minimum pause between two batches of a backfill. It also pauses for as long as its last batch
+ * took, to leave half of the disk's capacity to others.
  */
 const LEAST_REST_MS = 20;
 
@@ -19,8 +19,7 @@ export async function noteApplied(client: pg.Client, migration: Migration): Prom
 }
 
 /**
- * Drops the index that an interrupted build leaves behind, which slows every write and serves no
- * read.
+ * Drops an index that an interrupted build left invalid: it slows every write and serves no read.
  */
 async function dropInvalid(client: pg.Client, index: string): Promise<void> {
   const { rows } = await client.query<{ found: boolean }>(
@@ -65,7 +64,8 @@ async function partitionsOf(client: pg.Client, table: string): Promise<string[]>
 }
 
 /**
- * True if the partition has its part of an index. A partition that was created meanwhile has one.
+ * True if the partition has its part of an index. Partitions created after the index already have
+ * it.
  */
 async function hasPart(client: pg.Client, index: string, partition: string): Promise<boolean> {
   const { rows } = await client.query(

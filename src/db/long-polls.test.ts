@@ -123,7 +123,7 @@ test('two thousand waiting clients cost few statements; only one is notified', a
   await Promise.all(waits);
   assert.deepEqual(answered, ['terminal-1234']);
   // Allows the first read, four polls and the last read, each with at most 500 rows per statement.
-  // On a busy machine the timers may fire in more groups than one.
+  // On a busy machine the timers may fire in more groups.
   const total = statements.reduce((sum, count) => sum + count, 0);
   assert.ok(statements.length <= 400, `${statements.length} statements`);
   assert.ok(total <= 2_000 * 7, `${total} rows`);

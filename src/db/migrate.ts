@@ -11,10 +11,10 @@ import { MIGRATIONS_FOLDER, type Migration, readMigrations } from '#db/migration
  * (test/tidy.test.ts).
  */
 const MIGRATION_LOCK = 7_218_344_190;
-/** The interval at which a start checks if it may migrate, or if the owner's role is done. */
+/** How often a start checks if it is its turn to migrate, or if the owner's role has finished. */
 const LOOK_MS = 500;
 
-/** The time for which a migration waits for locks, and so blocks others. */
+/** How long a migration may wait for locks, and how long its statements may run. */
 interface MigrationLimits {
   readonly lockMs: number;
   readonly statementMs: number;
@@ -180,7 +180,7 @@ async function findPending(client: pg.Client, all: readonly Migration[]): Promis
   });
 }
 
-/** True for the role that owns the tables, or one that may create the first of them. */
+/** True if this role owns the tables, or may create the first of them. */
 async function mayMigrate(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(`
     select coalesce(

@@ -23,7 +23,7 @@ export interface LocatedPage extends Page {
   readonly location?: string | null;
 }
 
-/** The same position as a value. */
+/** Sorts before every position; written as SQL. */
 export const LEAST_POSITION = `'${-(2n ** 63n)}'::bigint`;
 /** The same as a value. */
 const LEAST_POSITION_VALUE = String(-(2n ** 63n));
@@ -60,7 +60,7 @@ export const BEHIND_ALL_NUMBERS = 2n ** 63n - 1n;
 /** The leading columns of the index over all rows of an account and mode. */
 export const TENANT_KEY = ['account_id', 'livemode'] as const;
 /**
- * The account's column in indexes of few rows: an expression, so that no index of all rows serves
+ * The account's column in partial indexes: an expression, so that no index over all rows can serve
  * it.
  */
 export const HIDDEN_TENANT_KEY = ["(account_id || '')", 'livemode'] as const;
@@ -176,7 +176,7 @@ export async function selectLocatedPage<Row extends Place>(
   return readList<Row>(sql, located, { tenant, page });
 }
 
-/** The indexes of locations have no rows without one. */
+/** Limits a list to one location; `null` selects the rows without a location. */
 function ofLocation(list: ListOf, location: string | null): ListOf {
   const here = location === null ? checked('location_id is null') : 'location_id is not null';
   return {
@@ -209,7 +209,7 @@ async function readList<Row extends Place>(
     const values = Object.entries(branch.values ?? {});
     const needed = values.filter(([column]) => key?.columns.includes(column));
     for (const [column, value] of needed) parameters.addFilter(column, value);
-    // Conditions that another index would serve are only checked on the rows that this index finds.
+    // A condition that another index would serve is only checked on the rows that this index finds.
     const isOwn = branch.key !== undefined && (key === null || key.columns === branch.key);
     const own = branch.conditions
       .map((one) => parameters.write(one))

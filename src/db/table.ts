@@ -69,8 +69,8 @@ type Without<R, S> = { readonly [N in Exclude<keyof R, keyof S>]: never };
 type Values<S> = { -readonly [N in keyof S]: ValueOf<S[N]> };
 
 /**
- * Requires a transaction, never a separate connection, so that a row commits with the rows it
- * belongs to.
+ * The part of a transaction that inserts need. It excludes pools, so that a row commits together
+ * with the rows it belongs to.
  */
 type Inserting = Pick<Tx, 'query' | 'inTransaction'>;
 
@@ -92,8 +92,8 @@ export type Row<T> = T extends { readonly [ROW]?: infer R } ? R : never;
 type Batch<S, N extends keyof S, O> = { readonly [K in N]: S[K] & ColumnSpec } & O;
 
 /**
- * @param S the columns that are read. @param U those that are only written, or read by other
- * statements.
+ * @param S columns that whole-row reads return.
+ * @param U columns that are only written, or read by other statements.
  */
 export interface Table<S extends Specs, U extends Specs = Specs> {
   readonly [ROW]?: Values<S>;
@@ -157,7 +157,10 @@ function listOf(names: Names<string>, alias?: string): string {
     .join(', ');
 }
 
-/** Calls `make` once per list of columns. The lists are written in our code, so there are few. */
+/**
+ * Caches the result of `make` per list of column names. The lists are written in our code, so there
+ * are few.
+ */
 function byShape<T>(make: (names: readonly string[]) => T): (row: object) => T {
   const made = new Map<string, T>();
   return (row) => {

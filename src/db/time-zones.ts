@@ -8,7 +8,7 @@ import type { Sql } from '#db/database.ts';
  * change.
  */
 const STEP_DAYS = 14;
-/** Range: from half a year ago, for past reports, to two years ahead. */
+/** The checked range: from half a year ago, for past reports, to two years ahead. */
 const PAST_STEPS = 13;
 const STEPS = 65;
 

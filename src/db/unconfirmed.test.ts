@@ -5,7 +5,7 @@ import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 
-/** PostgreSQL reports success for a commit that gave up waiting for its standby. */
+/** PostgreSQL reports success for a commit even after it stopped waiting for the standby. */
 
 let temporary: TemporaryFolder;
 let server: RunningPostgres;

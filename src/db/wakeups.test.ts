@@ -113,7 +113,7 @@ test('hints sent while disconnected arrive here at once, and elsewhere on reconn
     one.send('intent');
     assert.equal(here.times, 1);
     await until(() => refused > 0);
-    // Waits for a later hint: an earlier one still on its way would have arrived before it.
+    // Wait for a later hint: a stray earlier one would have arrived before it.
     const later = count(other, 'later');
     await until(() => {
       third.send('later');

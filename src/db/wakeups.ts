@@ -115,9 +115,9 @@ async function openLine(db: Database, events: LineEvents): Promise<Line> {
 }
 
 /**
- * After a hint was sent at once, further hints are collected for this long: under load a NOTIFY per
- * round trip took a twelfth of a process's time. It is a tenth of the delay promised to a waiting
- * terminal.
+ * After a hint was sent immediately, further hints are collected for this long, because under load
+ * one NOTIFY per round trip took a twelfth of a process's time. The gap is a tenth of the delay
+ * promised to a waiting terminal.
  */
 const GAP_MS = 5;
 

@@ -54,7 +54,7 @@ export function walPosition(text: string): bigint {
 }
 
 /**
- * Nothing is tracked until a network is guarded (`recovery/detect-lost-commits.ts`), so tests and
+ * Tracks nothing until a network is guarded (`recovery/detect-lost-commits.ts`), so tests and
  * commands that only use the database are not affected.
  */
 export class DatabaseWatch {
@@ -72,20 +72,20 @@ export class DatabaseWatch {
   #changes = 0;
   #epoch = 0;
 
-  /** Returns the number of times that the database was replaced or went back. */
+  /** Returns how often the database was replaced or went back to an earlier state. */
   get changes(): number {
     return this.#changes;
   }
 
   /**
-   * Returns the number of changes and broken connections; after each, findings about the database
-   * may be outdated.
+   * Returns how often the database changed or a connection broke. Findings of an earlier epoch may
+   * be outdated.
    */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** Returns `null` before the first connection. */
+  /** Returns the connected database's cluster id; `null` before the first connection. */
   get clusterId(): string | null {
     return this.#view === null ? null : clusterIdOf(this.#view);
   }
@@ -117,7 +117,7 @@ export class DatabaseWatch {
     this.#expected = place;
   }
 
-  /** Call it if the database has lost data since it was last seen. */
+  /** Records that the database has lost data since it was last seen. */
   showLoss(): void {
     for (const livemode of [false, true]) this.#trust.set(livemode, 'confirmed');
   }
@@ -131,7 +131,7 @@ export class DatabaseWatch {
   }
 
   /**
-   * True if a commit went to another database than the known one, or to one that was reset to an
+   * True if a commit went to a database other than the known one, or to one that was reset to an
    * earlier state: behind a pooler the server may change without breaking any of our connections.
    * @param before The highest position when the statement was sent.
    */
@@ -186,7 +186,8 @@ export class DatabaseWatch {
   }
 
   /**
-   * Closes the network until its guard has checked it. @returns a function that removes the guard.
+   * Closes the network until its guard has checked it.
+   * @returns a function that removes the guard.
    */
   guard(livemode: boolean, onTurn: () => void): () => void {
     this.#states.set(livemode, 'closed');
@@ -198,7 +199,9 @@ export class DatabaseWatch {
     };
   }
 
-  /** Applies findings that were made during this epoch; ignored if the epoch has changed. */
+  /**
+   * Applies what was found about a network during this epoch; ignores it if the epoch has changed.
+   */
   stand(
     livemode: boolean,
     found: { readonly state: LedgerState; readonly trust: LedgerTrust },
@@ -238,9 +241,9 @@ function isBehind(view: DatabaseView, seen: DatabasePlace): boolean {
 }
 
 /**
- * Returns the position up to which this database's log is shared with the previous one. A new
- * timeline starts writing at once, so its first checkpoint, which begins where the old log ends, is
- * more precise.
+ * Returns the position up to which this database's log equals the previous database's. A new
+ * timeline writes immediately, so its first checkpoint, which begins where the old log ends, is
+ * more precise than its position.
  */
 function startOf({ position, timeline, checkpoint }: DatabaseView, moved: boolean): bigint {
   const says = moved && checkpoint.timeline === timeline && checkpoint.position < position;

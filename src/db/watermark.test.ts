@@ -29,7 +29,7 @@ beforeEach(async (t) => {
 });
 after(() => database.close());
 
-/** Runs a process once. @returns true if the database lacked data when the process began. */
+/** Simulates one run of a process. @returns true if the database lacked data when it began. */
 async function live(url = database.url): Promise<boolean> {
   const db = openDatabase({ url, maxConnections: 2 });
   try {

@@ -12,9 +12,7 @@ import type { DatabasePlace, DatabaseWatch } from '#db/watch.ts';
  */
 interface Watermark {
   readonly id: string;
-  /**
-   * Number of times that the row in `database_watermarks` had been raised when this was written.
-   */
+  /** How often the counter in `database_watermarks` had been raised when this was written. */
   readonly generation: number;
   readonly system: string;
   readonly timeline: string;

@@ -14,7 +14,7 @@ const BATCH = 100;
 
 /**
  * Reads the events of one account and mode, once for all of its streams in this process. A stream
- * that begins earlier reads by itself, at its client's pace, until it has caught up.
+ * that starts further back reads on its own, at its client's pace, until it has caught up.
  */
 export class EventFeed {
   readonly #ctx: ProcessContext;
@@ -39,7 +39,10 @@ export class EventFeed {
     this.#unhear = ctx.wakeups.on(EVENTS_TOPIC, eventsKey(tenant), this.#loop.wake);
   }
 
-  /** Follows until the stream closes. @param whenEmpty called when the last stream has left. */
+  /**
+   * Adds a stream, and feeds it until it closes.
+   * @param whenEmpty called when the last stream has left.
+   */
   add(reader: StreamReader, whenEmpty: () => void): void {
     this.#streams++;
     reader.stream.once('close', () => {
@@ -80,7 +83,7 @@ export class EventFeed {
     }
     if (!reader.isOpen) return;
     this.#live.add(reader);
-    // Wake the loop: events that arrived while no stream was live have not been read.
+    // Read now: events that arrived while no stream was live have not been read yet.
     this.#loop.wake();
   }
 }

@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 interface Followed {
   readonly reader: StreamReader;
-  /** Returns the ids in the order of arrival. */
+  /** Returns the ids of the received events, in the order of arrival. */
   readonly ids: () => string[];
   readonly gone: AbortController;
 }
@@ -76,7 +76,7 @@ test('a hundred streams of an account share one read', async () => {
   const heard = await Promise.all(all.map((one) => untilHeard(one, 15)));
   for (const ids of heard) assert.deepEqual(ids, heard[0]);
   const polls = Math.ceil((performance.now() - begun) / 1000);
-  // Allows one read per hint, and one more each that finds nothing.
+  // Allows one read per hint, and one further read that finds nothing.
   assert.ok(statements <= 10 + 2 * polls, `${statements} statements`);
   for (const { gone } of all) gone.abort();
 });
@@ -125,7 +125,8 @@ test('a batch that was read before the stream had caught up repeats nothing', as
   const [first, second, third] = [event(1n), event(2n), event(3n)] as const;
   const start = { created, position: 0n };
   const reader = new StreamReader(start, null);
-  // The reader has read two by itself; the feed's read for the others ended with the first.
+  // The reader has already read two events; the feed's read for the other streams ended with the
+  // first.
   reader.give(new EventBatch(start, [first, second]));
   reader.give(new EventBatch(start, [first]));
   reader.give(new EventBatch(first, [second, third]));

@@ -92,17 +92,18 @@ async function inShortTransaction(
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
     await setLockTimeout(tx, LOCK_TIMEOUT_MS);
-    // Another worker is doing the same right now.
+    // Another worker is maintaining the partitions now.
     if (!(await takeMaintenanceLock(tx))) return false;
     return work(tx);
   });
 }
 
 /**
- * Creates the partitions of the coming days (not of today, because a row on its way to the default
- * one would be refused, and its payment would fail) and drops those past retention. Run it every
- * hour, by any number of workers. Each change is a short transaction. On a busy table it fails
- * after half a second instead of blocking writers, and the next run continues.
+ * Creates the partitions of the coming days and drops those past retention. It does not create
+ * today's, because the default partition may be getting rows of today, which would then be refused,
+ * and their payments would fail. Run it every hour, by any number of workers. Each change is a
+ * short transaction that fails after half a second on a busy table instead of blocking writers; the
+ * next run continues.
  */
 export async function maintainPartitions(db: Database, now: Date): Promise<Maintained> {
   const created: string[] = [];

@@ -81,7 +81,7 @@ export class StreamReader {
 
   give(batch: EventBatch): void {
     const chunk = batch.after(this.#at).rendered(this.types);
-    // A batch may be older than the events that the reader read itself while catching up.
+    // The batch may be older than the events that the reader read on its own while catching up.
     if (isBefore(this.#at, batch.to)) this.#at = batch.to;
     if (chunk.length > 0) this.#push(chunk);
   }
@@ -134,7 +134,7 @@ export class StreamReader {
   #push(chunk: string | Buffer): void {
     if (!this.isOpen) return;
     this.#canTake = false;
-    // While it is not full, the stream requests more by itself, which sets it again.
+    // While its buffer is not full, the stream calls `_read` again, which sets the flag again.
     this.stream.push(chunk);
     if (this.stream.readableLength < HIGH_WATER_BYTES) this.#canTake = true;
     if (this.stream.readableLength > MAX_UNREAD_BYTES) this.cut();

@@ -37,7 +37,10 @@ async function begin(): Promise<{ id: string; request: IdempotentRequest }> {
   return { id, request };
 }
 
-/** Acts as the worker: stores object and response in one transaction, then wakes the waiter. */
+/**
+ * Acts as the worker: stores object and response in one transaction, then wakes the waiting
+ * request.
+ */
 async function finish(id: string, wake = true): Promise<void> {
   await store.db.transaction(async (tx) => {
     await tx.query(`update jobs set status = 'done' where id = $1`, [id]);

@@ -11,7 +11,7 @@ import { type KeyRow, selectKey, selectKeys, updateCompleted } from '#idempotenc
 import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
 
 const MAX_IN_FLIGHT = 2;
-/** Enough for all payments of a block, whose responses are sent at once. */
+/** Enough for all payments of a block, whose waiting requests are answered at the same time. */
 const MAX_KEYS = 128;
 
 const batcherOf = perProcess(({ db }: { readonly db: Sql }) =>
@@ -126,7 +126,8 @@ export async function awaitAnswer<T>(ctx: Waiting, awaited: Awaited<T>): Promise
   };
   let isRung = false;
   const look = async () => {
-    // The waker has usually stored the response as well, and then the object need not be read.
+    // Usually the worker stored the response before it woke this request, so the object need not be
+    // read.
     const stored = isRung && request !== null ? await readStored(ctx, request) : undefined;
     isRung = true;
     if (stored !== undefined) return stored;

@@ -38,7 +38,7 @@ function said({ answer }: Decided<Done>): string {
   return answer.headers === undefined ? (status ?? error.code) : `${status ?? error.code} again`;
 }
 
-/** Returns the responses to these requests, which of them ran, and what is stored. */
+/** Decides these requests. Returns their responses, which of them ran, and what is stored. */
 function decide(known: readonly [string, KeyRow][], asked: readonly Keyed[], codes?: ErrorCode[]) {
   const ran: number[] = [];
   const { decided, stored } = decideKeyed(new Map(known), asked, (_, index) => {

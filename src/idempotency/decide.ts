@@ -72,8 +72,8 @@ export function replayOf(
 }
 
 /**
- * Decides for a request with a key: the first one runs, and later ones in the same batch find it in
- * progress.
+ * Decides one request with a key: the first one runs; later ones in the same batch get the refusal
+ * "in progress".
  */
 function meet(
   running: Map<string, IdempotentRequest>,

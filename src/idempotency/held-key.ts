@@ -9,9 +9,9 @@ export type UnreadRequest = Pick<IdempotentRequest, 'tenant' | 'caller' | 'key'>
 export type CheckHeldKey = (request: UnreadRequest, now: Date) => Promise<Refusal | null>;
 
 /**
- * Checks, for a request that is refused because of its body, whether its key belongs to another
- * request, a refusal that comes first (behavior.md 2.4). A held key was claimed by a valid request,
- * because validation refusals free it, so an invalid request never repeats it.
+ * Checks whether the key of a request with an invalid body was used for another request; that
+ * refusal comes first (behavior.md 2.4). Only valid requests hold keys, because validation refusals
+ * free them, so an invalid request never repeats a stored one.
  */
 export function createHeldKeyCheck(db: Sql): CheckHeldKey {
   return async ({ tenant, caller, key }, now) => {

@@ -8,10 +8,10 @@ export type RunKeyed = <T>(
 ) => Promise<T | Refusal>;
 
 /**
- * Refuses a request at once while this process works on the first one with its key (behavior.md 9.5
- * and 9.7), even after the first one's response was `request_timeout`. Otherwise it would wait for
- * the key's row behind the first. Between processes, and after a crash, the row decides: this class
- * only gives that response earlier and guarantees nothing.
+ * Refuses a request immediately while this process works on the first one with its key (behavior.md
+ * 9.5 and 9.7), even after the first one's response was `request_timeout`. Otherwise it would wait
+ * for the key's row. Across processes, and after a crash, the row decides: this check only answers
+ * earlier and guarantees nothing.
  */
 export function createKeysInProgress(): RunKeyed {
   const running = new Map<string, IdempotentRequest>();

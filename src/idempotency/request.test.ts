@@ -53,7 +53,7 @@ const FREE: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-/** Codes of refusals that stay the response of the key. */
+/** Codes of refusals that are stored as the key's response. */
 const HOLD: readonly ErrorCode[] = [
   'kyb_required',
   'resource_missing',

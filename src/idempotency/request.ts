@@ -24,7 +24,8 @@ export function keyOf(request: IdempotentRequest): string {
 }
 
 /**
- * Computed from method, path and the meaning of the body: key order and white space do not matter.
+ * Computes a hash of method, path and the meaning of the body: key order and white space do not
+ * matter.
  */
 export function fingerprint(method: string, path: string, body: Json): Buffer {
   return sha256(`${method} ${path} ${canonicalJson(body)}`);
@@ -67,7 +68,7 @@ export function requestInProgress(): Refusal {
   );
 }
 
-/** Returns the response to a request while another one with its key is running. */
+/** Returns the refusal for a request while another request with its key is running. */
 export function meetUnderWay(first: IdempotentRequest, request: IdempotentRequest): Refusal {
   return first.fingerprint.equals(request.fingerprint) ? requestInProgress() : keyReused();
 }

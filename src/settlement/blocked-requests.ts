@@ -10,7 +10,7 @@ const BLOCKED = chainRequests.pick(['blocked_since', 'blocked_by']);
 /** Why a refund or withdrawal cannot be sent now, as text for users. */
 export type BlockedRow = { [N in keyof Row<typeof BLOCKED>]: NonNullable<Row<typeof BLOCKED>[N]> };
 
-/** Stores why the contract currently refuses a job. The job stays queued. */
+/** Stores why the contract currently refuses a job. The job remains queued. */
 export async function markBlocked(
   sql: Sql,
   request: { readonly id: bigint; readonly by: string },

@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** SQL: the clock hour (UTC) of a block's time. The contract counts its ceiling by clock hours. */
+/** SQL: the UTC clock hour of a block's time, by which the contract counts its ceiling. */
 export function hourOf(time: string): string {
   return `to_timestamp(floor(extract(epoch from ${time}) / 3600) * 3600)`;
 }

@@ -19,7 +19,10 @@ const LEAST_ROOM = 1_000_000n;
 const FEW_SELLERS = 5;
 /** 100 %: an account may use the contract's whole ceiling, so it has no limit of its own. */
 export const WHOLE_HOUR = 100;
-/** Percent. With it, it takes at least four colluding accounts to keep all others from selling. */
+/**
+ * In percent. At this share it takes at least four colluding accounts to keep all others from
+ * selling.
+ */
 const SHARE_OF_MANY = 25;
 
 const POINTS_PER_PERCENT = 100;

@@ -59,8 +59,9 @@ export interface ChainProfile {
 
 const GWEI = 1_000_000_000n;
 
-// Each fact has its source, and the date when it was read. Addresses and names of USDC on Base and
-// Ethereum: Circle's list (developers.circle.com/stablecoins/usdc-contract-addresses).
+// The profiles. Each fact has its source, and the date when it was read. Addresses and names of
+// USDC on Base and Ethereum: Circle's list
+// (developers.circle.com/stablecoins/usdc-contract-addresses).
 
 /** The same addresses on Base and Base Sepolia. */
 const WALLET_FACTORIES: readonly Hex[] = [
@@ -188,9 +189,9 @@ export function profileNamed(name: ProfileName): ChainProfile {
 }
 
 /**
- * Returns the requested profile, or the one of the chain id if none was requested. `null` if the id
- * belongs to another profile than the requested one. An unknown id is allowed, because a private
- * chain may use the profile of a known one.
+ * Returns the requested profile, or the chain id's profile if none was requested. `null` if the id
+ * belongs to a profile other than the requested one. An unknown id is allowed, because a private
+ * chain may use a known chain's profile.
  */
 export function profileFor(asked: ProfileName | null, chainId: number): ChainProfile | null {
   const own = profileOfChain(chainId);

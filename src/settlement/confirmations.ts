@@ -9,8 +9,8 @@ export interface Depth {
 }
 
 /**
- * The longest wait that can be set: customers do not wait longer at a counter, so more would only
- * delay the ledger.
+ * The longest wait that can be set: customers at a counter do not wait longer, so a longer wait
+ * would only delay the ledger.
  */
 export const MAX_WAIT_MS = 600_000;
 

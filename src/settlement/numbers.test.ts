@@ -100,7 +100,9 @@ describe('settlement numbers', () => {
     }
   });
 
-  /** Returns how many blocks a process has left when it is cut off from the database. */
+  /**
+   * Returns the number of blocks that a process keeps after losing its connection to the database.
+   */
   const cutOff = async (own: Database, numbers: SettlementNumbers): Promise<number> => {
     await own.close();
     const blocks = new Set<bigint>();
@@ -253,7 +255,7 @@ describe('an intent that the previous release has created', () => {
       [id, number],
     );
   };
-  /** Taps in the way the previous release did. */
+  /** Taps the way the previous release did. */
   const tap = async (id: string): Promise<bigint | undefined> => {
     const rows = await database.db.query<{ number: bigint }>(
       `insert into settlement_numbers (livemode, number, payment_intent_id)

@@ -15,13 +15,13 @@ export interface DrawnNumber {
 }
 
 /**
- * Settlement numbers that this process may assign to intents. Create one object per process, so
- * that storage slots of the contract fill up.
+ * Assigns settlement numbers to intents. Create one object per process, so that consecutive numbers
+ * fill the contract's storage slots.
  */
 export interface SettlementNumbers {
   /** Returns one number per mode, in order, usually without a database round trip. */
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
-  /** Returns numbers that were certainly not used to the stock. */
+  /** Returns numbers to the stock that were certainly not used. */
   putBack(numbers: readonly DrawnNumber[]): void;
   /** Discards the numbers drawn so far, because they must no longer be used. */
   drop(): void;
@@ -29,7 +29,10 @@ export interface SettlementNumbers {
 
 /** Numbers per storage slot of the contract's replay guard. */
 const BLOCK = 256n;
-/** Once fewer numbers are left, the next block is drawn, long before a busy process runs out. */
+/**
+ * Once fewer numbers are left, the next block is drawn, long before a busy process runs out of
+ * numbers.
+ */
 const FEW = 160;
 /**
  * The number of blocks that a process draws together if its last draw was less than a second ago.
@@ -45,9 +48,10 @@ const BUSY_MS = 1_000;
 const FIRST_SKIP_BLOCKS = 4_096;
 /**
  * Ids contain numbers, which must not tell a merchant how much others sell. So the numbers of a
- * block are assigned in random order; in sequence, two ids would count the intents between them.
- * And blocks are drawn with gaps, whose maximum is a power of two chosen by each process. If all
- * gaps had one range, their mean would be known, and with it the number of blocks between two ids.
+ * block are assigned in random order; if they were in sequence, two ids would reveal the number of
+ * intents between them. Blocks are drawn with random gaps, whose maximum is a power of two chosen
+ * by each process. If all gaps had the same range, their mean would be known, and with it the
+ * number of blocks between two ids.
  */
 const WIDEST_GAP_BITS = 8;
 /**
@@ -99,7 +103,7 @@ interface Origin {
 }
 
 function putInto({ stock, block }: Origin, number: bigint): void {
-  // An empty block is removed when the next one is started, so put it back.
+  // A block is removed from the stock once it is empty and the next one is started, so put it back.
   if (!stock.blocks.includes(block)) stock.blocks.unshift(block);
   block.numbers.push(number);
 }
@@ -119,7 +123,7 @@ function toBlock(block: bigint, epoch: bigint): Block {
   return { epoch, numbers: numbers.filter((number) => number > 0n) };
 }
 
-/** Shuffles in place (Fisher and Yates): every order is equally likely and unpredictable. */
+/** Shuffles in place (Fisher-Yates): every order is equally likely and unpredictable. */
 function shuffle(numbers: bigint[]): void {
   for (let last = numbers.length - 1; last > 0; last--) {
     const other = randomInt(last + 1);
@@ -206,8 +210,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const stockUp = (livemode: boolean) => {
     const { blocks } = stockOf(livemode);
     const left = blocks.reduce((sum, { numbers }) => sum + numbers.length, 0);
-    // Errors are ignored: a create that finds no numbers draws again, and gets the error if that
-    // fails too.
+    // Ignore errors: a create that finds no numbers draws again, and fails if that draw fails too.
     if (left < FEW) draw(livemode).catch(() => {});
   };
   return {

@@ -146,7 +146,7 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
   if (workers.every((worker) => worker.reasons.length > 0)) {
     for (const worker of workers) for (const reason of worker.reasons) reasons.add(reason);
   }
-  // If no worker holds a sender, senders are changing hands, which takes seconds.
+  // If no worker holds a sender, senders are moving between workers, which takes seconds.
   const held = workers.reduce((sum, worker) => sum + worker.senders, 0);
   const funded = workers.reduce((sum, worker) => sum + worker.fundedSenders, 0);
   if (held > 0 && funded === 0) reasons.add('no_gas');

@@ -115,7 +115,7 @@ export async function endOverdue(
   outcome: { readonly succeeded: false },
   limit: number,
 ): Promise<OutcomeRow[]> {
-  // The chain may have settled them by a transaction that was lost with a replaced database.
+  // The chain may have settled them by a transaction that was lost with the replaced database.
   const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
   return tx.query(
     `update chain_requests r set status = 'failed', outcome = $1::text::jsonb

@@ -12,9 +12,9 @@ import {
 export type Hex = `0x${string}`;
 
 /**
- * The payloads of settlement jobs, by kind. `subjectId` is the object that requested it: at most
- * one job per kind and subject is ever under way or done (a database constraint). All amounts are
- * decimal strings of atoms, because payloads are JSON.
+ * The payloads of settlement jobs, by kind. `subjectId` is the object for which the job was
+ * created; a database constraint allows only one job per kind and subject that is in progress or
+ * done. All amounts are decimal strings of atoms, because payloads are JSON.
  */
 export interface RequestPayloads {
   /** Subject: the payment intent. Settled by settleBatch under the intent's number. */
@@ -121,7 +121,7 @@ export type FailureReason =
   | 'authorization_refused'
   | 'settlement_failed'
   | 'insufficient_balance'
-  /** USDC or the hourly ceiling refused it for a day, or an operator gave it up. */
+  /** USDC or the hourly ceiling refused the payout for a day, or an operator gave it up. */
   | 'transfer_blocked'
   /** Withdrawals: another wallet was registered before it was paid. */
   | 'wallet_changed'
@@ -176,7 +176,7 @@ export interface Failure {
   readonly succeeded: false;
   readonly reason: FailureReason;
   readonly txHash: Hex | null;
-  /** True if it was not settled in time and never will be. */
+  /** True if the payment was not settled in time and never will be. */
   readonly overdue?: true;
   /** True if the hourly ceiling was reached in its block. */
   readonly hourFull?: true;
@@ -272,7 +272,10 @@ export async function dropUnsignedPayments(
   return endUnsigned(tx, NOT_IN_TIME, which);
 }
 
-/** Marks these results as applied by this transaction, so that they are not returned again. */
+/**
+ * Marks these results as applied, in the transaction that applies them, so that they are not
+ * returned again.
+ */
 export async function applied(tx: Tx, requestIds: readonly bigint[], now: Date): Promise<void> {
   await markOutcomesApplied(tx, requestIds, now);
 }

@@ -4,7 +4,10 @@ import { as, type Row, table } from '#db/table.ts';
 import type { SenderRole } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The senders' rows. Processes without a relayer also read, raise and stop them. */
+/**
+ * The senders' rows. Processes without a relayer also read senders, raise their nonces and stop
+ * them.
+ */
 export const relayerSenders = table('relayer_senders', {
   sender: 'int',
   role: as<SenderRole>('text'),

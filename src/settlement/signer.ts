@@ -20,7 +20,7 @@ export interface RemoteKey {
   readonly token: string;
 }
 
-/** A private key, or where to find a signer that has it. */
+/** A private key, or the address of a signer that holds it. */
 export type SigningKey = Hex | RemoteKey;
 
 /** Signs EIP-1559 transactions for one address. */
@@ -33,7 +33,7 @@ export interface SignRequest {
   readonly unsigned: Hex;
 }
 
-/** The signer gave no usable answer, so it is unknown if anything was signed. */
+/** The signer gave no usable answer, so it is unknown whether it has signed anything. */
 export class SignerUnavailable extends Error {
   override readonly name = 'SignerUnavailable';
 }

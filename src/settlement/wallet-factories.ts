@@ -3,8 +3,8 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * True if the operator has listed this factory of contract wallets. Never one of our contracts:
- * their callers may have roles, and payers choose the call.
+ * True if the operator has listed this factory of contract wallets. Always false for our own
+ * contracts, because senders may have roles there, and payers choose the call.
  */
 export function isListedFactory(config: NetworkConfig, factory: Hex): boolean {
   const is = (other: Hex) => other.toLowerCase() === factory.toLowerCase();

@@ -11,7 +11,7 @@ import {
 export interface AddressPolicy {
   /** Returns the reason why this address is refused, in a few words, or `null` if it is allowed. */
   refusalOf(address: string): string | null;
-  /** Returns the policy for this endpoint. */
+  /** Returns this policy, adapted to one endpoint's URL. */
   forUrl(url: URL): AddressPolicy;
 }
 
@@ -79,7 +79,7 @@ function dotted(bytes: readonly number[]): string {
 
 /**
  * Returns the IPv4 addresses at which a packet to this IPv6 address would end, or through which it
- * would pass. `stands` is true if the address is only another notation of the inner one.
+ * would pass. `stands` is true if the address is only another notation of the inner address.
  */
 function unwrap(address: string): { readonly inner: readonly string[]; readonly stands: boolean } {
   const parsed = ipaddr.IPv6.parse(address);
@@ -90,7 +90,7 @@ function unwrap(address: string): { readonly inner: readonly string[]; readonly 
   }
   if (parsed.match(SIX_TO_FOUR, 16)) return { inner: [dotted(bytes.slice(2, 6))], stands: false };
   if (parsed.match(TEREDO, 32)) {
-    // The client's address is stored inverted.
+    // Teredo stores the client's address inverted.
     const client = last.map((byte) => byte ^ 0xff);
     return { inner: [dotted(bytes.slice(4, 8)), dotted(client)], stands: false };
   }

@@ -13,7 +13,7 @@ import { parseRetryAfter } from '#webhooks/schedule.ts';
 import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';
 import { type Network, openTransport, type Transport } from '#webhooks/transport.ts';
 
-/** The properties of an endpoint that a sender needs: its URL, API version and signing keys. */
+/** The properties of an endpoint that a delivery needs: its URL, API version and signing keys. */
 export interface Target {
   /** Changes with every change of the endpoint. */
   readonly updated: Date;

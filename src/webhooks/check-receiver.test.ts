@@ -32,7 +32,7 @@ function isGood({ headers, body }: Received, secret: string, care: Care): boolea
   return !care.time || Math.abs(Date.now() / 1000 - Number(seconds)) <= TOLERANCE_S;
 }
 
-/** Runs the check against a receiver; `care` says what that receiver verifies. */
+/** Runs the check against a receiver; `care` lists what that receiver verifies. */
 async function check(care: Care | 'refuses everything') {
   const receiver = await startReceiver();
   const { endpoint, secret } = await addEndpoint(bench, receiver.url);

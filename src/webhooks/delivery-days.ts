@@ -38,7 +38,7 @@ const NOT_KEPT = `
 
 function valuesOf({ tenant, timeZone, from, to }: Days): unknown[] {
   const days = daysBetween(from, to);
-  // A day ends where the next one begins.
+  // The start of each day, and of the day after the last: a day ends where the next one begins.
   const starts = daysBetween(from, dayAfter(to, 1)).map((day) => dayStart(timeZone, day));
   return [tenant.accountId, tenant.livemode, timeZone, days, starts.slice(0, -1), starts.slice(1)];
 }

@@ -28,7 +28,7 @@ const ANSWER = {
   duration_ms: 'int?',
 } as const;
 
-/** Deliveries that wait for their first attempt or for a retry. */
+/** Deliveries that wait for their first attempt or a retry. */
 export const webhookDue = table('webhook_due', {
   ...PLACE,
   ...ANSWER,

@@ -42,7 +42,7 @@ export interface DispatcherDeps {
   readonly released: () => void;
 }
 
-/** The deliveries to fetch, and the number of hints when that was decided. */
+/** The deliveries to fetch, and the number of hints at the time of that decision. */
 export interface Look {
   readonly hints: number;
   readonly asks: readonly Ask[];
@@ -121,7 +121,7 @@ export class Dispatcher {
       const session = this.#sessions.get(endpointId);
       if (session === undefined) continue;
       const found = byEndpoint.get(endpointId) ?? [];
-      // Moves the session to the end of the line.
+      // Move the session to the end of the queue.
       this.#sessions.delete(endpointId);
       this.#sessions.set(endpointId, session);
       if (found.length < most) session.emptyAtHint = look.hints;
@@ -156,7 +156,9 @@ export class Dispatcher {
     while (this.#slots.inFlight() > 0 || this.#unrecorded > 0) await pause(DRAIN_STEP_MS);
   }
 
-  /** Abandons deliveries in flight. Their rows are still queued, so they are sent again. */
+  /**
+   * Abandons deliveries in flight. Their rows are still queued, so another worker sends them again.
+   */
   abandon(): void {
     this.#abandoned = true;
     for (const session of this.#sessions.values()) this.#end(session);
@@ -181,7 +183,7 @@ export class Dispatcher {
       this.#slots.offer(session);
       return;
     }
-    // The endpoint has changed since its target was made, so read it again before anything is sent.
+    // The endpoint has changed since its target was read, so read it again before sending anything.
     lookAgain(session);
     void this.renew().then(this.#deps.hasCapacity, this.#deps.hasCapacity);
   }
@@ -212,7 +214,8 @@ export class Dispatcher {
   }
 
   /**
-   * Returns `null` if its secrets cannot be decrypted: one invalid row must not stop the others.
+   * Decrypts an endpoint's secrets. Returns `null` if that fails: one invalid row must not stop the
+   * others.
    */
   #openTarget(row: LeasedRow): Target | null {
     try {

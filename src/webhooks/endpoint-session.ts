@@ -85,7 +85,7 @@ export function canStart(session: EndpointSession): boolean {
 
 /**
  * True for slow and failing endpoints, which use separate slots, so that they never delay fast
- * ones.
+ * endpoints.
  */
 export function isSlow(session: EndpointSession): boolean {
   return session.health.consecutiveFailures > 0 || session.latencyMs > SLOW_MS;
@@ -101,7 +101,7 @@ export function lookAgain(session: EndpointSession): void {
   session.emptyAtHint = -1;
 }
 
-/** Adds deliveries that were fetched for it. */
+/** Adds deliveries that were fetched for the session. */
 export function accept(session: EndpointSession, rows: readonly DueRow[]): void {
   session.buffer.push(...rows);
   for (const { event_position: position } of rows) session.held.add(position);

@@ -68,7 +68,7 @@ async function scene(t: TestContext): Promise<Scene> {
 const answerStatus = (status: number) => (_received: unknown, response: { writeHead: unknown }) =>
   void (response as import('node:http').ServerResponse).writeHead(status).end(`status ${status}`);
 
-/** Returns the one delivery, once it has had this many attempts. */
+/** Waits until the only delivery has had this many attempts, and returns it. */
 function attempted({ list }: Scene, attempts: number): Promise<DeliveryRow> {
   return eventually(`attempt ${attempts}`, async () => {
     const [row] = await list();
@@ -202,7 +202,7 @@ describe('a failing endpoint', () => {
     clock.advance(120_000);
     const told: string[] = [];
     const notifyDisabled = async (tx: Tx, { endpointId }: { readonly endpointId: string }) => {
-      // Runs in the transaction that disables the endpoint, so its writes exist only then.
+      // Runs in the transaction that disables the endpoint, so its writes commit only with that.
       assert.ok(tx.inTransaction);
       told.push(endpointId);
     };

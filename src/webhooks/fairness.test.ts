@@ -6,7 +6,7 @@ import { type Answerer, startReceiver } from '#testing/webhook-receiver.ts';
 import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 
-/** The long run has more (test/long/budgets.test.ts). */
+/** The size of the backlog; the long run has more (test/long/budgets.test.ts). */
 const BACKLOG = Number(process.env.WEBHOOK_BACKLOG ?? 20_000);
 const PROBES = 60;
 
@@ -73,8 +73,8 @@ describe('fairness', () => {
       t.diagnostic(`p50 ${before.p50.toFixed(1)} -> ${during.p50.toFixed(1)} ms`);
       t.diagnostic(`p99 ${before.p99.toFixed(1)} -> ${during.p99.toFixed(1)} ms`);
       await removeEndpoint(neighbor, neighbor.tenant, endpoint.id, bench.clock.now());
-      // A generous limit, because other tests may run. Behind the others it would take
-      // many seconds.
+      // A generous limit, because other tests may run at the same time. Behind the others' backlog
+      // the event would take many seconds.
       assert.ok(during.p50 < 250, `p50 ${before.p50} -> ${during.p50}`);
       assert.ok(during.p99 < 1_000, `p99 ${before.p99} -> ${during.p99}`);
     });

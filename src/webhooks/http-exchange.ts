@@ -73,8 +73,8 @@ const ended = new Error('the exchange has ended');
 
 /**
  * One request to a receiver that may be slow, broken or hostile. It ends exactly once: with the
- * response or the part of it that is read, at the time limit, or with an error. Once the status is
- * known, it cannot end with an error.
+ * response (complete, or as far as it was read at the size or time limit), or with an error. Once
+ * the status is known, it cannot end with an error.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<Reply>;

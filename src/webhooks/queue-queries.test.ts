@@ -31,7 +31,10 @@ beforeEach(async () => {
 });
 after(() => bench.close());
 
-/** Disables an endpoint as a worker sees it that read before its deliveries were ended. */
+/**
+ * Disables an endpoint in the way a worker sees it that read the endpoint before its deliveries
+ * were ended.
+ */
 async function disableSecond(): Promise<void> {
   await bench.db.query(
     `update webhook_endpoints set status = 'disabled', disabled_reason = 'gone' where id = $1`,

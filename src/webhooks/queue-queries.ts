@@ -140,7 +140,7 @@ const DUE = webhookDue.pick(
   'd',
 );
 
-/** A due delivery. Its body is missing if the event is past its retention. */
+/** A due delivery. Its body is missing if the event's retention has ended. */
 export type DueRow = Row<typeof DUE> & { endpoint_updated: Date; body: string | null };
 
 const FETCH = `

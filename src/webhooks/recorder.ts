@@ -18,9 +18,9 @@ const MAX_BATCH = 1_000;
 /** One transaction at a time. Two at a time, each half as large, were an eighth slower. */
 const MAX_IN_FLIGHT = 1;
 /**
- * Pause between commits. Without it, 100 payments per second caused a transaction per two
- * deliveries, a tenth of PostgreSQL's work. If the process is killed in the pause, those deliveries
- * are sent again.
+ * Pause between commits. Without it, 100 payments per second caused one transaction per two
+ * deliveries, a tenth of PostgreSQL's work. If the process is killed during the pause, those
+ * deliveries are sent again.
  */
 const GAP_MS = 25;
 /** Pauses between retries. Together they outlast a short database outage, but not a lease. */

@@ -67,9 +67,9 @@ function disabled(): Refusal {
 }
 
 /**
- * Requests that every event of a period is sent to the endpoint again, delivered before or not
- * (receivers recognize events by their id). A worker does this in batches, and resumes after a
- * crash.
+ * Requests that every event of a period is sent to the endpoint again, whether it was delivered
+ * before or not (receivers recognize events by their id). A worker queues them in batches, and
+ * resumes after a crash.
  */
 export async function startReplay(
   ctx: Pick<WebhookDeps, 'db' | 'wakeups'>,
@@ -81,7 +81,7 @@ export async function startReplay(
   // Events are searched by `created`, which follows the account's clock.
   const latest = await accountTime(ctx.db, tenant, now);
   const until = input.until === null || input.until > latest ? latest : input.until;
-  // Not `>=`, because every comparison with an invalid Date is false, and a leap second is a valid
+  // Not `>=`: every comparison with an invalid Date is false, and a leap second is a valid
   // date-time that yields an invalid Date.
   if (!(input.since < until)) {
     return refuse('parameter_invalid', 'since must be before until, and in the past.', 'since');

@@ -47,7 +47,7 @@ function withoutContinue(bytes: Buffer): Buffer {
   return kept.length === 0 ? rest : Buffer.concat([...kept, rest]);
 }
 
-/** True if the bytes may be the beginning of one, so that more must be read. */
+/** True if the bytes may be the beginning of a `100 Continue`, so that more must be read. */
 function mayBecomeContinue(bytes: Buffer): boolean {
   if (bytes.length > MAX_BYTES) return false;
   const size = Math.min(bytes.length, START.length);

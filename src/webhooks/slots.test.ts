@@ -24,7 +24,7 @@ function sessionOf(name: string, deliveries: number, failures = 0): EndpointSess
   return session as EndpointSession;
 }
 
-/** Returns slots whose deliveries end when the test decides. */
+/** Returns slots whose deliveries end when the test ends them. */
 function scene(limits: { brisk: number; slow: number }) {
   const started: string[] = [];
   const running: { readonly name: string; readonly end: () => void }[] = [];

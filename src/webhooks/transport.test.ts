@@ -39,7 +39,7 @@ async function receiverFor(t: TestContext, host?: string): Promise<TestReceiver>
 
 interface RawServer {
   readonly url: string;
-  /** Bytes taken by clients, as far as the server could write them. */
+  /** Resolves when the client has closed its connection. */
   closed(): Promise<unknown>;
   close(): void;
 }
@@ -74,7 +74,7 @@ async function against(speak: (socket: Socket) => void): Promise<Reply> {
   const server = await rawServer(speak);
   try {
     const reply = await post(server.url);
-    // The client has destroyed the socket, rather than leaving that to the receiver.
+    // The client itself must have destroyed the socket, without waiting for the receiver.
     await server.closed();
     return reply;
   } finally {

@@ -154,7 +154,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
 /** Leases released per statement. */
 const MAX_RELEASES = 500;
 
-/** Releases leases in batches. Failed releases are retried. */
+/** Creates a function that releases leases in batches. Failed releases are retried. */
 function createReleaser(deps: { readonly db: Database; readonly log: Log }, owner: string) {
   const batcher = createBatcher<string, void>({
     run: async (ids) => {
@@ -170,8 +170,8 @@ function createReleaser(deps: { readonly db: Database; readonly log: Log }, owne
       await batcher.add(endpointId);
       unreleased.delete(endpointId);
     } catch (error) {
-      // The lease also expires, but then only for other workers: a worker never takes over from
-      // itself.
+      // The lease also expires, but an expired lease can be taken only by other workers: a worker
+      // never takes over from itself.
       unreleased.add(endpointId);
       deps.log.warn('a webhook lease could not be released', { error: describeError(error) });
     }
@@ -220,7 +220,8 @@ function createClaimer(
     nextClaimMs = performance.now() + pauseMs;
     for (const row of rows) dispatcher.add(row);
     if (rows.length > 0) next.fetch();
-    // Continues after the last endpoint taken, then from the beginning.
+    // If the turn was full, continue after the last endpoint taken; otherwise start from the
+    // beginning.
     const more = rows.length >= MAX_CLAIMED;
     const again = more || after !== '';
     after = more

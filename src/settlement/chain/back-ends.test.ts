@@ -33,7 +33,7 @@ describe('an address whose nodes disagree', () => {
     [proxy] = world.nodes as [ProviderProxy];
     sent = [];
     steps.subscribe(noteSent);
-    // All nodes know the blocks of the setup.
+    // Lets all nodes know the blocks of the setup before they begin to disagree.
     await world.network.mine(4);
     stopMining = world.network.mineEvery(BLOCK_MS);
   });
@@ -57,7 +57,8 @@ describe('an address whose nodes disagree', () => {
 
   /**
    * Returns the transactions that were sent although the followed chain already contained them. On
-   * a slow machine a block may arrive before the broadcast; resending is then correct.
+   * a slow machine a block may arrive between the decision and the broadcast; resending is then
+   * correct.
    */
   async function sentInVain(): Promise<Hex[]> {
     const mined = await Promise.all(
@@ -84,7 +85,7 @@ describe('an address whose nodes disagree', () => {
   it('by up to three blocks is no reorganization: no alarm, nothing is sent again', async () => {
     behaveAs('has nodes that are up to three blocks apart');
     world.startRelayer();
-    // Pays once, so that the relayer learns how far apart the nodes are.
+    // Makes payments one by one, so that the relayer learns how far apart the nodes are.
     await payOneByOne(6);
     sent.length = 0;
     await payOneByOne(PAYMENTS);

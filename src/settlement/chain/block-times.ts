@@ -1,6 +1,7 @@
 /**
- * Estimates block times from polls of the head, even infrequent ones: a poll that returns block 7
- * shows that 7 was mined by then, and that 8 was not. Times are in milliseconds, from any origin.
+ * Estimates when blocks are mined from polls of the head, even infrequent ones: a poll that returns
+ * block 7 shows that 7 had been mined by then, and that 8 had not. Times are in milliseconds, from
+ * any origin.
  */
 export interface BlockTimes {
   /** Observations, oldest first. */
@@ -11,14 +12,17 @@ interface HeadPoll {
   readonly number: bigint;
   /** The block's timestamp. */
   readonly time: number;
-  /** When the block was first seen as the head; `stillAt` is when it was last seen. */
+  /**
+   * The time when the block was first seen as the head; `stillAt` is the time when it was last
+   * seen.
+   */
   readonly at: number;
   readonly stillAt: number;
 }
 
 export const NO_BLOCK_TIMES: BlockTimes = { polls: [] };
 
-/** Number of observations kept. At the slowest block time, they span some minutes. */
+/** Number of observations that are kept. On the slowest chain, they span some minutes. */
 const REMEMBERED = 24;
 /** With fewer observations, blocks may look regular by chance. */
 const MIN_POLLS = 4;
@@ -109,7 +113,7 @@ export function dueWindow(blockTimes: BlockTimes): DueWindow | null {
   let agreeing = 1;
   for (const poll of polls.slice(0, -1).toReversed()) {
     const shift = behindMs(poll);
-    // The window must fit this block, and also the next one, which was not mined yet.
+    // The window must fit this block, and also the next block, which had not been mined yet.
     const latest = Math.min(to, poll.at + shift + intervalMs);
     const earliest = Math.max(from, poll.stillAt + shift);
     if (earliest > latest + SLACK * intervalMs) break;
@@ -169,7 +173,7 @@ export function nextLookAt(
   const [from, to] = [window.from + missed * intervalMs, window.to + missed * intervalMs];
   const slowest = Math.max(SLOWEST_MS, intervalMs / 12);
   if (lastLookAt < from) {
-    // Block times change, so also poll between blocks occasionally. A block that comes early is
+    // Block times change, so also poll occasionally between blocks. A block that comes early is
     // then seen at most one interval late.
     const sometime = Math.max(lastLookAt, since) + Math.max(1_000, intervalMs);
     return Math.min(sometime, to - from < slowest ? to : from + (to - from) / 4);

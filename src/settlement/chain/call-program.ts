@@ -8,7 +8,8 @@ export interface ProgramCall {
   readonly gas: bigint;
 }
 
-// Fixed lengths, in bytes, of the parts below, so that each jump offset is known in advance.
+// Lengths of the parts below, in bytes. They are fixed, so that each jump offset is known in
+// advance.
 const COPY_LENGTH = 10;
 const CALL_LENGTH = 35;
 const STATIC_CALL_LENGTH = 34;
@@ -24,10 +25,10 @@ const ANSWER = {
 const DONE = { condition: '0x', end: '0x60015f5260205ff3' } as const;
 
 /**
- * Encodes a program that makes these calls in order and itself never reverts: it returns one word,
- * which is zero if a call failed. If the calls were made directly, a refusal would look like a
- * faulty node. The last call is a STATICCALL whose first word is returned or, with `answer: false`,
- * a CALL that only has to succeed.
+ * Encodes a program that makes these calls in order and never reverts: it returns one word, which
+ * is zero if a call failed. With direct calls, a contract's refusal would look like a faulty node.
+ * The last call is a STATICCALL whose first word is returned or, with `answer: false`, a CALL that
+ * only has to succeed.
  */
 export function callProgram(
   calls: readonly ProgramCall[],

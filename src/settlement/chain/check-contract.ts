@@ -22,7 +22,7 @@ const DELAYS = ['WALLET_DELAY', 'PAYOUT_HOLD'] as const;
 
 const MIN_DELAY = { abi: timelockAbi, functionName: 'getMinDelay' } as const;
 const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
-/** The zero address. A role that it holds is open to every account. */
+/** The zero address. A role granted to it can be used by every account. */
 const ANYONE: Hex = `0x${'00'.repeat(20)}`;
 
 async function readOne(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
@@ -42,8 +42,8 @@ export async function readDelay(chain: Chain, settlement: Hex): Promise<bigint> 
 
 /**
  * Checks the contract at a production start. Its delays are immutable, so a contract that was
- * deployed for a test must never hold money. If the chain is unreachable, the service starts
- * anyway.
+ * deployed with short test delays must never hold money. If the chain is unreachable, the service
+ * starts anyway.
  * @throws StartError if a delay is too short, or if accounts other than its guardians can cancel
  * operations of its timelock.
  */

@@ -44,9 +44,9 @@ export async function checkSignature(
     readonly signature: Hex;
     readonly by: DecidedBy;
     /**
-     * True if a wallet that is not deployed yet is called in a simulation, if the operator lists
-     * its factory. Before a contract checks the signature, the caller must have it deployed
-     * ({@link onceDeployed}).
+     * True if a wallet that is not deployed yet may be called in a simulated deployment, if the
+     * operator lists its factory. The caller must have the wallet deployed before a contract checks
+     * the signature ({@link onceDeployed}).
      */
     readonly simulates?: true;
   },
@@ -64,18 +64,23 @@ export async function checkSignature(
   return refusalOf(verdict, wrong, chain.config.walletFactories);
 }
 
-/** Has a wallet deployed in a transaction of its own, before what it has signed is sent. */
+/**
+ * Deploys a wallet in a separate transaction, before the call that the wallet has signed is sent.
+ */
 export type DeployFirst = (wanted: {
   readonly chain: Chain;
   readonly wallet: Hex;
   readonly deployment: Deployment;
-  /** Returns why the chain would refuse what follows; `null` if it would not. */
+  /**
+   * Returns the reason for which the chain would refuse the signed call; `null` if it would accept
+   * it.
+   */
   readonly whyUnable: () => Promise<Refusal | null>;
 }) => Promise<Refusal | null>;
 
 /**
- * Has the wallet of a checked signature deployed, if it must be, and then checks again: what a
- * wallet answers in a simulation says nothing about its answer on the chain.
+ * Has the wallet of a checked signature deployed, if necessary, and then checks again, because a
+ * wallet may answer differently in a simulation.
  * @returns the result of the last check, or the reason why the wallet was not deployed.
  */
 export async function onceDeployed<
@@ -92,7 +97,7 @@ export async function onceDeployed<
   const unable = await steps.deploy(first, first.deployment);
   if (unable !== null) return unable;
   const again = await steps.check();
-  // A node that lags does not know the wallet yet.
+  // A lagging node does not know the wallet yet.
   return isRefusal(again) || again.deployment === null ? again : chainUnreachable();
 }
 
@@ -115,8 +120,8 @@ export async function verifyDeployable(
 }
 
 /**
- * Returns the refusal for a signature that could not be verified, with what the caller can do.
- * @param factories those that the operator lists, where wallets are deployed or simulated.
+ * Returns the refusal for a signature that could not be verified, with the remedy.
+ * @param factories the factories that the operator lists, whose wallets are deployed or simulated.
  */
 export function refusalOf(
   verdict: Exclude<SignatureVerdict, { readonly status: 'valid' }>,
@@ -141,7 +146,7 @@ export function refusalOf(
   }
 }
 
-/** Returns why a wallet that is not deployed stays so. */
+/** Returns the reason why a wallet will not be deployed. */
 function whyNot(deployment: Deployment | null, factories: readonly Hex[] | null): string {
   if (deployment === null || factories === null) return 'so its signature cannot be checked';
   return factories.length === 0
@@ -149,7 +154,7 @@ function whyNot(deployment: Deployment | null, factories: readonly Hex[] | null)
     : `and this network deploys no wallets of its factory ${deployment.factory}`;
 }
 
-/** Returns the refusal of a wallet that is not deployed, and what its owner can do. */
+/** Returns the refusal for a wallet that is not deployed, with what its owner can do. */
 export function notDeployed(why: string, param: string | null): Refusal {
   return refuse(
     'wallet_not_deployed',

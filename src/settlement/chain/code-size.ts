@@ -7,9 +7,9 @@ const PUSH_ADDRESS = '0x73';
 const RETURN_SIZE = '0x3b5f5260205ff3';
 
 /**
- * Returns the code size at an address, 0 for an ordinary account. `eth_getCode` would not do: it
- * answers `0x` for such an account, but faulty nodes answer that for any address. A full word shows
- * that the node understood the request.
+ * Returns the code size at an address, 0 for an ordinary account. It does not use `eth_getCode`,
+ * because `0x` is the right answer for an ordinary account, but faulty nodes return `0x` for any
+ * address. A full word shows that the node understood the request.
  * @throws RpcUnavailable
  */
 export async function readCodeSize(

@@ -16,8 +16,8 @@ type Found =
   | { readonly succeeded: true; readonly facts: Pick<ChainPlace, 'blockNumber' | 'blockTime'> };
 
 /**
- * Returns what a payment in a block must wait for, by the tier of its amount in `countsFrom`;
- * `null` if no more than every payment.
+ * Returns the additional wait of a payment in a block, by the tier of its amount in `countsFrom`;
+ * `null` if it waits no longer than every payment does.
  */
 export function countsRuleOf(
   { countsFrom, profile }: Rules,
@@ -32,7 +32,8 @@ export function countsRuleOf(
 }
 
 /**
- * True if a success found on the chain may be booked; false while its payment must wait.
+ * True if a success that was found on the chain may be booked now; false while its payment must
+ * wait.
  * @throws RpcUnavailable
  */
 export async function countsYet(chain: Chain, request: Payable, result: Found): Promise<boolean> {

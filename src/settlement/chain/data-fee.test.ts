@@ -5,7 +5,7 @@ import { profileNamed } from '#settlement/chain-profiles.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 const ORACLE = '0x420000000000000000000000000000000000000F';
-/** Code that returns a thousand times the first word behind the selector. */
+/** EVM code that returns a thousand times the first word after the selector. */
 const TIMES_1000 = '0x6004356103e80260005260206000f3';
 
 let network: TestNetwork;

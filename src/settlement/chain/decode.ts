@@ -17,8 +17,8 @@ export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex
 }
 
 /**
- * Converts a refusal of a request that every healthy node can answer: such a refusal means that the
- * nodes are unavailable.
+ * Converts a refusal of a request that every healthy node answers: the refusal means that the nodes
+ * are unavailable.
  */
 export function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
   if (refusal instanceof RpcUnavailable) return refusal;

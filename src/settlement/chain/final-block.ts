@@ -8,8 +8,9 @@ import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 const FINAL_DEPTH = 64;
 
 /**
- * A node may show a block before its events, and some chains report their newest block as final
- * immediately. Events are therefore read again for this many blocks of one second each.
+ * A node may show a block before it returns the block's events, and some chains report their newest
+ * block as final immediately. Events are therefore read again for the time of this many one-second
+ * blocks.
  */
 const SHOWN_LATE = 15;
 
@@ -24,8 +25,8 @@ export async function shownBlock(
 }
 
 /**
- * Returns the newest block that is anchored on another chain. Nodes without the `safe` tag have
- * only `finalized`.
+ * Returns the newest block that is anchored on another chain. For nodes without the `safe` tag,
+ * returns the `finalized` block.
  */
 async function safeBlock(chain: Pick<Chain, 'block'>, finalized: bigint): Promise<bigint> {
   const safe = (await chain.block('safe'))?.number ?? finalized;

@@ -8,7 +8,7 @@ export interface Fees {
 export const TIP_PERCENTILE = 60;
 /** Number of blocks from which the tip is computed. */
 export const TIP_BLOCKS = 10;
-/** The lowest tip, so that a replacement can offer more: 0.001 gwei. */
+/** The lowest tip, 0.001 gwei: above zero, so that a replacement can offer more. */
 const MIN_TIP = 1_000_000n;
 /**
  * The base fee rises by at most 12.5 % a block: twice the current base fee suffices for five full
@@ -42,8 +42,8 @@ export function lowerTips(reported: readonly (readonly bigint[])[]): readonly bi
 
 /**
  * Returns the fees for a replacement at the same nonce: an eighth more than before, or the
- * suggested fees if those are higher. `null` if nodes would accept no replacement below the
- * ceiling; the sender then waits until fees fall.
+ * suggested fees if those are higher. `null` if the fee ceiling is too low for a replacement that
+ * nodes accept; the sender then waits until fees fall.
  */
 export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees | null {
   const fee = bump(before.maxFeePerGas);

@@ -70,7 +70,7 @@ describe('the logs of a range', () => {
 
   const TOO_WIDE = { code: -32_600, message: 'exceed maximum block range: 10' };
 
-  /** Refusals by nodes that have pruned old blocks, or that never return logs. */
+  /** Refusals by nodes that have pruned old blocks, or that return no logs at all. */
   const WITHOUT_LOGS: readonly Refusal[] = [
     { code: 4_444, message: 'pruned history unavailable' },
     { code: -32_000, message: 'header not found' },

@@ -7,8 +7,8 @@ import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
- * How long a provider that refused all logs is not asked for logs again. Receipts contain the same
- * logs, while each portion would cost a series of refusals.
+ * How long a provider that refused all logs gets no further requests for logs. Receipts contain the
+ * same logs, while each request would cost a series of refusals.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
 /**
@@ -18,10 +18,10 @@ const NO_LOGS_MEMORY_MS = 600_000;
 const NARROW_MEMORY_MS = 600_000;
 
 /**
- * Returns as many logs from one end of a range as a provider returns in one response. A range that
- * is refused, or too slow, is halved, down to one block, and a provider's limit is remembered.
- * After an unknown refusal the next provider is tried. If no provider returns logs, they are read
- * from the blocks' receipts.
+ * Returns as many logs from one end of a range as a provider returns in one response. If the range
+ * is refused or too slow, it is halved, down to one block; a provider's limit is remembered. After
+ * an unknown refusal the next provider is tried. If no provider returns logs, they are read from
+ * the blocks' receipts.
  * @throws RpcUnavailable
  */
 export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
@@ -45,14 +45,14 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
     throw new RpcUnavailable('no node of the chain returned the logs', { cause });
   }
   const portion = await readReceiptLogs(rpc, question);
-  // The receipts could be read, so the node has the block and refuses only logs.
+  // The node returned the receipts, so it has the block and refuses only logs.
   for (const address of refusing) address.noLogsUntil = performance.now() + NO_LOGS_MEMORY_MS;
   return portion;
 }
 
 /**
- * Faults that mean that the provider refuses this request. Others (rate limits, silence) are
- * temporary.
+ * Faults that mean that the provider refuses this request for good. Others (rate limits, time-outs)
+ * are temporary.
  */
 const GIVES_NONE: readonly NodeFault['kind'][] = [
   'range',

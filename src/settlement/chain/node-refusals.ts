@@ -8,7 +8,7 @@ export interface Said {
 }
 
 export type RefusalKind =
-  /** Concerns the chain's state or the transaction: every node would give the same answer. */
+  /** About the chain's state or the transaction: every node would give the same answer. */
   | 'answer'
   /** Temporary: rate limit, quota or overload. */
   | 'limit'
@@ -24,7 +24,7 @@ export type RefusalKind =
   | 'missing'
   /** The node does not support the method or the block tag. */
   | 'unsupported'
-  /** Not classified, so it does not count as an answer about the chain. */
+  /** Unclassified, so it does not count as an answer about the chain. */
   | 'unknown';
 
 interface Rule {

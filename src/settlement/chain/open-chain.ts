@@ -17,7 +17,7 @@ import type { Hex } from '#settlement/requests.ts';
 const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
 
 /**
- * Copies the settings for this chain, because later readings of the token are written into the
+ * Copies the settings for this chain, because later reads of the token's name are written into the
  * copy.
  */
 function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
@@ -58,7 +58,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const check = async () => {
     await requireContracts(chain, setting);
     await requireFee(chain);
-    // Changed in place, because other code holds references to these objects.
+    // Change these objects in place, because other code holds references to them.
     const { domain, hasPermit } = await readToken(chain, config, USUAL_DOMAIN);
     for (const { settlement } of config.formerSettlements) {
       await readToken(chain, { ...config, settlement }, USUAL_DOMAIN);
@@ -85,7 +85,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   return chain;
 }
 
-/** The checks that remain for a chain that was unreachable at startup. */
+/** The remaining steps for a chain that was unreachable at startup. */
 interface Later {
   isChecked: boolean;
   readonly refuted: Promise<string>;
@@ -123,8 +123,9 @@ function requireChainId(probed: readonly ProbedAddress[], setting: string, chain
 }
 
 /**
- * Checks the fee ceiling that an operator has set, because nobody would notice that it is too low.
- * The profile's ceiling is not checked: fees may exceed it temporarily, and senders then wait.
+ * Checks the fee ceiling that an operator has set, because a ceiling that is too low would go
+ * unnoticed. The profile's ceiling is not checked: fees may exceed it temporarily, and senders then
+ * wait.
  * @throws StartError if the chain's base fee is above the ceiling.
  */
 async function requireFee(chain: Chain): Promise<void> {

@@ -15,7 +15,7 @@ import {
 } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** How often one attempt requests data that a node lacks before the attempt fails. */
+/** How often one attempt requests data that a node lacks, before it fails. */
 const LOOKS_WITHIN_A_TRY = 2;
 
 describe('the check before a payment', () => {

@@ -31,7 +31,9 @@ import { contractOf, knowsMerchant } from '#settlement/contract-versions.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** A sale that has no settlement job yet, and therefore no settlement number. */
+/**
+ * The input of a check: a sale that has no settlement job yet, and therefore no settlement number.
+ */
 interface PaymentCheck {
   readonly merchantNumber: bigint;
   readonly payer: Hex;
@@ -48,7 +50,7 @@ export type CheckResult =
   | {
       readonly status: 'declined';
       readonly reason: FailureReason;
-      /** The contract's own reason, if it refuses the payment however it was authorized. */
+      /** The contract's own reason, if it would refuse the payment with any authorization. */
       readonly refusal?: PaymentReason;
       /** True if the contract's rates no longer match the payment's. */
       readonly ratesDiffer?: true;
@@ -57,7 +59,7 @@ export type CheckResult =
   | { readonly status: 'hour_full' }
   | { readonly status: 'unavailable' };
 
-/** Simulates how the contract would answer a payment now, without spending gas. */
+/** Simulates whether the contract would accept a payment now, without spending gas. */
 export type CheckPayment = (check: PaymentCheck) => Promise<CheckResult>;
 
 /** A settlement number that is never assigned, and so never settled. */
@@ -66,7 +68,10 @@ export const NO_NUMBER = 2n ** 64n - 1n;
  * Checks per call: as many as a batch holds. With more, one slow call would replace two fast ones.
  */
 const MAX_CHECKS = 100;
-/** Calls in flight: while the first one runs, new checks collect for the next one. */
+/**
+ * Maximum number of concurrent calls: while the first one runs, new checks collect for the next
+ * one.
+ */
 const CALLS_IN_FLIGHT = 2;
 
 /**
@@ -129,7 +134,7 @@ async function askContract(
   const words = arrayWords(payments.length, 1);
   const call = { to: lensOf(settlement), data: preflightCall(payments), words };
   const [answer] = await chain.calls([call], 'latest', URGENT);
-  // The payment is valid, but the network settles nothing now (see readiness.ts).
+  // The contract accepts the payment, but the network currently settles nothing (see readiness.ts).
   if (isPaused(answer)) return checks.map(() => ({ status: 'unavailable' }));
   const reasons = decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data }).map(

@@ -11,7 +11,7 @@ const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
 const BLOCK_MS = 60;
 /**
- * More requests than two polls of the head make. After this many requests, the second poll, which
+ * More requests than two polls of the head make. After this many requests the second poll, which
  * sees further blocks, has ended.
  */
 const ASKED = 10;

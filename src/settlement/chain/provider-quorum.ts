@@ -16,7 +16,7 @@ const LOOK_MS = 120;
  */
 const DEPTH_UNCONFIRMED = 1n;
 
-/** Whether a second provider confirms the block that a receipt names. */
+/** A second provider's statement about the block that a receipt names. */
 type Word = 'agreed' | 'denied' | 'silent';
 
 /**
@@ -25,7 +25,7 @@ type Word = 'agreed' | 'denied' | 'silent';
  */
 type NamedBlocks = ReadonlyMap<Hex, string | null | undefined>;
 
-/** Whether a second provider confirms the receipts of another provider. */
+/** The blocks that a second provider names for transactions of the first. */
 export interface SecondWord {
   /** The host of the provider that returned the receipts. */
   readonly on: string;
@@ -51,10 +51,10 @@ function agrees(word: SecondWord, { host, txHash, blockHash }: Receipt): boolean
 }
 
 /**
- * Returns the receipts that are confirmed, if success at inclusion needs two providers: both name
- * the same block, or no second one answers and another block was mined since. The others are
- * `undefined`, which means not known yet. If one provider denies the block, the receipt waits. A
- * receipt that one of `seconds` confirms needs no further request.
+ * Returns the confirmed receipts. If success at inclusion needs two providers, a receipt is
+ * confirmed if both name the same block, or if no second provider answers and another block was
+ * mined since. Other receipts are `undefined`: not known yet. If one provider denies the block, the
+ * receipt waits. A receipt that one of `seconds` confirms needs no further request.
  */
 export async function believe(
   chain: Pick<Chain, 'config' | 'rpc'>,

@@ -103,8 +103,8 @@ export function openAddress(options: AddressOptions): Address {
 }
 
 /**
- * Faults that suggest that the node belongs to another chain, which lacks the contract and rejects
- * our transactions.
+ * Faults that suggest that the node serves another chain, which lacks the contract and rejects our
+ * transactions.
  */
 const DOUBTFUL: readonly NodeFault['kind'][] = ['malformed', 'unknown'];
 
@@ -113,7 +113,7 @@ interface Name {
   readonly address: number;
 }
 
-/** Faults of the request, which say nothing about the node's health. */
+/** Faults caused by the request, which say nothing about the node's health. */
 const NO_REASON_TO_REST: readonly NodeFault['kind'][] = [
   'missing',
   'unsupported',
@@ -196,7 +196,7 @@ const UNANSWERED = passed(new NodeFault('silent', 'the node left a call unanswer
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 
 /**
- * Checks the provider's chain id regularly. A provider is banned only while it reports another
+ * Checks the provider's chain id regularly. The provider is excluded only while it reports another
  * chain.
  */
 function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: Name) {
@@ -236,7 +236,7 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
     },
     require: async () => {
       if (known === chainId && !isDoubted) {
-        // Read in the background, because the last reading was right and is only a minute old.
+        // Read in the background, because the last read was right and is only a minute old.
         if (ageMs() > CHAIN_CHECK_MS) {
           checkedAt = performance.now();
           checkOnce().catch(() => {});

@@ -42,7 +42,7 @@ const SECRET_LENGTH = 8;
 /** Status codes of gateway time-outs: RFC 9110, and Cloudflare's. */
 const GATEWAY_TIMEOUTS = [504, 524];
 
-/** Sends calls to one address and classifies the answers. Never throws. */
+/** Sends calls to one provider and classifies the responses. Never throws. */
 export function createPost(options: PostOptions): Post {
   const { origin, pathname, search, username, password } = new URL(options.url);
   const pool = new Pool(origin, { connections: CONNECTIONS });
@@ -95,8 +95,8 @@ function allOf(calls: readonly RpcCall[], fault: NodeFault): Posted {
 }
 
 /**
- * Returns the fault for an exceeded time limit. If the request was for the logs of many blocks, the
- * node may be up.
+ * Returns the fault for an exceeded time limit. After a request for logs it is `slow`: the node may
+ * be up, and a smaller range may work.
  */
 function noAnswer(calls: readonly RpcCall[], what: string): NodeFault {
   const hasLogs = calls.some(({ method }) => method === 'eth_getLogs');

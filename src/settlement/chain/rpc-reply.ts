@@ -21,7 +21,7 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** Why a provider gave no answer about the chain. */
+/** The reason why a provider gave no answer about the chain. */
 type FaultKind =
   | Exclude<RefusalKind, 'answer'>
   /** No JSON-RPC response: a time-out, a lost connection, or a gateway's error page. */

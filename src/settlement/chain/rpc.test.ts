@@ -143,7 +143,7 @@ describe('JSON-RPC over several nodes', () => {
     pass(800);
     assert.equal(await rpc.call('eth_test', []), 'b');
     assert.deepEqual(a.calls, ['eth_chainId']);
-    // For five seconds the provider is not used first, but its chain id is still read.
+    // For five seconds the provider is tried last, but its chain id is still read.
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'a');
     assert.deepEqual(a.calls, ['eth_chainId', 'eth_chainId', 'eth_test']);

@@ -91,7 +91,8 @@ export function connectRpc(options: RpcOptions): Rpc {
     const replies = await askRound(inOrder(), calls, { urgent });
     const missing = calls.filter((_, at) => isMissing(replies[at]));
     if (missing.length > 0) {
-      // A lagging node will have the data soon, or another node behind the same address answers.
+      // A lagging node will have the data soon, or another node behind the same address will
+      // answer.
       await sleep(MISSING_MS);
       const again = await askRound(inOrder(), missing, { urgent });
       for (const [at, reply] of replies.entries()) {

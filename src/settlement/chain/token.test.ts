@@ -53,7 +53,7 @@ test('a name or version that does not match its DOMAIN_SEPARATOR ends the start'
 
 test('a settlement contract of another token ends the start', async () => {
   const { usdc, settlement } = network.config;
-  // Both addresses have code, but the token is not a settlement contract.
+  // Both addresses have code, but the token's is not a settlement contract.
   assert.match(await refusal({ settlement: usdc }), /is not a settlement contract of this release/);
   const other = await refusal({ usdc: settlement });
   assert.match(other, new RegExp(`settles in ${usdc}, but CHAIN_TESTNET_USDC is`, 'i'));

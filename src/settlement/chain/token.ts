@@ -99,12 +99,12 @@ interface CanRefresh extends CanCall {
   isChecked(): boolean;
 }
 
-/** How long a reading is reused, so that a new name is in use within a minute. */
+/** How long a read is reused, so that a new name is in use within a minute. */
 const DOMAIN_MS = 30_000;
 
 /**
- * Keeps the token's name and version current: Circle can rename a token, which makes signatures
- * over the old name worthless. They are read when something is to be signed, so that an idle
+ * Keeps the token's name and version current: Circle can rename a token, which invalidates
+ * signatures over the old name. They are read when a message is about to be signed, so that an idle
  * network makes no calls.
  */
 export function createTokenRefresh(
@@ -128,12 +128,12 @@ export function createTokenRefresh(
     Object.assign(token, { domainProblem: problem });
   };
   return async () => {
-    // The checks read the token themselves, so do nothing before they have run.
+    // The startup checks read the token themselves, so do nothing until they have run.
     if (!chain.isChecked()) return;
     try {
       await chain.remember('the domain of the token', DOMAIN_MS, look);
     } catch (error) {
-      // No node answered. Keep the last reading, which is probably still right.
+      // No node answered. Keep the last values, which are probably still right.
       if (!(error instanceof RpcUnavailable)) throw error;
     }
   };

@@ -10,8 +10,8 @@ export interface UsedNonce {
 }
 
 /**
- * The search goes backwards this many times, each time twice as far: in total up to half a day of
- * one-second blocks.
+ * The search goes backwards in this many steps, each twice as long as the one before: in total up
+ * to half a day of one-second blocks.
  */
 const DOUBLINGS = 16;
 
@@ -24,7 +24,7 @@ interface Range {
 
 /**
  * Returns the hash of the transaction that used the nonce, according to one node. `null` if the
- * node does not find it, which proves nothing, because nodes lag, prune and fail.
+ * node finds none, which proves nothing, because nodes lag, prune and fail.
  */
 export async function findUsedNonce(node: Address, wanted: UsedNonce): Promise<Hex | null> {
   let range = await firstRange(node, wanted);

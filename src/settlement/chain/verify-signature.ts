@@ -27,7 +27,7 @@ export type SignatureVerdict =
   | { readonly status: 'invalid' }
   /**
    * The account's own key has signed, but the account has delegated to a contract (EIP-7702) that
-   * rejects the signature, so the token rejects it too.
+   * rejects the signature, and so the token rejects it too.
    */
   | { readonly status: 'delegate_refuses' }
   /** The signer is a contract wallet that is not deployed yet, so it cannot be called. */
@@ -42,12 +42,12 @@ export interface Deployment {
 }
 
 /**
- * Who has the last word, by the code that the account has at that moment.
- * * `token`: permits, transfers and payments. USDC asks an address that has code (ERC-1271), also
- *   one that has only delegated (EIP-7702); otherwise the signature must be of the address's key.
- * * `contract`: policies and consents, and messages for this service alone. As in the settlement
- *   contract, the signature of the address's key counts; otherwise an address that has code is
- *   asked. A key always controls its delegation, so it can never say less than its delegate.
+ * Which contract decides, based on the code that the account has at that moment. * `token`:
+ * permits, transfers and payments. USDC asks an address that has code (ERC-1271), even if it has
+ * only delegated (EIP-7702); for other addresses, the signature must be by the address's key. *
+ * `contract`: policies and consents, and messages for this service alone. As in the settlement
+ * contract, a signature by the address's key is valid; otherwise an address that has code is asked.
+ * A key controls its delegation, so its signature is always valid here.
  */
 export type DecidedBy = 'token' | 'contract';
 
@@ -68,8 +68,8 @@ const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
  */
 const SIGNATURE_GAS = 500_000n;
 /**
- * Gas for the wallet's check, for the share that EIP-150 holds back, for a contract creation, and
- * for some memory.
+ * Gas for the wallet's check, the share that EIP-150 withholds, a contract creation, and some
+ * memory.
  */
 const PROGRAM_GAS = 700_000n;
 /**
@@ -218,9 +218,9 @@ export async function verifyUndeployed(
 }
 
 /**
- * Simulates the deployment and then another call, as one program. It runs at the address `from`,
- * if only that account may make the call; otherwise at the address of a new contract.
- * @returns true if both succeed.
+ * Simulates the deployment and then another call, as one program. The program runs at the address
+ * `from`, if only that account may make the call; otherwise at the address of a new contract.
+ * @returns true if both calls succeed.
  * @throws RpcUnavailable
  */
 export async function simulateDeployed(

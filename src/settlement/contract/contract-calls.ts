@@ -22,9 +22,9 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 import { orderIdToBytes8, packPayment } from '../../../contracts/payment-tree.ts';
 
-// A payment, as the contract packs it. This file encodes all calls of the contracts;
-// contract-events.ts decodes their events. Merchant numbers are the service's
-// (contract-versions.ts), while calls contain the contract's own.
+// A payment as the contract packs it. This file encodes all calls of the contracts;
+// contract-events.ts decodes their events. Merchant numbers here are the service's
+// (contract-versions.ts); the encoded calls contain the contract's own.
 
 export interface PaymentCall {
   readonly number: bigint;
@@ -57,7 +57,7 @@ const AUTHORIZATION_TYPE = keccak256(
   ),
 );
 
-/** Used in place of the order in a nonce that does not commit to one. */
+/** Replaces the order in a nonce that does not commit to an order. */
 const NO_ORDER: Hex = `0x${'0'.repeat(16)}`;
 
 /** The inputs of an authorization's nonce, in addition to the payment. */
@@ -97,7 +97,7 @@ export function validityOf({
 
 /**
  * Encodes a payment by authorization. Unless the order is hidden, the nonce commits to it, so that
- * the signature pays nothing else.
+ * the signature is valid for no other sale.
  */
 export function settleWithAuthorizationCall(
   payment: PaymentCall,
@@ -292,11 +292,11 @@ const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered
 export const PAYMENT_NOT_PROVED = 'PaymentNotProved';
 
 /**
- * Errors of calls that may work when they are sent again: later batches have overwritten the node
- * that a proof ends at; a reorganization has moved the payment to another batch, or removed it for
- * now; another refund of the payment came first, so that this one named the wrong sum; the chain's
- * time has jumped past the settlement deadline; or the guardian has paused settling, and a payment
- * that was requested before waits for its deadline.
+ * Errors of calls that may succeed when they are sent again: later batches have overwritten the
+ * node at which a proof ends; a reorganization has moved the payment to another batch, or removed
+ * it for now; another refund of the payment came first, so that this one named the wrong sum; the
+ * chain's time has jumped past the settlement deadline; or the guardian has paused settling, and a
+ * payment that was requested before waits for its deadline.
  */
 const PASSING = new Set([
   PAYMENT_NOT_PROVED,
@@ -355,7 +355,7 @@ export type Revert =
     }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly error: string };
 
-/** Interprets the revert of a transaction that has a single job. */
+/** Interprets the revert of a transaction that carries a single job. */
 export function readRevert(data: unknown): Revert {
   const error = errorName(data);
   if (DONE_BEFORE.has(error)) return { kind: 'done_before' };

@@ -35,7 +35,7 @@ it('one other byte makes it another contract, and so does a byte more or less', 
     const other = new Uint8Array([(original[at] ?? 0) ^ 1]);
     assert.equal(isCurrentContract(written(at, other)), false, `byte ${at}`);
   }
-  // Code that has all selectors, but is not the current contract's.
+  // Code with all selectors of the current contract, but other bytes.
   assert.equal(isCurrentContract(`${deployedBytecode}00`), false);
   assert.equal(isCurrentContract(deployedBytecode.slice(0, -2) as Hex), false);
   assert.equal(isCurrentContract('0x'), false);

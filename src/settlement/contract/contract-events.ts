@@ -82,7 +82,7 @@ export type SettlementEvent =
     })
   | OtherEvent;
 
-/** An event that moves no merchant's money: rules, roles, proposals, payers' own terms. */
+/** An event that moves no merchant's money: about rules, roles, proposals, or payers' own terms. */
 export interface OtherEvent extends LogPlace {
   readonly event: 'Other';
   /** The version of the contract that emitted it. */

@@ -4,8 +4,8 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * An action on the contract that the network's staff prepares here and signs elsewhere, because the
- * service does not hold those keys.
+ * An action on the contract. The service does not hold the keys for it, so it only prepares the
+ * call, and the network's staff signs it elsewhere.
  */
 export type ControlAction = 'pause' | 'unpause' | 'change_rates';
 

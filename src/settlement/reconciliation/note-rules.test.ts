@@ -33,8 +33,8 @@ describe('a step on the contract that this service did not make', () => {
   before(async () => {
     world = await startRelayerWorld();
     stopMining = world.network.mineEvery(60);
-    // Registered in advance with the registrar's key, because the relayer owns that key's nonces
-    // once it runs.
+    // Register them in advance with the registrar's key, because the relayer manages that key's
+    // nonces once it runs.
     for (let n = 0; n < 3; n++) merchants.push(await newMerchant());
     world.startRelayer();
     assert.deepEqual(await alarms(), [], 'the first run');

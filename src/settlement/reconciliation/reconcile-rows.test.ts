@@ -204,7 +204,8 @@ test('a refund that a reorganization has moved to an earlier block is kept once'
     return db.transaction((tx) => replaceTransfers(tx, range, rows));
   };
   await read(9_001n, 9_010n, [9_001n]);
-  // The node returns logs of ten blocks at most, so the earlier ones are read first.
+  // The node returns logs of at most ten blocks, so the logs of earlier blocks are read in earlier
+  // requests.
   await read(8_991n, 9_000n, [9_000n]);
   await read(9_001n, 9_010n, []);
   const kept = await db.query('select block_number from chain_transfers where tx_hash = $1', [

@@ -72,7 +72,7 @@ export function startReconciler(
       const last = await selectLastRun(deps.db, livemode);
       const now = deps.clock.now().getTime();
       if (last !== null && now - last.getTime() < EVERY_MS) return false;
-      // During a recovery, which compares the ledger itself, differences are not reported.
+      // Do not report differences during a recovery, which compares the ledger itself.
       if (!deps.db.watch.serves(livemode)) return false;
       await reconcileOnce(deps, { tokens: runs % TOKENS_EVERY === 0 });
       await followWallets();

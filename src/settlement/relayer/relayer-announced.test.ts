@@ -9,7 +9,7 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
 
 const BLOCK_MS = 200;
-/** Latency of a distant node: two blocks come while one answer is on its way. */
+/** Latency of a distant node: it mines two blocks while one response is on its way. */
 const FAR_MS = 400;
 /**
  * Calls per payment that providers' free plans allow (for idle minutes: `test/long/price.test.ts`).

@@ -132,7 +132,8 @@ describe('what was booked from the chain alone', () => {
     const lost = await refundFromChain();
     await relayer.stop();
     const child = world.spawnRelayer('reorganizations.queued_again');
-    // On a busy machine it starts slowly, and blocks would be final before it looks at them.
+    // Wait until it runs: on a busy machine it starts slowly, and the blocks would become final
+    // before it sees them.
     while ((await count('relayer_senders where lease_until > now()')) === 0) await sleep(50);
     await world.network.mine(1);
     await undo(lost.block);

@@ -48,8 +48,8 @@ describe('a refund that is refused for now', () => {
   }
 
   /**
-   * The relayer asks at the head that it knows, so this resolves when it knows the chain's current
-   * state.
+   * Resolves when the relayer knows the chain's current state, because it sends its calls at the
+   * head that it knows.
    */
   const isKnown = () => headFollowed(world.nodes[0] as ProviderProxy);
 
@@ -66,7 +66,10 @@ describe('a refund that is refused for now', () => {
     throw new Error('never blocked');
   }
 
-  /** Makes the next try due at once. Only the process remembers the minute until then. */
+  /**
+   * Makes the next try due immediately, by a restart: only the process remembers the pause of a
+   * minute.
+   */
   async function tryAgain(meanwhile = async () => {}): Promise<void> {
     await relayer.stop();
     await meanwhile();
@@ -117,7 +120,7 @@ describe('a refund that is refused for now', () => {
     await isKnown();
     await tryAgain();
     assert.equal((await world.outcomes([large]))[0]?.succeeded, true);
-    // Counts alerts: of five USDC, this hour's refunds exceed four fifths.
+    // Counts the alerts: this hour's refunds exceed four fifths of the ceiling of five USDC.
     const told = `select count(*) from chain_alarms where kind = 'outflow_near'
       and details ->> 'perHour' = '5000000'`;
     assert.equal(BigInt(await world.count(told)), 0n);
@@ -181,7 +184,7 @@ describe('a refund that is refused for now', () => {
     assert.equal(await end(paid), false);
   });
 
-  /** After three times, other unanswered jobs are given up. */
+  /** Unlike refunds, other jobs are given up after three tries without a result. */
   it('because it is mined at the wrong moment, three times, is paid the fourth time', async () => {
     const { network } = world;
     await stopMining();

@@ -45,8 +45,8 @@ describe('relayers under everything at once', () => {
 async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]> {
   const { below: roll } = createRandom(SEED, 'faults');
   const payers = await world.network.addPayers(PAYMENTS_PER_ROUND);
-  // Mines more blocks than a later reorganization undoes, because these transactions would not be
-  // resent.
+  // Mines more blocks than a later reorganization undoes, so that it cannot undo these
+  // transactions, which would not be resent.
   await world.network.mine(5);
   const workers = [world.spawnRelayer(), world.spawnRelayer()];
   const ids: string[] = [];

@@ -20,7 +20,7 @@ const PART = 1_000_000n;
 /** How long the relayer follows blocks with the odd clock before the first payment. */
 const LEARN_MS = 600;
 
-/** Changes the chain's clock. @returns a function that ends that. */
+/** Changes the chain's clock. @returns a function that ends the change. */
 type OddClock = (world: RelayerWorld) => Promise<() => Promise<void>>;
 
 const call = ({ network }: RelayerWorld, method: string, params: readonly unknown[]) =>
@@ -158,7 +158,7 @@ describe("taps, refunds and withdrawals end rightly while the chain's clock", ()
 describe('what is paid out', () => {
   it('is not refused by a block that is older than the request', async () => {
     const terms = { payoutHold: DAY_S };
-    // An idle chain is not polled in this test; in production it is not polled for seconds.
+    // Never polls an idle chain during this test; in production, polls are seconds apart.
     const idle = () => ({ idleHeadMs: 600_000 });
     const world = await startRelayerWorld(idle, undefined, undefined, terms);
     const [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];

@@ -145,7 +145,10 @@ describe('the deadline of a payment', () => {
     assert.equal(await spent(), 0n);
   });
 
-  /** Settles it in time. But the worker that sent it is lost, and no other one has its keys. */
+  /**
+   * Settles payments in time, but the worker that sent them is lost, and no other worker has its
+   * keys.
+   */
   async function settleUnseen(count: number): Promise<string[]> {
     const worker = world.spawnRelayer('settlement.broadcast_sent');
     const ids = await world.payMany(Array.from({ length: count }, () => ({ payer })));

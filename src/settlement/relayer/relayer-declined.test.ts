@@ -64,7 +64,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
     const approval = (payer: PrivateKeyAccount, nonce: number): Promise<Hex> =>
       signApproval(world.network, payer, { nonce, amount: MANY });
 
-    /** Replaces all blocks after `block`. The first new one begins with these transactions. */
+    /** Replaces all blocks after `block`. The first new block begins with these transactions. */
     async function reorganize(block: number, raws: readonly Hex[] = []): Promise<void> {
       await world.network.mine(1);
       const depth = (await head()) - block;

@@ -92,8 +92,8 @@ describe('the relayer, when chain and nodes misbehave', () => {
   }
 
   /**
-   * Resolves after a failed poll: it asks one node after the other, and the next poll starts after
-   * it failed.
+   * Resolves after a failed poll. A poll asks one node after the other, and the next poll starts
+   * once it has failed.
    */
   async function lookedInVain(): Promise<void> {
     const looks = () => first.calls.get('eth_getBlockByNumber') ?? 0;

@@ -49,7 +49,7 @@ describe('what the relayer has called settled', () => {
 
   /**
    * Replaces the blocks from the settlement on, however many were mined before its result arrived.
-   * The new ones hold these transactions.
+   * The new blocks contain these transactions.
    */
   async function undo(
     transactions: readonly (readonly [string, number])[],
@@ -139,8 +139,8 @@ describe('what the relayer has called settled', () => {
     await applyOutcomes(world);
     const { merchantNumber } = world.merchant;
     await world.network.mine(1);
-    // Mines it again after the payer has revoked the allowance, which comes first in the new
-    // blocks.
+    // Mines the settlement again after the payer has revoked the allowance, which comes first in
+    // the new blocks.
     const raw = await approval(3, 0n);
     await undo([[raw, 0]]);
     await until(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);

@@ -18,8 +18,8 @@ import { mineUntil } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 /**
- * Attempts. Another commit may reach the disk in between and save the results; then the test tries
- * again.
+ * Number of tries. Another commit may reach the disk first and so save the results; then the test
+ * tries again.
  */
 const ROUNDS = 6;
 const CRASHED_MS = 20_000;
@@ -101,7 +101,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
   it('are read again also where nothing of the senders has failed', async () => {
     const ids = await sendAll();
     await until(async () => (await count('submitted')) === 0, 100);
-    // Changes the rows as the crash would, without anything that the worker could notice.
+    // Changes the rows as a crash would, in a way that the worker cannot notice.
     await database.db.transaction(async (tx) => {
       await tx.query(`update chain_requests set status = 'submitted', outcome = null`);
       await tx.query(`update chain_transactions

@@ -25,7 +25,10 @@ const AMOUNT = 10_000_000n;
 const PART = 1_000_000n;
 const BLOCK_MS = 60;
 const WAIT_MS = 60_000;
-/** How long to wait for a call of the method. Without a call, the method is not needed. */
+/**
+ * How long to wait for a call of the method. If there is none, the relayer does not need the
+ * method.
+ */
 const OUT_MS = 1_500;
 const LOOK_MS = 20;
 

@@ -19,7 +19,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const AMOUNT = 1_000_000n;
-/** Time to observe, longer than pauses of 1 and 2 s. */
+/** How long the test observes: longer than the pauses of 1 and 2 s together. */
 const WATCHED_MS = 3_500;
 
 /** Sales that must be resent, because the ledger says that they are paid. */
@@ -70,7 +70,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
 
   it('waits a minute at most between two attempts', async () => {
     const { db } = world.database;
-    // An attempt may still be on its way.
+    // An attempt may still be in progress.
     await until(async () => {
       const rows = await db.query(
         `update chain_requests set tries = 30, next_attempt = now()

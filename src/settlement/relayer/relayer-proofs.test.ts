@@ -7,9 +7,9 @@ import { outsideBatches } from '#testing/outside-batches.ts';
 import { askRefund, haveOutcomes, mineUntil, settleSale } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** Enough batches to overwrite every node of the ring. */
+/** Enough batches to overwrite every node of the ring of Merkle nodes. */
 const AROUND = 256;
-/** The gas of a block that takes all of them. */
+/** The gas limit of a block that fits all of these batches. */
 const BLOCK_GAS = 300_000_000;
 
 describe('the proof of a refund', () => {

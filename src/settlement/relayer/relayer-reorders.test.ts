@@ -62,7 +62,7 @@ describe('a refund that a reorganization undoes', () => {
     const head = async () => Number(await rpc.call('eth_blockNumber', []));
     await world.network.mine();
     await sleep(200);
-    // Batch 1. Batches 2 and 3 share no node, so their order matters.
+    // This is batch 1. Batches 2 and 3 have no node in common, so their order matters.
     const earlier = await world.pay({ payer: payers[0] as PrivateKeyAccount });
     await until(() => haveOutcomes(world, [earlier]));
     const sent = `select coalesce(max(id), 0)::int as count from chain_transactions`;

@@ -32,7 +32,7 @@ const OTHER = {
   ...({ type: 'eip1559', chainId: 1, nonce: 9, to: zeroAddress, gas: 21_000n } as const),
   ...{ maxFeePerGas: GWEI, maxPriorityFeePerGas: 1n },
 };
-/** Any address: a call of one without code succeeds. */
+/** Any address works: a call to an address without code succeeds. */
 const FACTORY = '0x00000000000000000000000000000000fac70001';
 const DEPLOYMENT = { wallet: zeroAddress, factory: FACTORY, data: '0x00' } as const;
 /** Within the time limit of a request to a signer. */
@@ -189,7 +189,8 @@ describe('a relayer whose keys a signer keeps', () => {
     const subject = await world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT });
     while ((await open()) === 0) await sleep(20);
     await before.stop();
-    // What a relayer stores when its bytes offer too little: a request for a higher offer.
+    // Stores the row that a relayer writes when its bytes offer too little: a request for a higher
+    // offer.
     await database.db.query(
       `insert into chain_unsigned
          (transaction_id, cancels, max_fee_per_gas, max_priority_fee_per_gas, created)
@@ -243,7 +244,7 @@ describe('a relayer whose keys a signer keeps', () => {
     const alive = `select count(*) from relayer_workers where deploys_wallets`;
     const first = world.startRelayer(own);
     while ((await world.count(alive)) === 0) await sleep(20);
-    // It counts as alive for some seconds more.
+    // The stopped worker counts as alive for some seconds more.
     await first.stop();
     world.startRelayer(behind);
     const ask = () => world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT });

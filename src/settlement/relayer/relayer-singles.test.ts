@@ -176,7 +176,7 @@ describe('the relayer, for what is sent alone', () => {
       [intent],
     );
     const [second] = await world.outcomes([intent]);
-    // Excludes when the block was seen, which depends on the poll.
+    // Excludes the time when the block was seen, which depends on the poll.
     const { seenAt: _, ...facts } = (first?.facts ?? {}) as Readonly<Record<string, unknown>>;
     assert.deepEqual(second?.facts, facts);
     assert.equal(await world.network.usdcOf(payer.address), before);
@@ -273,7 +273,7 @@ describe('the relayer, for what is sent alone', () => {
     const [late = '', inTime = ''] = await world.payMany([{ payer }, { payer }]);
     const tried = `select count(*) from chain_requests where status = 'queued' and tries = 1`;
     while ((await world.count(tried)) < 2) await sleep(20);
-    // This poll, or an earlier one, has simulated both separately.
+    // This poll, or an earlier one, has simulated the two jobs separately.
     const faucet = { to: payer.address, amount: '1' };
     await world.outcomes([await world.ask({ kind: 'faucet', payload: faucet })]);
     assert.deepEqual([await world.outcome(late), await world.outcome(inTime)], [null, null]);

@@ -80,7 +80,7 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal(await world.outcome(large), null);
     const { senders } = await readRelayerStatus(database.db, world.network.chain);
     assert.deepEqual(new Set(senders.map(({ unmined }) => unmined)), new Set([0]));
-    // Its deadline applies up to its block, so later blocks do not decline it.
+    // The deadline applies only up to the payment's block, so later blocks do not decline it.
     await world.network.rpc.call('evm_increaseTime', [600]);
     await world.network.mine(4);
     assert.equal(await world.outcome(large), null);
@@ -108,7 +108,7 @@ describe('how long a payment waits is decided by its sum', () => {
     };
     const large = await world.pay({ payer, amount: LARGE });
     await until(async () => (await held()) !== null);
-    // The cursor passes its block, which is already final.
+    // Moves the cursor past the payment's block, which is already final.
     await world.network.mine(80);
     assert.deepEqual(await differences(), []);
     assert.equal(await world.outcome(large), null);

@@ -38,8 +38,8 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     configured: configuredSenders(deps.chain.config),
   });
   const { network } = deps.chain.config;
-  // After an error that leaves memory and rows possibly different, senders are forgotten, and the
-  // keeper reads their rows again. After any other, nothing was committed that memory lacks.
+  // After an error that may have made memory and rows differ, senders are forgotten, and the keeper
+  // reads their rows again. After any other error, memory lacks nothing that was committed.
   const onError: OnError = (name, error) => {
     if (error instanceof SenderLost) relayer.letGo(error.sender);
     const isUncertain = error instanceof CommitUnknown || error instanceof Bug;
@@ -82,7 +82,10 @@ const UPKEEP_PAUSE_SHARE = 1 / 8;
 /** Follows heads: first receipts, because customers wait for them, then upkeep. */
 export function createFollower(
   relayer: RelayerState,
-  /** `senders`: some may have become idle. `keeper`: fees are known, so it can take senders. */
+  /**
+   * Wakes `senders` because some may have become idle, and `keeper` because fees are known, so it
+   * can take senders.
+   */
   wake: { readonly senders: () => void; readonly keeper: () => void },
 ): (change: Change) => Promise<void> {
   const final = { number: -FINALITY_BLOCKS, at: Number.NEGATIVE_INFINITY };

@@ -110,7 +110,7 @@ async function readContract(relayer: RelayerState, raised: Map<string, string>):
   await updateCeiling(db, livemode, { perHour, settled, headTime: at });
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
   relayer.see({ nearCeiling: level !== undefined });
-  // What this process has just raised is neither read nor logged again.
+  // This process neither reads nor logs again the alarms that it has just raised.
   const isNew = ({ kind, subject }: Pick<Alarm, 'kind' | 'subject'>) =>
     raised.get(kind) !== subject;
   const raise = async (alarm: Alarm) => {

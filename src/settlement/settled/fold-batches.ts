@@ -47,8 +47,8 @@ export function rootOf({ payments }: SettledBatch): BatchRow['root'] {
 
 /**
  * Updates the batches' rows from the events of whole blocks. Rows are kept while their block is in
- * the chain; from the first other one on, all are replaced. Batches after a gap are omitted; they
- * come with the events of the blocks before them.
+ * the chain; from the first row that differs on, all are replaced. Batches after a gap are omitted;
+ * they are stored with the events of the blocks before them.
  */
 export async function foldBatches(
   tx: Tx,

@@ -113,7 +113,7 @@ export function daysLeftOf(paymentsLeft: bigint | null, perDay: number): number 
 /** Ten years; larger numbers are of no use. */
 const MANY_DAYS = 3_650;
 
-/** True if gas must be sent soon. */
+/** True if an operator must soon send gas to the sender. */
 export function isLow(paymentsLeft: bigint | null, lowBalance: number): boolean {
   return paymentsLeft !== null && paymentsLeft < BigInt(lowBalance);
 }
@@ -128,7 +128,7 @@ export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<n
   return rows[0]?.count ?? 0;
 }
 
-/** Rows that are counted at most; of more, an evenly spaced sample. */
+/** Maximum number of rows to count; if there are more, an evenly spaced sample is counted. */
 const LOOKED_AT = 20_000n;
 const WEEK_DAYS = 7;
 
@@ -171,7 +171,7 @@ export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Pr
 }
 
 /**
- * The time for which a rate is reused. It changes slowly, and each count reads some thousand rows.
+ * How long a measured rate is reused. It changes slowly, and each count reads some thousand rows.
  */
 const RATE_AGE_MS = 600_000;
 

@@ -25,7 +25,7 @@ test('a balance is reported as the number of payments that it pays for', () => {
   assert.equal(paymentsLeftOf(COIN / 10n, at(2n * GWEI)), 526n);
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { tip: GWEI })), 526n);
   assert.equal(paymentsLeftOf(0n, at(GWEI)), 0n);
-  // Publishing each costs the same again.
+  // Publication doubles the cost of each payment.
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { dataFee: 95_000n * GWEI })), 526n);
 });
 
@@ -87,7 +87,7 @@ describe('the gas balance of the senders', () => {
       [livemode, daysAgo(10)],
     );
     const perDay = await paymentsPerDay(db, livemode, now);
-    // More rows than that: an evenly spaced sample.
+    // Adds more rows than are counted, so that a sample is used.
     assert.ok(Math.abs(perDay - 960) < 20, `${perDay} of 960 a day`);
     assert.equal(await paymentsPerDay(db, livemode, daysAgo(-8)), 0, 'a week without any');
     const [young] = [await paymentsPerDay(db, livemode, daysAgo(9))];

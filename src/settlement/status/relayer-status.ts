@@ -22,8 +22,9 @@ export interface RelayerStatus {
   readonly head: { readonly number: bigint; readonly time: Date } | null;
   readonly senders: readonly SenderState[];
   /**
-   * The number of days that the active senders' gas balance lasts at last week's rate, at least,
-   * because payments that share a transaction cost less. `null` if unknown, or without payments.
+   * The number of days that the active senders' gas balance lasts at last week's rate. It is a
+   * minimum, because payments that share a transaction cost less. `null` if unknown, or if there
+   * were no payments.
    */
   readonly daysLeft: number | null;
   readonly queues: readonly QueueStatusRow[];

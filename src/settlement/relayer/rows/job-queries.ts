@@ -43,8 +43,7 @@ export async function selectPerhapsDead(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
 ): Promise<(OpenRequest & { readonly transactionId: bigint | null })[]> {
-  // They wait to be sent again, or are on their way; the latter are found through their
-  // transactions, which are few.
+  // They wait to be resent, or are in progress; the latter are found by their few transactions.
   return sql.query(
     `select ${REQUEST}, transaction_id as "transactionId" from (
        select * from chain_requests
@@ -114,7 +113,7 @@ export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint
 export interface Requeued {
   readonly requestId: bigint;
   readonly transactionId: bigint;
-  /** True if the chain has refused what the ledger relies on: it pauses before the next try. */
+  /** True if the chain has refused a booked sale: the job pauses before the next try. */
   readonly isRefused?: boolean;
 }
 
@@ -178,7 +177,7 @@ const OWED_UNTIL = `case
     least((payload #>> '{authorization,validBefore}')::numeric, 1e11)::double precision)
   else owed_since + interval '${OWED_HOURS} hours' end`;
 
-/** Postpones jobs that the chain would refuse, according to the simulation. */
+/** Postpones jobs that the chain would refuse according to the simulation. */
 export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
   if (ids.length === 0) return;
   const update = `update chain_requests r set ${backOff('true')}`;
@@ -278,7 +277,7 @@ export async function selectKnownOutcomes(
   );
 }
 
-/** Corrects a result that was not applied, or the place of one that was. The row is locked. */
+/** Corrects a result that was not applied, or the position of an applied one. The row is locked. */
 export async function replaceOutcome(
   tx: Tx,
   { requestId, result }: Pick<RequestOutcome, 'requestId' | 'result'>,
@@ -290,7 +289,7 @@ export async function replaceOutcome(
   );
 }
 
-/** Replaces an announced result that was wrong: it must be applied again. */
+/** Replaces an announced result that was wrong, so that it is applied again. */
 export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
   await tx.query(
     `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null
@@ -346,7 +345,7 @@ export interface RefundSums {
   settled: bigint;
   /** Atoms of refunds that are signed and not known to be mined. */
   under_way: bigint;
-  /** True if another sender has sent some of these refunds. */
+  /** True if a different sender has sent some of these refunds. */
   elsewhere: boolean;
 }
 

@@ -96,25 +96,28 @@ interface KindRecord {
    * that the receipt's status decides.
    */
   readonly event: ((request: OpenRequest) => ExpectedEvent) | null;
-  /** True if one call carries many and skips those that fail: events answer by number. */
+  /**
+   * True if one call carries many jobs and skips those that fail: its events name the jobs'
+   * numbers.
+   */
   readonly batched: boolean;
   /**
-   * The reaction if a reorganization undoes a booked job and the chain now refuses it. A refund or
+   * What to do if a reorganization undoes a booked job and the chain now refuses it. A refund or
    * withdrawal may be refused only because of the new order of transactions: the batch in its proof
    * now has another number, or the balance is credited later. For a payment, operators are alerted,
    * because the payer's money may be gone.
    */
   readonly whenUndone: 'send_again' | 'send_again_and_alert' | 'alert';
-  /** True if it is not given up while the token or its proof prevents it. */
+  /** True if the job is not given up while the token or its proof prevents it. */
   readonly waits: boolean;
-  /** True if any account that has seen it can send it: then a revert decides nothing. */
+  /** True if any account that has seen the call can send it: then a revert decides nothing. */
   readonly anybodySends: boolean;
   /**
-   * True if it fails at the first revert: it calls a foreign contract, which could revert forever
-   * at the operator's cost.
+   * True if the job fails at the first revert: it calls a foreign contract, which could revert
+   * forever at the operator's cost.
    */
   readonly triedOnce: boolean;
-  /** The only reason for which it can fail; `null` if the contract names it. */
+  /** The only reason for which the job can fail; `null` if the contract names the reason. */
   readonly failsFor: FailureReason | null;
 }
 
@@ -127,7 +130,7 @@ type ExpectedEvent =
   | Pick<Event<'Withdrawn'>, 'event' | 'number' | 'merchantNumber' | 'wallet' | 'amount'>
   | Pick<Event<'MerchantRegistered'>, 'event' | 'reference' | 'wallet'>;
 
-/** Replaced by the proof that is read from the chain. */
+/** A placeholder for the proof that is read from the chain. */
 const ANY_PROOF = {
   payment: { number: 1n, payer: zeroAddress, merchantNumber: 1n, amount: 1n, orderId: 'A' },
   nodeIndex: 0n,
@@ -169,7 +172,8 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   refund: {
     ...ALONE,
-    // The contract of its payment, which only its proof names, with the sum refunded before.
+    // A placeholder: only the proof names the contract of the refund's payment, and the sum
+    // refunded before.
     contract: newest,
     data: (request, config) => refundTarget(request, ANY_PROOF, config).data,
     event: (request) => {
@@ -227,7 +231,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   wallet_deployment: {
     ...ALONE,
-    // It has no role on the contract, and no sale waits for it.
+    // The sponsor has no role on the contract, and no sale waits for it.
     sender: 'sponsor',
     contract: ({ payload }) => (payload as RequestPayloads['wallet_deployment']).factory,
     data: (request) => payloadOf(request, 'wallet_deployment').data,
@@ -241,6 +245,7 @@ export function contractOfRequest(request: AnyRequest, config: NetworkConfig): H
 }
 
 /**
+ * Encodes the job's call.
  * @throws for a job that can never become a call, whatever the chain's state: a payload of another
  * kind, or numbers and texts that are too large for the contract.
  */
@@ -254,8 +259,8 @@ const ALL = Object.keys(KINDS) as RequestKind[];
 type Keys = Pick<NetworkConfig, 'sponsorKey' | 'relayerKeys'>;
 
 /**
- * True if one of the keys that send deployments of payers' wallets is in this process. A separate
- * signer knows the contracts that it may call, and factories are not among them.
+ * True if this process holds one of the keys that sign deployments of payers' wallets. Remote
+ * signers do not count: they allow calls to known contracts only, and factories are not among them.
  */
 export function deploysWallets({ sponsorKey, relayerKeys }: Keys): boolean {
   const keys = sponsorKey === null ? relayerKeys : [sponsorKey];
@@ -285,7 +290,7 @@ export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   return revert.kind === 'blocked' && KINDS[kind].waits ? revert.words : null;
 }
 
-/** True if the event says that this job was done. */
+/** True if the event shows that this job was done. */
 export function answers(event: SettlementEvent, request: OpenRequest): boolean {
   const expected = KINDS[request.kind].event?.(request);
   if (expected === undefined) return false;

@@ -17,7 +17,7 @@ let database: TestDatabase;
 
 before(async () => {
   database = await testDatabase(6);
-  // Higher senders first, because an update in the table's order meets them first.
+  // Inserts higher senders first, because an update in the table's order meets them first.
   for (const sender of [3, 2, 1]) {
     await database.db.query(
       `insert into relayer_senders (livemode, sender, role, address, next_nonce, lease_owner)

@@ -183,7 +183,7 @@ export class SenderLost extends Error {
 }
 
 /**
- * Runs the writes in one transaction, only while this process holds the sender's lease. `nonce` is
+ * Runs the writes in one transaction, if this process still holds the sender's lease. `nonce` is
  * the sender's next nonce.
  * @throws SenderLost
  */

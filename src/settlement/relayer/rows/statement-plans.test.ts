@@ -90,8 +90,8 @@ const PAYER = {
 };
 
 /**
- * The indexes that each statement may use: a whole key, or an index of open rows, or of one
- * payer's.
+ * The indexes that each statement may use: a whole key, an index of open rows, or an index of one
+ * payer's rows.
  */
 const STATEMENTS: readonly (readonly [name: string, work: Work, by: readonly string[]])[] = [
   [

@@ -345,7 +345,7 @@ export async function selectAnswered(
   );
 }
 
-/** Queues them again, unless another worker has found them in another block meanwhile. */
+/** Queues jobs again, unless another worker has found them in another block meanwhile. */
 export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: AnsweredRow) {
   await sql.query(
     `update chain_requests set status = 'queued', outcome = null, tries = tries + 1
@@ -355,7 +355,7 @@ export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: 
   );
 }
 
-/** Stores what the result still needs (`null` if it is in no block), and since when. */
+/** Stores what the result still waits for (`null` if it is in no block), and since when. */
 export async function updateIncluded(
   sql: Sql,
   { id, waitsFor }: { readonly id: bigint; readonly waitsFor: string | null },

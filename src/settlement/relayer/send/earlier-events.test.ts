@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 
-/** A batch's calls reach several nodes, and the one that returns the logs lags. */
+/** Calls of one RPC batch reach several nodes, and the node that returns the logs lags. */
 describe('a payment that was settled before, while a node leaves its event out', () => {
   let world: BusyWorld<ProviderProxy>;
   let proxy: ProviderProxy;

@@ -26,7 +26,10 @@ import {
 import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
-/** Returns the result of what the contract says was done before; an alarm if another job did it. */
+/**
+ * Returns the earlier result of a job that the contract refuses as already done; an alarm if
+ * another job did it.
+ */
 export async function doneBefore(
   chain: Chain,
   request: OpenRequest,
@@ -40,10 +43,10 @@ export async function doneBefore(
 }
 
 /**
- * Finds the event that did it, newest blocks first: by an earlier transaction of ours that was
- * mined after all, or by one from before the database was restored. `null` if the event does not
- * match the job, so something else used its number.
- * @throws RpcUnavailable if there is no event: it must exist, so a node has left it out.
+ * Finds the event that shows the job as done, newest blocks first. It may be by an earlier
+ * transaction of ours that was mined after all, or by one from before the database was restored.
+ * `null` if the event does not match the job, so something else used its number.
+ * @throws RpcUnavailable if there is no event: one must exist, so a node has omitted it.
  */
 async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
   const expected = KINDS[request.kind].event?.(request);
@@ -89,7 +92,7 @@ async function blockOf(chain: Chain, number: bigint): Promise<{ readonly time: D
   return block;
 }
 
-/** Nodes behind one address differ by fewer blocks, and by less time than so many seconds. */
+/** More blocks, and more time, than nodes behind one address differ by. */
 const NEAR_BLOCKS = 64;
 const NEAR_LOOKS = 3;
 const NEAR_LOOK_MS = 200;
@@ -138,16 +141,16 @@ const USED = selectorOf('AuthorizationUsed');
 const CANCELED = selectorOf('AuthorizationCanceled');
 
 /**
- * Finds the result of a payer's transfer that the token refuses now. Anyone who saw the
- * authorization may have sent it, or this service before the database was restored. So it has
- * succeeded if the token's own event says so, and has failed only if the token can never accept it
- * again, because after "failed" a person sends again.
+ * Returns the result of a payer's transfer that the token refuses now. Anyone who saw the
+ * authorization may have sent it, or this service before the database was restored. So it counts as
+ * succeeded if the token's own event says so, and as failed only if the token can never accept it
+ * again, because a user sends again after a failure.
  * @throws RpcUnavailable while neither is known.
  */
 export async function endOfTransfer(chain: Chain, request: OpenRequest): Promise<Result> {
   const transfer = payloadOf(request, 'transfer');
   const head = await chain.newest();
-  // Asked at the block whose time is compared, for which a lagging node cannot answer.
+  // Read at the block whose time is compared; a lagging node cannot answer for that block.
   if (await isAuthorizationUsed(chain, transfer, head.number)) {
     return resultOfTransfer(chain, transfer, head.number);
   }

@@ -37,7 +37,9 @@ export interface PreparedRefund {
   readonly refunded: bigint;
 }
 
-/** Plans a call to one contract for these payments. One that its payer has signed goes alone. */
+/**
+ * Plans a call to one contract for these payments. A payment that its payer has signed goes alone.
+ */
 export function planPayments(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const times = { head: { time: chainTime(relayer) }, now: relayer.clock.now() };
   const until = validUntil(requests, times);
@@ -73,7 +75,9 @@ function bySlot(a: PaymentCall, b: PaymentCall): number {
   );
 }
 
-/** Seconds for payments that recovery has booked from the chain, whose deadline is unknown. */
+/**
+ * Seconds allowed for payments that recovery has booked from the chain, whose deadline is unknown.
+ */
 const LEFT_WITHOUT_DEADLINE_S = 60;
 
 type Timed = Pick<OpenRequest, 'deadline' | 'settleWithinS'>;
@@ -83,15 +87,16 @@ function leftMs({ deadline }: Timed, now: Date): number {
   return deadline.getTime() - now.getTime();
 }
 
-/** True if it may still be signed. */
+/** True if the payment has enough time left to be signed. */
 export function hasTimeLeft(request: Timed, now: Date): boolean {
   return leftMs(request, now) >= MIN_LEFT_S * SECOND_MS;
 }
 
 /**
  * Returns the last block time at which these payments may settle, in whole seconds: the head's time
- * plus the least time that any of them has left. Only the chain's clock counts. If the head has not
- * moved, the period is shorter; then the chain may refuse the call, and they are sent again.
+ * plus the shortest time that any of them has left. Only the chain's clock counts. While the head
+ * does not move, this time stays the same, so the period gets shorter; the chain may then refuse
+ * the call, and the payments are sent again.
  */
 export function validUntil(
   payments: readonly Timed[],
@@ -131,8 +136,8 @@ const GAS_PER_PAYMENT = 75_000n;
 
 /**
  * Gas for the transaction, the bitmap word, the ledger and the batch's node (2,250 per merged
- * node), plus the 215,000 that the contract requires to be left at each pull, so that a payment
- * fails because of the token's answer, and never for lack of gas.
+ * node), plus the 215,000 that the contract requires to be left at each pull, so that a payment can
+ * fail because of the token's answer, but never because gas has run out.
  */
 const GAS_PER_BATCH = 21_000n + 100_000n + 215_000n;
 
@@ -148,7 +153,7 @@ export function batchGasLimit(payments: number): bigint {
 
 /** Gas for a contract wallet's signature in the token, with the share that EIP-150 holds back. */
 const SIGNATURE_GAS = 510_000n;
-/** For a byte of call data at the higher of its two prices (EIP-7623), and its copies. */
+/** Gas for a byte of call data at the higher of its two prices (EIP-7623), and for its copies. */
 const GAS_PER_BYTE = 60n;
 
 /** Returns the limit for a payment whose authorization has a signature of this many bytes. */
@@ -157,13 +162,16 @@ function authorizedGasLimit(signatureBytes: number): bigint {
   return atMost(limit, TRANSACTION_GAS_CAP);
 }
 
-/** The token and the contract check up to two signatures of the payer and move USDC once. */
+/**
+ * Gas for up to two checks of the payer's signatures by token and contract, and one move of USDC.
+ */
 const GAS_OF_SIGNED_CALL = 400_000n + 2n * SIGNATURE_GAS;
 
 /**
- * Returns the highest gas limit for what a payer signs and the operator pays, with the reserve that
- * {@link singleGasLimit} adds to an estimate; `null` for other kinds. The token gives a contract
- * wallet all gas for its signature, so the wallet could make each call as expensive as a block.
+ * Returns the highest gas limit for a call that a payer signs and the operator pays for, with the
+ * reserve that {@link singleGasLimit} adds to an estimate; `null` for other kinds. The token gives
+ * a contract wallet all gas for its signature check, so without a limit the wallet could make each
+ * call as expensive as a block.
  */
 export function gasCapOf(kind: RequestKind, { data }: TargetCall): bigint | null {
   if (kind === 'wallet_deployment') return singleGasLimit(DEPLOYMENT_GAS);

@@ -30,7 +30,10 @@ import {
 import { rereadPayment, storedProof } from '#settlement/settled/payment-proof.ts';
 import { selectPaymentPlace } from '#settlement/settled/settled-queries.ts';
 
-/** Longer than any reorganization: then the refund fails, and an operator checks the payment. */
+/**
+ * Longer than any reorganization: after this time without its payment on the chain, the refund
+ * fails, and an operator checks the payment.
+ */
 const MISSING_PAYMENT_MS = 600_000;
 
 export async function prepareRefund(sender: HeldSender, request: OpenRequest): Promise<Prepared> {
@@ -43,7 +46,8 @@ export async function prepareRefund(sender: HeldSender, request: OpenRequest): P
     address: contractOf(relayer.chain.config, paid.merchantNumber),
   };
   for (const isReread of [false, true]) {
-    // The proof is missing or refused, so it is built from the chain's events.
+    // The contract refuses the stored proof, or there is none, so rebuild it from the chain's
+    // events.
     if (isReread && !(await rereadPayment(relayer, paid))) return unknownPayment(relayer, request);
     const block = isReread ? 'latest' : (relayer.head?.number ?? 'latest');
     const { refunded, batches } = await contractAt(relayer, payment, block);
@@ -56,7 +60,10 @@ export async function prepareRefund(sender: HeldSender, request: OpenRequest): P
   throw new RpcUnavailable('the payment is moving to another batch');
 }
 
-/** Finds a refund that another transaction has paid: the ledger cannot explain the sum. */
+/**
+ * Returns the result of an earlier transaction that paid this refund. Searches only if the contract
+ * has refunded more than the ledger explains.
+ */
 async function paidBefore(
   sender: HeldSender,
   request: OpenRequest,
@@ -89,7 +96,10 @@ async function tryRefund(
   return refusedBy(relayer, request, estimate.revertData);
 }
 
-/** The contract lacks the payment. A reorganization may have undone it; it is mined again soon. */
+/**
+ * Handles a payment that the contract does not have. A reorganization may have undone it; then it
+ * is mined again soon.
+ */
 async function unknownPayment(relayer: RelayerState, request: OpenRequest): Promise<Prepared> {
   const askedMs = relayer.clock.now().getTime() - request.created.getTime();
   const { paymentId } = payloadOf(request, 'refund');
@@ -119,16 +129,17 @@ async function contractAt(
 
 /**
  * Reconciliation runs once a minute and books what the ledger lacks. If the sums still differ after
- * two runs, the reason is not temporary.
+ * two runs, the difference is not temporary.
  */
 const EXPLAINED_WITHIN_MS = 120_000;
 
 /**
- * Gives each planned refund the sum before it: what the ledger says is refunded, what this sender
- * has under way, and the planned ones ahead of it. The contract refuses a wrong sum, so none is
- * paid twice. A refund waits while another one of its payment is under way on another sender,
- * because it is unknown which is mined first. It also waits while ledger and chain disagree (after
- * a reorganization, or about refunds that a restored database has lost).
+ * Gives each planned refund the sum that was refunded before it: what the ledger counts as
+ * refunded, what this sender has in progress, and the planned refunds ahead of it. The contract
+ * refuses a wrong sum, so no refund is paid twice. A refund waits while a different sender has a
+ * refund of its payment in progress, because it is unknown which is mined first. It also waits
+ * while ledger and chain disagree (after a reorganization, or about refunds that a restored
+ * database has lost).
  */
 export async function inOrder(tx: Tx, sender: HeldSender, planned: readonly Planned[]) {
   const { relayer } = sender;

@@ -80,14 +80,16 @@ export async function sendPayments(sender: HeldSender) {
   return { payments, sent: sendStored(sender, stored) };
 }
 
-/** Requests sent alone at once: nodes keep only some transactions of one sender. */
+/**
+ * Jobs that one sender sends alone at the same time: nodes keep only some transactions per sender.
+ */
 const MAX_ALONE = 8;
 
 /**
- * Sends what must be sent alone: refunds, withdrawals, registrations and similar, and payments
+ * Sends jobs that must be sent alone: refunds, withdrawals, registrations and similar, and payments
  * whose batch was mined without an answer for them. Each is simulated first, so that a job that the
  * contract would refuse costs no gas and fails with its reason.
- * @returns how many requests were sent or decided.
+ * @returns the number of jobs that were sent or decided.
  * @throws SenderLost, RpcUnavailable
  */
 export async function sendUnbatched(sender: HeldSender): Promise<number> {
@@ -97,7 +99,7 @@ export async function sendUnbatched(sender: HeldSender): Promise<number> {
   const except = stillDeferred(relayer, kinds);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_ALONE });
   if (requests.length === 0) return 0;
-  // They are independent, so a distant node is queried about all of them at once.
+  // The jobs are independent, so query a distant node about all of them at the same time.
   const prepared = (await Promise.all(requests.map((one) => prepareOne(sender, one)))).flat();
 
   const done = await inSender(sender, async (tx, nonce) => {
@@ -135,8 +137,8 @@ function idsOf(work: readonly Work[], status?: Prepared['status']): bigint[] {
 }
 
 /**
- * Stores the results that need no transaction.
- * @returns the kinds whose domains have results to apply.
+ * Stores results that need no transaction.
+ * @returns the kinds of jobs with new results to apply.
  */
 async function writeDecided(
   tx: Tx,
@@ -154,13 +156,13 @@ async function writeDecided(
   return results.map(({ kind }) => kind);
 }
 
-/** Delay until a job is retried for which no node answered; others go first. */
+/** Delay before a job for which no node answered is retried, so that other jobs go first. */
 const DEFER_MS = 2_000;
 
 /**
- * Prepares a job; returns nothing if it waits. Only a job that can never become a call, whatever
- * the chain's state, is given up. Any other fault, even a bug, says nothing about the money, so it
- * decides nothing, and the others continue.
+ * Prepares a job; returns nothing if the job waits. Gives up only a job that can never become a
+ * call, whatever the chain's state. Any other fault, even a bug, says nothing about the money, so
+ * it decides nothing, and the other jobs continue.
  */
 async function prepareOne(sender: HeldSender, request: OpenRequest): Promise<Work[]> {
   const { relayer } = sender;
@@ -211,10 +213,13 @@ function deferRequest({ deferred }: RelayerState, { id, kind }: OpenRequest, ms 
   deferred.set(id, { kind, retryAt: performance.now() + ms });
 }
 
-/** Retries per poll: half of it is left to younger jobs, however many jobs are due again. */
+/** Retries per poll: half of the capacity is left to younger jobs, however many retries are due. */
 const MAX_RETRIES = MAX_ALONE / 2;
 
-/** Makes some of the deferred jobs that are due available again. @returns the others. */
+/**
+ * Makes some of the deferred jobs that are due available again.
+ * @returns the jobs that stay deferred.
+ */
 function stillDeferred({ deferred }: RelayerState, kinds: readonly RequestKind[]): bigint[] {
   const now = performance.now();
   const due = [...deferred].filter(([, one]) => kinds.includes(one.kind) && one.retryAt < now);
@@ -223,10 +228,10 @@ function stillDeferred({ deferred }: RelayerState, kinds: readonly RequestKind[]
 }
 
 /**
- * Returns the answer for a deployment that this sender does not send; `null` if it does. One that
- * is too late is refused: a factory may neither revert nor end, and then no node estimates its gas.
- * A separate signer would refuse it, and its nonce would block all later ones, so the deployment is
- * left to a worker with the key; without one it is refused.
+ * Returns the result for a deployment that this sender does not send; `null` if it sends it. A
+ * deployment that is too late is refused: a factory may run without end, and then no node estimates
+ * its gas. A remote signer would refuse a deployment, and its nonce would block all later ones, so
+ * it is left to a worker with the key, or refused if there is none.
  */
 async function leaveDeployment(sender: HeldSender, request: OpenRequest): Promise<Prepared | null> {
   const { signsElsewhere, relayer } = sender;
@@ -249,7 +254,8 @@ async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepar
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
   const most = gasCapOf(request.kind, call);
   if (most !== null && estimate.gasLimit > most) return refusedBy(relayer, request, null);
-  // With the least gas that an estimate finds, a factory may succeed though its creation fails.
+  // Use the maximum instead of an estimate: with the least gas that an estimate finds, the
+  // factory's call may succeed although the creation within it fails.
   const gasLimit = request.kind === 'wallet_deployment' ? DEPLOYMENT_GAS : estimate.gasLimit;
   const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };
   return { status: 'ready', planned };

@@ -7,7 +7,7 @@ import { unmined } from '#settlement/relayer/machine/transaction.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
 import { sendPayments, sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 
-/** How often rows are read without a wake-up. */
+/** How often rows are read if no wake-up arrives. */
 const REQUEST_POLL_MS = 1_000;
 
 /** Nodes reliably keep about this many transactions per sender. */
@@ -16,7 +16,9 @@ const MAX_OPEN_PER_SENDER = 16;
 /** Pause after a query that found nothing to send alone. */
 const UNBATCHED_MS = 50;
 
-/** Sends payments: at once while a sender is idle, otherwise by {@link batchDueAt}. */
+/**
+ * Sends payments: immediately while a sender is idle, otherwise at the time of {@link batchDueAt}.
+ */
 export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   const name = 'relayer sender';
   let last: LastBatch = NO_BATCH;
@@ -60,8 +62,8 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
 }
 
 /**
- * Sends refunds and similar jobs. It is limited, because at a busy counter every wake-up would cost
- * a query that finds nothing.
+ * Sends refunds and similar jobs. Its runs are limited, because at a busy counter every wake-up
+ * would cost a query that finds nothing.
  */
 export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
   let lookedAt = NEVER;
@@ -109,7 +111,7 @@ function pickSender(
   return ready.sort((a, b) => unmined(a.open) - unmined(b.open) || a.sender - b.sender)[0] ?? null;
 }
 
-/** What the last batch shows about the load. Times in milliseconds, from any origin. */
+/** What the last batch shows about the load. Times are in milliseconds, from any origin. */
 export interface LastBatch {
   readonly at: number;
   readonly payments: number;
@@ -130,10 +132,10 @@ const BATCHING_DELAY_SHARE = 1 / 10;
 const MARGIN_MS = 80;
 
 /**
- * When payments are sent that wait while every sender is busy. Sending early gains nothing, because
- * a batch waits for its block anyway, while large batches cost a third of the gas per payment. So
- * with a steady chain they wait until shortly before the block, or until a batch is probably full;
- * otherwise for BATCHING_DELAY_MS, or less on a fast chain.
+ * Returns when to send payments that wait while every sender is busy. Sending early gains nothing,
+ * because a batch waits for its block anyway, while large batches cost a third of the gas per
+ * payment. If block times are steady, they wait until shortly before the block, or until a batch is
+ * probably full; otherwise for BATCHING_DELAY_MS, or less on a fast chain.
  */
 export function batchDueAt(last: LastBatch, blockTimes: BlockTimes, now: number): number {
   const intervalMs = blockInterval(blockTimes) ?? Number.POSITIVE_INFINITY;
@@ -145,7 +147,7 @@ export function batchDueAt(last: LastBatch, blockTimes: BlockTimes, now: number)
   return Math.max(soon, Math.min(latest, last.at + fullAfterMs(last)));
 }
 
-/** When half a batch is expected, so that payments of a growing load are not left behind. */
+/** Returns when half a batch is expected, so that a growing load does not leave payments behind. */
 function fullAfterMs({ payments, delayMs }: LastBatch): number {
   if (payments === 0 || delayMs <= 0) return Number.POSITIVE_INFINITY;
   return ((MAX_BATCH_PAYMENTS * 0.75) / payments) * delayMs;

@@ -101,7 +101,7 @@ interface Signing {
 async function sign({ sender, transaction, offer }: Signing): Promise<Attempt> {
   const { nonce, target, input, gasLimit } = transaction;
   const { cancels, fees } = offer;
-  // A call to one's own address only uses the nonce.
+  // A call to the sender's own address does nothing but use the nonce.
   const call = cancels
     ? { to: sender.address, data: '0x' as const, gas: CANCELLATION_GAS_LIMIT }
     : { to: target, data: input, gas: gasLimit };
@@ -112,9 +112,9 @@ async function sign({ sender, transaction, offer }: Signing): Promise<Attempt> {
 }
 
 /**
- * Asks the sender's signer for missing bytes, and stores them. The request was committed before, so
- * after a crash the same is requested, and the signer returns the same bytes. Without an answer the
- * transactions stay as they are, their payments wait, and the next check asks again.
+ * Asks the sender's remote signer for missing bytes, and stores them. The request was committed
+ * before, so after a crash the same request is sent, and the signer returns the same bytes. Without
+ * an answer the transactions stay as they are, their payments wait, and the next check asks again.
  */
 async function signElsewhere(
   sender: HeldSender,
@@ -152,7 +152,7 @@ export function askElsewhere(sender: HeldSender, transactions: readonly OpenTran
     .catch((error) => {
       const fields = { sender: sender.sender, error: describeError(error) };
       relayer.log.warn('a signature from a signer was not stored', fields);
-      // The rows are authoritative, so the sender is forgotten and read again.
+      // The rows are authoritative, so forget the sender and read its rows again.
       if (relayer.senders.get(sender.sender) === sender) relayer.letGo(sender.sender);
     })
     .finally(() => {
@@ -198,18 +198,20 @@ async function noteNoSignature(asked: Asked, error: unknown) {
     relayer.log.warn('a signer did not respond', fields);
     return;
   }
-  // A signer that returns something else than requested counts as refusing.
+  // A signer that returns something other than the requested transaction counts as refusing.
   relayer.log.error('a signer refused a transaction', fields);
-  // The signer knows bytes that this ledger lacks, because the database was restored.
+  // The signer has signed bytes that this ledger lacks, because the database was restored.
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
   const isRefused = error instanceof SignerRefused;
   if (isRefused && error.code === OFFERS_TOO_LITTLE && fees !== null) {
     return offerAgain(asked, { cancels: offer.cancels, fees }, []);
   }
-  // The key was moved behind the signer, which knows no factories. Its nonce must not block others.
+  // The key was moved behind the signer, which allows no factories. The nonce must not block
+  // others.
   const isForeign = transaction.requests.some(({ kind }) => KINDS[kind].triedOnce);
   if (isRefused && isForeign && !offer.cancels) {
-    // Bytes that were broadcast may still be mined, so its jobs stay until one of the two is.
+    // Bytes that were broadcast may still be mined, so the jobs stay with this transaction until
+    // either its bytes or the cancellation is mined.
     const jobs = transaction.attempts.length === 0 ? jobsOf(transaction) : [];
     return offerAgain(asked, { cancels: true, fees: fees ?? offer.fees }, jobs);
   }
@@ -218,10 +220,10 @@ async function noteNoSignature(asked: Asked, error: unknown) {
   await inSender(sender, (tx) => relayer.raise(tx, [alarm]));
 }
 
-/** Asks for another signature instead, and queues these jobs again. */
+/** Requests a different signature instead, and queues these jobs again. */
 async function offerAgain(asked: Asked, offer: Offer, jobs: readonly Requeued[]): Promise<void> {
   const { sender, transaction } = asked;
-  // A cancellation may have replaced it. Then its jobs are in another transaction.
+  // A cancellation may have replaced the transaction. Then its jobs are in another transaction.
   const isStored = await endQuestion(asked, async (tx) => {
     await upsertUnsigned(tx, transaction.id, offer, sender.relayer.clock.now());
     await requeue(tx, jobs);
@@ -290,7 +292,7 @@ export async function broadcast(
   }
 }
 
-/** Nodes have no codes for a refusal, only texts. */
+/** Texts of refusals, because nodes have no codes for them. */
 const REFUSALS = {
   underpriced: {
     texts: [/less than block base fee|underpriced|fee too low|below base fee/i],
@@ -311,7 +313,8 @@ const REFUSALS = {
 
 /**
  * Interprets a node's answer to a broadcast. `waiting`: in the pool, mined, or replaced by another
- * broadcast of ours; receipts show which. So is anything unknown: it is sent again.
+ * broadcast of ours; receipts will show which. Unknown answers count as `waiting`, too: the bytes
+ * are sent again.
  */
 export function readBroadcastError(message: string): Refusal | 'waiting' {
   if (/replacement/i.test(message)) return 'waiting';

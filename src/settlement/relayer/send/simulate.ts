@@ -20,7 +20,7 @@ import { doneBefore, endOfTransfer } from '#settlement/relayer/send/earlier-even
 import { type Planned, singleGasLimit } from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** An older state may lack very recent changes. */
+/** The known head is used this long after its poll; an older state may lack recent changes. */
 const FRESH_MS = 2_000;
 /** Polls if some nodes lag: one of them is probably up to date. */
 const SPREAD_LOOKS = 4;
@@ -42,8 +42,8 @@ type Estimate =
   | { readonly ok: false; readonly revertData: unknown };
 
 /**
- * Estimates at the known head, so that a lagging node does not answer from an older state. A
- * refusal is checked again at the newest block, where what was missing may exist.
+ * Estimates gas at the known head, so that a lagging node does not answer from an older state. A
+ * refusal is checked again at the newest block, which may contain what the known head lacked.
  */
 export async function estimateGas(sender: HeldSender, call: TargetCall): Promise<Estimate> {
   const { relayer } = sender;
@@ -72,11 +72,11 @@ async function estimateAt(
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }
   | { readonly status: 'blocked'; readonly retryMs: number }
-  /** A booked sale that the chain would refuse now. It is tried again after a pause. */
+  /** The chain would now refuse a booked sale. It is tried again after a pause. */
   | { readonly status: 'postponed' }
-  /** A booked sale whose time has passed: an operator must resolve it. */
+  /** The time of a booked sale has passed: an operator must resolve it. */
   | { readonly status: 'ended' }
-  /** It waits for an operator, because the fault is not temporary. */
+  /** The job waits for an operator, because the fault is not temporary. */
   | { readonly status: 'stuck'; readonly alarm: Alarm }
   | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
 

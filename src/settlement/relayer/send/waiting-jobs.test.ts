@@ -7,7 +7,7 @@ import { idleRelayer } from '#testing/idle-relayer.ts';
 import { askWithdrawal } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** More than are prepared at once. */
+/** More jobs than are prepared at once. */
 const WAITING = 12;
 /** Longer than a job waits until it is tried again. */
 const DUE_MS = 2_100;
@@ -24,7 +24,7 @@ describe('jobs that wait for a node', () => {
   it('delay no younger job, even when all of them are due again', async () => {
     const relayer = await idleRelayer(world);
     const sender = present([...relayer.senders.values()][0], 'sender');
-    // The chain does not show their payment, so a refund of it is prepared again and again.
+    // The chain does not have their payment, so a refund of it is prepared again and again.
     const payload = { paymentId: 'pay_missing', paymentNumber: '1', amount: '1' };
     for (let i = 0; i < WAITING; i++) {
       await world.ask({

@@ -14,7 +14,7 @@ import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** A worker beside others, one of which may have taken its senders unnoticed. */
+/** Another worker may have taken this worker's senders unnoticed. */
 describe('a worker beside others', () => {
   let database: TestDatabase;
   let world: RelayerWorld;

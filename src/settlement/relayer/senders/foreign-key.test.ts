@@ -32,7 +32,7 @@ interface Theft {
   close(): Promise<void>;
 }
 
-/** A thief has the key of a sender; the database has lost nothing. */
+/** Opens a scene in which a thief has a sender's key; the database has lost nothing. */
 async function openTheft(database: TestDatabase, nodes: number): Promise<Theft> {
   const world = await startOddWorld(startProviderProxy, { database, nodes });
   const payers = await world.network.addPayers(3);
@@ -177,7 +177,7 @@ function twoAddresses(): void {
     await world.network.mine();
     const block = present(await world.network.chain.block('latest'), 'head');
     worker.see({ head: block });
-    // Only one address reports it, so it must not be believed at once.
+    // Only one address reports it, so it must not be believed immediately.
     second.behavior = {
       answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),
     };

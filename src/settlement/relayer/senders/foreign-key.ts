@@ -9,12 +9,13 @@ import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import { markForeign } from '#settlement/relayer/rows/transaction-queries.ts';
 import { selectSenders, stopSender } from '#settlement/senders.ts';
 
-/** After this time, a single address must show it again. */
+/** If only one address shows a foreign transaction, it must show it again after this time. */
 const TWICE_MS = 30_000;
 
 /**
- * Returns the transaction that has used a nonce of the sender; `null` until two addresses show it,
- * or one shows it twice, half a minute apart. A missing receipt for ours proves nothing.
+ * Returns the foreign transaction that has used a nonce of the sender; `null` until two addresses
+ * show it, or one address shows it twice, half a minute apart. A missing receipt for our own
+ * transaction proves nothing.
  */
 async function showUsedNonce(sender: HeldSender, nonce: bigint): Promise<Sighting | null> {
   const { relayer } = sender;

@@ -30,7 +30,7 @@ export async function readFees(relayer: RelayerState, head: Block): Promise<void
   relayer.see({ tips: known, fees: feesAt(chain, head, known) });
 }
 
-/** In polls of an idle chain: intervals for senders without gas, and for the next idle sender. */
+/** Intervals in polls of an idle chain: for senders without gas, and for the next idle sender. */
 const DRY_LOOKS = 2;
 const ROUND_LOOKS = 8;
 
@@ -98,7 +98,7 @@ export async function checkBalances(
   }
 }
 
-/** Returns how long the balance lasts if last week's payments are shared evenly. */
+/** Returns how many days the balance lasts if last week's payments are shared evenly. */
 async function daysOf({
   relayer: { db, chain },
   paymentsLeft,

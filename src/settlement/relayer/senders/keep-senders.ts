@@ -28,7 +28,7 @@ import type { SenderRow } from '#settlement/senders.ts';
 const RENEWALS_PER_LEASE = 4;
 /** Interval between balance checks of the active senders. */
 const BALANCES_MS = 10_000;
-/** The longest time for which a commit that a database crash has undone may go unnoticed. */
+/** The longest time for which it may go unnoticed that a database crash has undone a commit. */
 const REREAD_MS = 3_000;
 
 export function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
@@ -52,7 +52,7 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
         balancesDueAt = performance.now() + BALANCES_MS;
         const senders = grown ? [...relayer.senders.values()] : balancesDue();
         await checkBalances(relayer, senders);
-        // Senders that were just taken were already checked.
+        // Senders that were just taken have just been checked.
         if (!grown) await watchIdleNonces(relayer, senders);
       }
       if (performance.now() > rereadDueAt) {
@@ -68,12 +68,13 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
 export async function keepSenders(relayer: RelayerState): Promise<void> {
   const { db, owner, livemode, leaseMs, configured } = relayer;
   if (!db.watch.signs(livemode)) {
-    // This may not be the database that the senders were taken from; their rows will show.
+    // This may not be the database that the senders were taken from; their rows will show it.
     relayer.letGo(...relayer.senders.keys());
     return;
   }
   await renew(relayer);
-  // A sender that only one process can hold is not shared: the registrar's, in a separate process.
+  // A sender that only one process can hold is not shared, such as the registrar's in a separate
+  // process.
   const workers = settles(relayer)
     ? await db.transaction((tx) => upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }))
     : 1;
@@ -87,7 +88,10 @@ export async function keepSenders(relayer: RelayerState): Promise<void> {
   for (const row of taken) await open(relayer, row);
 }
 
-/** True if this process settles payments. One that has only the registrar's key is no worker. */
+/**
+ * True if this process settles payments. A process with only the registrar's key does not count as
+ * a worker.
+ */
 export function settles({ configured }: Pick<RelayerState, 'configured'>): boolean {
   return configured.some((sender) => sender.role === 'operator');
 }
@@ -125,7 +129,7 @@ async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   const sender = createSender({ ...own, ...leased });
   if (!(await catchUpNonce(sender, row.next_nonce))) return;
   const open = await loadOpen(sender);
-  // Factories of payers' wallets are in no settings, and none of their events is read.
+  // Factories of payers' wallets are in no settings, and none of their events are read.
   const asking = open.filter(({ requests }) => requests.some(({ kind }) => !KINDS[kind].triedOnce));
   if (!asking.every(({ target }) => isKnown(relayer.chain.config, target))) {
     const what = 'a sender has transactions for a contract that the settings omit';

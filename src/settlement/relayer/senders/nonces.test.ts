@@ -38,7 +38,7 @@ test('a sender ahead of the chain sends its own again, and fills what it lacks',
   await settle(first, 1);
   await settle(first, 0);
   assert.equal(await balance(), 2_000_000n);
-  // Simulates that the chain loses what had seemed final, and that the ledger has lost what it
+  // Simulates a chain that loses blocks that seemed final, and a ledger that has lost what it
   // signed afterwards.
   await db.query(`update chain_transactions set status = 'finalized', finalized_at = now()`);
   await db.query('update relayer_senders set next_nonce = 3 where sender = 0');

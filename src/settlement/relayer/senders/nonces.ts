@@ -27,9 +27,10 @@ import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Makes a sender and the chain agree on the next nonce. If the chain is ahead, someone else has the
- * key (a loss of our data would have closed the network), so the sender stops when nodes show what
- * used the nonces. If the chain is behind, it lost blocks: stored transactions from there on are
- * sent again, and empty nonces are filled, because nothing after them could be mined otherwise.
+ * key (a loss of our data would have closed the network), so the sender stops when nodes show which
+ * transactions used the nonces. If the chain is behind, it lost blocks: stored transactions from
+ * there on are sent again, and empty nonces are filled, because nothing after them could be mined
+ * otherwise.
  * @returns true if the sender can be used.
  */
 export async function catchUpNonce(sender: HeldSender, nextNonce: bigint): Promise<boolean> {
@@ -61,9 +62,9 @@ export async function fillGap(
 }
 
 /**
- * Returns the sender's nonce on the chain. If a node reports fewer than we `know`, returns the
- * highest that any address of this chain reports, up to that: a node that lags, or belongs to
- * another chain now, must not reopen what has long been final.
+ * Returns the sender's nonce on the chain. If a node reports a lower nonce than `known`, returns
+ * the highest that any address of this chain reports, up to `known`: a node that lags, or belongs
+ * to another chain now, must not reopen what has long been final.
  * @throws RpcUnavailable if no address of this chain answers.
  */
 export async function surestNonce(
@@ -83,8 +84,9 @@ export async function surestNonce(
 }
 
 /**
- * Loads transactions whose rows this process does not know. Results are committed without waiting
- * for the disk, so a crash of PostgreSQL can undo the last of them, which nothing else reveals.
+ * Loads open transactions whose rows this process does not know. Results are committed without
+ * waiting for the disk, so a crash of PostgreSQL can undo the last of them, and nothing else would
+ * reveal it.
  */
 export async function rereadOpen(relayer: RelayerState): Promise<void> {
   const { livemode } = relayer;
@@ -113,9 +115,9 @@ export async function loadOpen(sender: HeldSender): Promise<OpenTransaction[]> {
 }
 
 /**
- * True if stored bytes may be sent again. They may now succeed where they failed before. So they
- * must not be sent once one of their jobs has failed (its failure was or is about to be announced)
- * or is in progress with other bytes. The contract would refuse expired ones anyway.
+ * True if stored bytes may be sent again, although they may now succeed where they failed before.
+ * They must not be sent once one of their jobs has failed (its failure was or is about to be
+ * announced) or is in progress with other bytes. The contract would refuse expired bytes anyway.
  */
 function maySendAgain(row: OpenTransactionRow, head: RelayerState['head']): boolean {
   const { attempts, unsigned, requests, retired } = row;
