@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -241,6 +242,14 @@ function supervise(
   };
 }
 
+/** Leaves out settings that an earlier build does not know, because its start refuses them. */
+function settingsOf(root: string, env: Readonly<Record<string, string>>): Record<string, string> {
+  const page = readFileSync(path.join(root, 'docs/settings.md'), 'utf8');
+  const isKnown = (name: string) => page.includes(`\`${name.replace(/^CHAIN_[A-Z]+_/, '')}\``);
+  const isOurs = (name: string) => /^(CHAIN|WALLET|OFFLINE)_/.test(name);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name) || isKnown(name)));
+}
+
 /** Starts one process and keeps it running. */
 export async function startChaosProcess(
   ground: ChaosGround,
@@ -256,8 +265,9 @@ export async function startChaosProcess(
   let told: Readonly<Record<string, string>> = {};
   const { child, starts, lifeLogs, logs, crashes, end } = supervise(name, (number) => {
     const ofThisLife = { ...env, ...(number === 1 ? options.firstEnv : told) };
-    const root = number === 1 && options.firstRoot !== undefined ? { root: options.firstRoot } : {};
-    const life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role], ...root });
+    const root = number === 1 ? options.firstRoot : undefined;
+    const earlier = root === undefined ? {} : { root, env: settingsOf(root, ofThisLife) };
+    const life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role], ...earlier });
     if (life.child.pid !== undefined) ground.endWithUs(life.child.pid);
     return life;
   });
