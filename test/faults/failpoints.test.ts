@@ -27,7 +27,7 @@ const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
  */
 const BESIDE_SALES = /^(recovery|mail|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
-/** Root of an earlier build. Its processes are killed, and this build's continue. */
+/** Root of an earlier build. Its workers are killed, and this build's continue. */
 const firstRoot = process.env.EARLIER_BUILD;
 const REST_MS = 30_000;
 const DEATH_MS = 15_000;
@@ -156,7 +156,7 @@ async function sellAtDeath(
 ): Promise<void> {
   const firstEnv = { TAPLINE_FAILPOINT: point };
   const [api, worker] = await Promise.all([
-    startChaosProcess(ground, { name: 'api', role: 'api', firstEnv, firstRoot }),
+    startChaosProcess(ground, { name: 'api', role: 'api', firstEnv }),
     startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv, firstRoot }),
   ]);
   try {
