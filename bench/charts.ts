@@ -40,7 +40,7 @@ interface Ground {
 }
 
 /**
- * Adds as many API calls, one in fifty refused, and as many deliveries, one in a hundred given up.
+ * Adds `ROWS` API calls, one in fifty refused, and `ROWS` deliveries, one in a hundred given up.
  */
 async function addCalls(
   connection: Connection,

@@ -40,7 +40,10 @@ function roomOf(file: string): string {
   return file.startsWith('src/') ? `src ${rank([file])}` : folder;
 }
 
-/** Divides the files into lists, one per process. Files of one room keep their order. */
+/**
+ * Divides the files into lists, each of which runs in one process. Files that may share a process
+ * keep their order.
+ */
 export function groupFiles(files: readonly string[]): string[][] {
   const most = Math.max(1, Math.min(MOST_IN_ONE, Math.floor(files.length / LEAST_PROCESSES)));
   const groups: string[][] = [];

@@ -59,7 +59,7 @@ function writeArtifact(root: string, path: string): string | null {
     writeFileSync(path, JSON.stringify(artifact));
     return null;
   } catch (error) {
-    // A file that cannot be read is no compile error, so it is no verdict on the mutation.
+    // A file system error is not a compile error and says nothing about the mutation.
     if (!(error instanceof Error) || 'code' in error) throw error;
     return error.message.split('\n')[0] ?? 'solc';
   }

@@ -22,8 +22,8 @@ const LINK_MS = 7 * DAY_MS;
 export const EXPORT_LINKS = '/api/dashboard/v1/exports';
 
 /**
- * Records the period that has last ended, so that a schedule that is set now begins with the period
- * that goes on. The account must be locked.
+ * Records the last period that has ended, so that a new schedule begins with the current period.
+ * The account must be locked.
  */
 export async function beginSchedule(
   tx: Tx,

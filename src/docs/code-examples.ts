@@ -44,7 +44,7 @@ function literal(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');
 }
 
-/** Returns the `ID` of a path, as a variable. */
+/** Returns the names of a path's parameters, which the example passes as variables. */
 function argumentsOf({ path }: Endpoint): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }

@@ -93,7 +93,10 @@ export function parseQuery(
     const name = decode(at < 0 ? pair : pair.slice(0, at));
     const value = decode(at < 0 ? '' : pair.slice(at + 1));
     if (name === null || checkText(name, 'name') !== null) {
-      return refuse('parameter_invalid', 'A query parameter has a misspelled name.');
+      return refuse(
+        'parameter_invalid',
+        'The name of a query parameter is not valid percent-encoded UTF-8.',
+      );
     }
     if (value === null) {
       return refuse('parameter_invalid', `${name} is not valid percent-encoded UTF-8.`, name);

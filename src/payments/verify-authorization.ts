@@ -130,7 +130,8 @@ function tooManyFailures(): Refusal {
   return {
     ...refuse(
       'rate_limit_exceeded',
-      'More than 10 signatures for this link did not verify within a minute. Wait a minute.',
+      'More than 10 invalid signatures were sent for this link within a minute. Try again in ' +
+        'a minute.',
     ),
     headers: { 'Retry-After': '60' },
   };

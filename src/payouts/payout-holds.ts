@@ -33,8 +33,8 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
   if (hold === undefined) return null;
   return refuse(
     'unexpected_state',
-    `Payouts are held since ${hold.created.toISOString()}, by a link in a mail. An owner ` +
-      'can lift the hold.',
+    `Payouts have been on hold since ${hold.created.toISOString()}, through a link in an ` +
+      'email. An owner can lift the hold.',
   );
 }
 

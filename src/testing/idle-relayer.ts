@@ -7,7 +7,9 @@ import { readFees } from '#settlement/relayer/senders/funds.ts';
 import { keepSenders } from '#settlement/relayer/senders/keep-senders.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
-/** Creates a worker that holds all senders and does nothing on its own. A test takes its steps. */
+/**
+ * Creates a worker that holds all senders and does nothing on its own; the test drives each step.
+ */
 export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
   const { chain } = world.network;
   const { db } = world.database;

@@ -17,7 +17,10 @@ export interface SignedTransfer {
   readonly signature: Hex;
 }
 
-/** Signs for a wallet whose USDC the operator sends. `now` is the chain's time, in seconds. */
+/**
+ * Signs a USDC transfer that the operator submits, paying the gas. `now` is the chain's time, in
+ * seconds.
+ */
 export async function signTransfer(
   config: NetworkConfig,
   account: PrivateKeyAccount,

@@ -1,6 +1,9 @@
 import { ProtocolError } from './apdu.ts';
 
-/** Tag-length-value of ISO/IEC 8825-1. A list, because a tag may occur twice. */
+/**
+ * One tag-length-value element of ISO/IEC 8825-1. `decodeTlv` returns a list rather than a map,
+ * because a tag may occur twice.
+ */
 export interface Tlv {
   readonly tag: number;
   readonly value: Uint8Array;

@@ -10,7 +10,7 @@ import type { Journeys } from './journey.ts';
 /** Journeys in languages that differ from English: right to left, long words, other scripts. */
 
 interface Words {
-  /** Returns the whole text, as a label. */
+  /** Returns the text, to find a control by its exact label. */
   label(key: TextKey): string;
   /** Returns a pattern for a control or text that begins with the text. */
   begins(key: TextKey): RegExp;
