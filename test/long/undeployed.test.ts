@@ -233,6 +233,40 @@ describe('a wallet that is deployed for its payment pays once', () => {
   });
 });
 
+// Before the restores: a recovery ends sessions, also one that begins while it runs.
+describe('a wallet that is deployed for its approval approves', () => {
+  test('when the worker that deploys it dies', async () => {
+    const approving = await beginApproval();
+    let sent: Promise<Reply> | undefined;
+    await workUntil('settlement.broadcast_sent', async () => {
+      sent = approving.send();
+    });
+    await startWorker();
+    await sent;
+    await checkApproved(approving);
+  });
+
+  test('when a reorganization undoes the deployment before the approval', async () => {
+    const approving = await beginApproval();
+    let sent: Promise<Reply> | undefined;
+    // Then the worker dies whenever it has signed something, such as the approval.
+    await workUntil(
+      'settlement.outcome_committed',
+      async () => {
+        sent = approving.send();
+      },
+      'settlement.signed_committed',
+    );
+    assert.equal(await hasCode(approving.wallet), true);
+    for (let blocks = 1; await hasCode(approving.wallet); blocks++) {
+      await ways.world.ground.testnet.reorganize(blocks);
+    }
+    await startWorker();
+    await sent;
+    await checkApproved(approving);
+  });
+});
+
 describe('a wallet that is deployed for its payment, when the database is restored', () => {
   /**
    * Pays until the wallet is deployed but nothing is settled, and no worker is left.
@@ -298,38 +332,5 @@ describe('a wallet that is deployed for its payment, when the database is restor
     const said = (await paying())?.said ?? '';
     await restore();
     await checkPaid(sale, said);
-  });
-});
-
-describe('a wallet that is deployed for its approval approves', () => {
-  test('when the worker that deploys it dies', async () => {
-    const approving = await beginApproval();
-    let sent: Promise<Reply> | undefined;
-    await workUntil('settlement.broadcast_sent', async () => {
-      sent = approving.send();
-    });
-    await startWorker();
-    await sent;
-    await checkApproved(approving);
-  });
-
-  test('when a reorganization undoes the deployment before the approval', async () => {
-    const approving = await beginApproval();
-    let sent: Promise<Reply> | undefined;
-    // Then the worker dies whenever it has signed something, such as the approval.
-    await workUntil(
-      'settlement.outcome_committed',
-      async () => {
-        sent = approving.send();
-      },
-      'settlement.signed_committed',
-    );
-    assert.equal(await hasCode(approving.wallet), true);
-    for (let blocks = 1; await hasCode(approving.wallet); blocks++) {
-      await ways.world.ground.testnet.reorganize(blocks);
-    }
-    await startWorker();
-    await sent;
-    await checkApproved(approving);
   });
 });
