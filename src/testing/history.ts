@@ -116,11 +116,31 @@ async function strikeFaults(set: FaultSet, signal: AbortSignal) {
   return struck;
 }
 
+/** Returns a violation if faults had the time to strike and none did. */
+function missedFaults({ when, pauseMs }: FaultSet, struck: object, playedMs: number): string[] {
+  const isDue = when !== 'among' || playedMs > (pauseMs?.high ?? 0);
+  return isDue && Object.keys(struck).length === 0 ? ['no fault struck'] : [];
+}
+
+/** Checks the rules that always hold, again and again until the signal. */
+async function keepChecking(history: History, broken: Set<string>, signal: AbortSignal) {
+  const { ground, checkEveryMs = CHECK_EVERY_MS, log } = history;
+  const { db, except } = ground;
+  const ledger = { db, ...(except === undefined ? {} : { except }) };
+  while (await sleep(checkEveryMs, true, { signal }).catch(() => false)) {
+    // Skips a check while the database is down, because the next check sees the result.
+    const found = await checkInvariants(ledger, { atRest: false }).catch(() => []);
+    for (const one of found) broken.add(one);
+    if (found.length > 0) log?.(`broken: ${found.join('; ')}`);
+  }
+}
+
 /** Plays the steps, with faults among them, and keeps checking the rules that always hold. */
 async function playSteps(history: History, broken: Set<string>) {
-  const { ground, seconds, checkEveryMs = CHECK_EVERY_MS, log } = history;
-  const { db, except } = ground;
+  const { seconds, log } = history;
   const [stepping, striking] = [new AbortController(), new AbortController()];
+  const ending = new AbortController();
+  const started = performance.now();
   const play = async (steps: Iterable<Step>) => {
     for (const step of steps) {
       if (stepping.signal.aborted) return;
@@ -132,12 +152,7 @@ async function playSteps(history: History, broken: Set<string>) {
     broken.add(error instanceof Error ? error.message : String(error));
     stepping.abort();
   });
-  const timer = setInterval(async () => {
-    // Skips a check while the database is down, because the next check sees the result.
-    const found = await checkInvariants({ db }, { atRest: false }).catch(() => []);
-    for (const one of found) if (except?.test(one) !== true) broken.add(one);
-    if (found.length > 0) log?.(`broken: ${found.join('; ')}`);
-  }, checkEveryMs);
+  const checking = keepChecking(history, broken, ending.signal);
   const { faults } = history;
   const { signal } = striking;
   const isNow = faults !== undefined && faults.when !== 'after';
@@ -147,13 +162,15 @@ async function playSteps(history: History, broken: Set<string>) {
   });
   const time = seconds === undefined ? [] : [sleep(seconds * 1000, undefined, { signal })];
   await Promise.race([clients, ...time.map((over) => over.catch(() => {}))]);
+  const playedMs = performance.now() - started;
   striking.abort();
   const struck = await strikes;
   log?.('no more faults');
   stepping.abort();
   await clients;
-  clearInterval(timer);
-  return struck;
+  ending.abort();
+  await checking;
+  return { struck, playedMs };
 }
 
 /**
@@ -164,10 +181,12 @@ export async function playHistory(history: History): Promise<HistoryReport> {
   const { ground, faults, ended, repeat, log } = history;
   log?.(`repeat it: ${repeat}`);
   const found = new Set<string>();
-  let struck = await playSteps(history, found);
+  const played = await playSteps(history, found);
+  let { struck } = played;
   const { signal } = new AbortController();
   if (faults?.when === 'after') struck = await strikeFaults(faults, signal);
-  for (const one of (await ended?.(signal)) ?? []) found.add(one);
+  const missed = faults === undefined ? [] : missedFaults(faults, struck, played.playedMs);
+  for (const one of [...missed, ...((await ended?.(signal)) ?? [])]) found.add(one);
   const started = performance.now();
   for (const one of await comeToRest(ground, ground)) found.add(one);
   const secondsToRest = Math.round((performance.now() - started) / 1000);

@@ -6,6 +6,8 @@ export interface Ledger {
   readonly db: Sql;
   /** Settlement numbers of merchants whose accounts were lost: an alarm must report them. */
   readonly unbookable?: ReadonlySet<bigint>;
+  /** Matches violations that the test causes itself, as `promise: violation`. */
+  readonly except?: RegExp;
 }
 
 /** An invariant as a statement that selects the rows that violate it. */
@@ -447,12 +449,14 @@ const AT_REST: readonly Rule[] = [
 
 const RULES: readonly Rule[] = [...MONEY, ...BOOKS, ...EVENTS, ...PLACES, ...AT_REST];
 
-async function selectViolations(ledger: Ledger, { sql, values }: Rule): Promise<string[]> {
+async function selectViolations(ledger: Ledger, { promise, sql, values }: Rule) {
   const rows = await ledger.db.query<{ wrong: string }>(
-    `select wrong from (${sql}) as broken (wrong) limit ${SHOWN}`,
+    `select wrong from (${sql}) as broken (wrong)`,
     values?.(ledger) ?? [],
   );
-  return rows.map(({ wrong }) => wrong);
+  const isExcused = (wrong: string) => ledger.except?.test(`${promise}: ${wrong}`) === true;
+  // Counts after that, because excused violations would hide the others.
+  return rows.flatMap(({ wrong }) => (isExcused(wrong) ? [] : [wrong])).slice(0, SHOWN);
 }
 
 export const LEDGER_INVARIANTS: readonly Invariant<Ledger>[] = RULES.map((rule) => ({
