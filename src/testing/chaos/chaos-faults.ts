@@ -65,9 +65,12 @@ function lasting(targets: readonly ChaosProcess[], { ms, broken, repaired }: Out
   return {
     targets,
     strike: async (met) => {
-      await broken(met);
-      await sleep(ms);
-      await repaired(met);
+      try {
+        await broken(met);
+        await sleep(ms);
+      } finally {
+        await repaired(met);
+      }
     },
   };
 }
