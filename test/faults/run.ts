@@ -84,6 +84,15 @@ function optionsOf(): Schedule {
   };
 }
 
+/** Returns the command that was given, with its seed. */
+function repeatOf({ seed }: Schedule): string {
+  const given = process.argv.slice(2);
+  const isSeeded = values.seed !== undefined || values.replay !== undefined;
+  const words = isSeeded ? given : [...given, '--seed', String(seed)];
+  const quoted = words.map((word) => (/^[\w./=-]+$/.test(word) ? word : `'${word}'`));
+  return `npm run faults -- ${quoted.join(' ')}`;
+}
+
 function writeSchedule(schedule: Schedule): string {
   const file = values.schedule ?? path.join(tmpdir(), `tapline-faults-${schedule.seed}.json`);
   writeFileSync(file, `${JSON.stringify(schedule, null, 2)}\n`);
@@ -96,7 +105,8 @@ async function playChaos(): Promise<boolean> {
     const at = ((performance.now() - started) / 1000).toFixed(1).padStart(6);
     console.log(`${at} s  ${line}`);
   };
-  const { strikes, ...options } = optionsOf();
+  const schedule = optionsOf();
+  const { strikes, ...options } = schedule;
   const { seed, seconds } = options;
   console.log(`seed ${seed}`);
   const refundsPerSecond = options.reach === 'soak' ? SOAK_REFUNDS_PER_SECOND : REFUNDS_PER_SECOND;
@@ -104,7 +114,7 @@ async function playChaos(): Promise<boolean> {
   const size = { terminals: 24, payers: 48, limited: 6, refundDailyLimit };
   const restMs = Number(values['rest-seconds']) * 1000;
   const lingerMs = Number(values['linger-seconds']) * 1000;
-  const wanted = { ...options, size, log, restMs, lingerMs };
+  const wanted = { ...options, repeat: repeatOf(schedule), size, log, restMs, lingerMs };
   const report = await runChaos(strikes === null ? wanted : { ...wanted, strikes });
   const { strikes: struck, ...shown } = report;
   console.log(JSON.stringify(shown, null, 2));

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runChaos } from '#testing/chaos/chaos.ts';
 import { SEED } from '#testing/random.ts';
+import { WAYS } from '#testing/ways/ways.ts';
 
 /** `SOAK_MINUTES=120` is two hours. */
 const MINUTES = Number(process.env.SOAK_MINUTES ?? '6');
 /** Far fewer than eight slow clients make in a minute, so that a soak without sales fails. */
 const FEWEST_PAYMENTS_PER_MINUTE = 2;
+/** A soak of so many minutes must have sold in each way: twenty times and more, usually. */
+const EVERY_WAY_MINUTES = 30;
 /** Adds time for the setup and for coming to rest, which take minutes on a busy machine. */
 const TIMEOUT_MS = (MINUTES + 20) * 60_000;
 const SIZE = { terminals: 8, payers: 24, limited: 4, refundDailyLimit: 2_400_000n };
@@ -16,6 +19,7 @@ test('every feature survives every fault, and ledger, contract, receivers and fi
 }, async (t) => {
   const report = await runChaos({
     seed: SEED,
+    repeat: `SOAK_MINUTES=${MINUTES} SEED=${SEED} npm run test:long -- test/long/soak.test.ts`,
     seconds: MINUTES * 60,
     clients: 8,
     blockMs: 1_000,
@@ -25,20 +29,24 @@ test('every feature survives every fault, and ledger, contract, receivers and fi
     log: (line) => console.log(line),
   });
   const { payments, refunds, withdrawals, events, deliveries, secondsToRest, faults } = report;
-  const { uses } = report;
-  const struck = Object.values(faults).reduce((sum, count) => sum + count, 0);
+  const { uses, answers, hasOwnDisk } = report;
+  const listed = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .map(([name, times]) => `${name}: ${times}`)
+      .join(', ');
   t.diagnostic(
     `${MINUTES} minutes, seed ${SEED}: ${payments} payments, ${refunds} refunds, ` +
       `${withdrawals} withdrawals, ${events} events, ${deliveries} deliveries, ` +
-      `${struck} faults of ${Object.keys(faults).length} kinds, ` +
-      `at rest after ${secondsToRest} s; ` +
-      Object.entries(uses)
-        .map(([use, times]) => `${use}: ${times}`)
-        .join(', '),
+      `at rest after ${secondsToRest} s; ${listed(uses)}`,
   );
+  t.diagnostic(`faults that struck: ${listed(faults)}`);
+  if (!hasOwnDisk) t.diagnostic('no disk was full: this user may not mount one');
   assert.deepEqual(report.broken, [], report.repeat);
   for (const use of ['price in euros', 'scheduled export']) {
     assert.ok((uses[use] ?? 0) > 0, `no ${use}`);
+  }
+  for (const { name } of MINUTES >= EVERY_WAY_MINUTES ? WAYS : []) {
+    assert.ok((answers[`${name}: succeeded`] ?? 0) > 0, `no sale succeeded by ${name}`);
   }
   assert.ok(payments >= FEWEST_PAYMENTS_PER_MINUTE * MINUTES, `only ${payments} payments`);
 });

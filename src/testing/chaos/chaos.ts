@@ -40,6 +40,8 @@ import { WAYS } from '#testing/ways/ways.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
+  /** The shortest command that repeats the run. */
+  readonly repeat: string;
   /** The time for which clients and faults run. */
   readonly seconds: number;
   readonly clients: number;
@@ -71,6 +73,8 @@ export interface ChaosReport extends HistoryReport {
   readonly withdrawals: number;
   readonly events: number;
   readonly deliveries: number;
+  /** True if the database had a disk that a fault can fill. */
+  readonly hasOwnDisk: boolean;
   /** Counts of payments by their way, and of the other features' uses. */
   readonly uses: Readonly<Record<string, number>>;
   readonly starts: Readonly<Record<string, number>>;
@@ -297,15 +301,13 @@ async function mend({ endpoints, outside, db }: Stage): Promise<void> {
   await db.query('analyze').catch(() => {});
 }
 
-const LONG = 'npm run faults --';
-const COMMAND = { short: LONG, long: LONG, nightly: `${LONG} --losses`, soak: `${LONG} --soak` };
-
 /** An x402 token is valid for a minute, but one clock advances and others step by two minutes. */
 const EXPIRED = new RegExp(`^${NOT_EXPIRED}: `);
 
 /** Returns clients, owner and faults, as the seed chooses them. */
 function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): History {
-  const { seed, log, reach, only = '', seconds, clients, restMs: limitMs = REST_MS } = options;
+  const { seed, repeat, log, reach, only = '', seconds, clients } = options;
+  const { restMs: limitMs = REST_MS } = options;
   const { ground, db, processes, worlds, endpoints, timetable } = stage;
   const pace = paceOf(options);
   const settleWithinMs = SETTLE_WITHIN_S * 1000;
@@ -331,8 +333,7 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
     faults: chaosFaults({
       ...{ ...field, random: createRandom(seed, 'faults'), pauseMs: pace.faultMs, log },
     }),
-    ...{ seconds, checkEveryMs: pace.checkEveryMs, ended: () => mend(stage), log },
-    repeat: `${COMMAND[reach]} --seed ${seed} --seconds ${seconds} --clients ${clients}`,
+    ...{ seconds, checkEveryMs: pace.checkEveryMs, ended: () => mend(stage), log, repeat },
   };
 }
 
@@ -435,13 +436,14 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   if (broken.length > 0) await linger(stage, options);
   return {
     seed: options.seed,
-    repeat: history.repeat,
+    repeat: options.repeat,
     broken,
     payments: await count(db, 'payments'),
     refunds: await count(db, 'refunds'),
     withdrawals: await count(db, 'withdrawals'),
     events: await count(db, 'events'),
     deliveries: await count(db, 'webhook_deliveries'),
+    hasOwnDisk: stage.ground.disk !== null,
     uses: await countUses(db),
     faults,
     starts: Object.fromEntries(processes.map(({ name, starts }) => [name, starts()])),
