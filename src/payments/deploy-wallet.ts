@@ -8,7 +8,7 @@ import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { SETTLEMENT_WAIT_MS } from '#payments/await-settlement.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
-import { addressBucket, takeAttempt } from '#people/attempts.ts';
+import { addressBucket, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type DeployFirst, notDeployed } from '#settlement/chain/check-signature.ts';
@@ -95,9 +95,8 @@ async function queueOnce(
   wanted: Wanted,
   now: Date,
 ): Promise<Refusal | null> {
-  const { chain, wallet, deployment, subject, address } = wanted;
+  const { chain, wallet, deployment } = wanted;
   const { livemode } = chain.config;
-  const network = networkOf(livemode);
   const subjectId = subjectOf(wanted);
   await lockName(tx, `wallet deployment ${subjectId}`);
   if ((await selectDeployment(tx, subjectId, now)) !== null) return null;
@@ -105,28 +104,43 @@ async function queueOnce(
   if (payer !== undefined && payer.blocked_at !== null) {
     return refuse('wallet_not_deployed', 'This network does not deploy this wallet.');
   }
-  const hourly = { allowance: { attempts: DEPLOYMENTS_PER_HOUR, windowMs: HOUR_MS }, now };
-  // Counts the IP address first: a caller over its limit must not use up an object's limit for
-  // others.
-  for (const bucket of [
-    addressBucket(`wallet deployments ${network}`, address),
-    `wallet deployments ${subject}`,
-  ]) {
-    const tooMany = await takeAttempt(tx, bucket, hourly);
-    if (tooMany !== null) return { ...tooMany, message: limitMessage };
-  }
-  const attempts = Math.floor(walletDeploymentGas / Number(DEPLOYMENT_GAS));
-  const daily = { allowance: { attempts, windowMs: DAY_MS }, now };
-  const ofAll = await takeAttempt(tx, `wallet deployments ${network} in all`, daily);
-  if (ofAll !== null) {
-    const details = { gas_per_day: walletDeploymentGas };
-    const alarm = { kind: 'wallet_deployment_limit', subject: network, details };
-    await insertAlarms(tx, livemode, [alarm], now);
-    return { ...ofAll, message: limitMessage };
-  }
+  const limited = await countDeployment(tx, walletDeploymentGas, { ...wanted, now });
+  if (limited !== null) return limited;
   const { factory, data } = deployment;
   const payload = { wallet, factory, data };
   await requestOnChain(tx, { livemode, kind: 'wallet_deployment', subjectId, payload, now });
+  return null;
+}
+
+/** Counts a deployment toward its limits. A refused one counts toward none of them. */
+async function countDeployment(
+  tx: Tx,
+  gasPerDay: number,
+  { chain, subject, address, now }: Wanted & { readonly now: Date },
+): Promise<Refusal | null> {
+  const { livemode } = chain.config;
+  const network = networkOf(livemode);
+  const hourly = { attempts: DEPLOYMENTS_PER_HOUR, windowMs: HOUR_MS };
+  const daily = { attempts: Math.floor(gasPerDay / Number(DEPLOYMENT_GAS)), windowMs: DAY_MS };
+  const counted: string[] = [];
+  // Counts the IP address first: a caller over its limit must not use up an object's limit for
+  // others.
+  for (const [bucket, allowance] of [
+    [addressBucket(`wallet deployments ${network}`, address), hourly],
+    [`wallet deployments ${subject}`, hourly],
+    [`wallet deployments ${network} in all`, daily],
+  ] as const) {
+    const tooMany = await takeAttempt(tx, bucket, { allowance, now });
+    counted.push(bucket);
+    if (tooMany === null) continue;
+    for (const one of counted) await giveBackAttempt(tx, one);
+    if (allowance === daily) {
+      const details = { gas_per_day: gasPerDay };
+      const alarm = { kind: 'wallet_deployment_limit', subject: network, details };
+      await insertAlarms(tx, livemode, [alarm], now);
+    }
+    return { ...tooMany, message: limitMessage };
+  }
   return null;
 }
 

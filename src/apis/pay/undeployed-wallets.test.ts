@@ -193,6 +193,12 @@ test('the gas of a day is a limit, with an alarm for the operator', async () => 
     assert.match(next.message, /deploys no more wallets for now/);
     const alarms = await small.store.db.query('select kind, subject, details from chain_alarms');
     const details = { gas_per_day: 1_000_000 };
+    const counted = await small.store.db.query<{ attempts: number }>(
+      `select attempts from sign_in_attempts
+       where bucket like 'wallet deployments%' and attempts > 0`,
+    );
+    const counts = counted.map(({ attempts }) => attempts);
+    assert.deepEqual(counts, [1, 1, 1], 'the refused deployment counts toward no limit');
     assert.deepEqual(alarms, [{ kind: 'wallet_deployment_limit', subject: 'testnet', details }]);
     assert.deepEqual(await deployments(small), ['succeeded']);
   } finally {
