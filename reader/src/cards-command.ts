@@ -14,7 +14,7 @@ import { SettingError } from './settings.ts';
 
 export interface WritingCards {
   readonly socket: string;
-  /** The settings that the wallet shows once for a new card, pasted by the user. */
+  /** The settings that the wallet shows once for a new card. The user pastes them here. */
   readonly input: NodeJS.ReadableStream;
   readonly say: (event: { readonly status: string; readonly uid?: string }, words: string) => void;
   readonly end: AbortController;
@@ -23,7 +23,7 @@ export interface WritingCards {
 /** Longer than any settings, so that a file piped in by mistake is cut off. */
 const LONGEST_INPUT = 4096;
 
-/** Writes the first blank card held to the reader. @returns the exit code. */
+/** Writes the first blank card that is held to the reader. @returns the exit code. */
 export async function writeCards({ socket, input, say, end }: WritingCards): Promise<number> {
   say(
     { status: 'settings' },
@@ -68,7 +68,7 @@ async function pastedSettings(input: NodeJS.ReadableStream): Promise<CardSetting
   }
 }
 
-/** Reads a line without echo, because terminals keep their output. */
+/** Reads a line without echo, because a terminal keeps what it shows. */
 async function firstLine(input: NodeJS.ReadableStream): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const isTerminal = 'isTTY' in input && input.isTTY === true;

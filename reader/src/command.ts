@@ -28,7 +28,7 @@ import { type RegisterOptions, serveRegister, ZVT_PORT } from './zvt/server.ts';
 /** The port that the till's page connects to by default. */
 export const TILL_PORT = 4244;
 
-/** Only programs of this machine reach it. */
+/** Only programs on this machine can reach this address. */
 const LOOPBACK = '127.0.0.1';
 
 const HELP = `Usage: tapline-reader [options]
@@ -226,7 +226,7 @@ async function serveTill(
     signal: end.signal,
     onEvent: (event) => {
       feed.tell(event);
-      // Logs only the result of a tap; the credential goes to the till and nowhere else.
+      // Log only the result of a tap. The credential goes to the till and nowhere else.
       if (event.status === 'tapped') say({ status: event.tap.status }, tapWords(event.tap.status));
       else say(event, readerWords(event));
     },
@@ -316,7 +316,7 @@ async function serve(serving: Serving): Promise<number> {
       api
         .receiptUrl(event.intent.id)
         .then((url) => printReceipt(printing, url))
-        // The sale is paid even if printing fails, and its receipt has a URL.
+        // If printing fails, the sale is still paid, and its receipt has a URL.
         .catch((error: Error) => say({ status: 'not_printed' }, `Not printed: ${error.message}.`));
     },
   });
@@ -328,7 +328,8 @@ async function serve(serving: Serving): Promise<number> {
 }
 
 /**
- * Returns the loggable part of an event: no credentials, and only the needed fields of an intent.
+ * Returns the part of an event that may be logged: no credentials, and only the needed fields of an
+ * intent.
  */
 function shown(event: TillEvent) {
   if (!('intent' in event)) return event;

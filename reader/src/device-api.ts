@@ -51,7 +51,7 @@ export interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-/** The sums since a moment, of which a cash register gets the refunds. */
+/** Totals since a point in time. A cash register uses the refunds. */
 export interface DeviceTotals {
   readonly total: {
     readonly refunds: number;
@@ -64,7 +64,7 @@ export interface DeviceTotals {
 export class DeviceApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** The field of the request that was refused. */
+  /** The request field that caused the refusal. */
   readonly param: string | null;
 
   constructor(status: number, code: string, message: string, param: string | null = null) {
@@ -89,19 +89,22 @@ const CHIP_MS = 3000;
 /** Time limit of a request for a phone: its whole tap may take two seconds. */
 const PHONE_MS = 1500;
 /**
- * Time limit of a request that clears a dead connection: a reachable server answers well within it.
+ * Time limit of a request that detects dead connections. A reachable server answers well within it.
  */
 const CLEAR_MS = 500;
-/** The most connections that this program uses at once: three long polls and one action. */
+/**
+ * Maximum number of connections that this program uses at the same time: three long polls and one
+ * action.
+ */
 const KEPT_CONNECTIONS = 4;
 const BAD_GATEWAY = 502;
-/** Error codes that mean that Smart Tap is off, which the merchant or operator can change. */
+/** Error codes which mean that Smart Tap is off. The merchant or the operator can turn it on. */
 const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 
 export class DeviceApi {
   readonly #base: string;
   readonly #key: string;
-  /** Aborts requests when the machine has slept. */
+  /** Aborts pending requests after the machine has slept. */
   #awake = new AbortController();
   #cleared: Promise<unknown> = Promise.resolve();
 
@@ -114,7 +117,7 @@ export class DeviceApi {
     this.#key = deviceKey;
   }
 
-  /** Fails pending requests after the machine has slept; their callers then retry. */
+  /** Call it after the machine has slept: pending requests fail, and their callers retry. */
   woke(): void {
     this.#awake.abort(new DOMException('this machine has slept', 'AbortError'));
     this.#awake = new AbortController();
@@ -180,7 +183,7 @@ export class DeviceApi {
     return this.#call('GET', `/totals?created_gte=${encodeURIComponent(since)}`, { signal });
   }
 
-  /** Reads the terminal, which shows that the network answers. */
+  /** Reads the terminal, to check that the network answers. */
   terminal(signal: AbortSignal): Promise<unknown> {
     return this.#call('GET', '/terminal', { signal });
   }
@@ -224,7 +227,7 @@ export class DeviceApi {
     return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
   }
 
-  /** Sends one small request on each idle connection, which closes those that are dead as well. */
+  /** Sends one small request on each idle connection, so that dead ones are closed. */
   #clearConnections(): Promise<unknown> {
     const headers = { authorization: `Bearer ${this.#key}` };
     const ask = () =>
@@ -275,7 +278,7 @@ async function bodyOf<T>(response: Response): Promise<T> {
   throw new DeviceApiError(response.status, code, message, param);
 }
 
-/** An answer of a proxy says nothing about the request, so its status is that of a dead gateway. */
+/** A proxy's response says nothing about the request, so treat it like an unreachable gateway. */
 function notOurs(status: number): DeviceApiError {
   const known = status >= 500 || status === 429 ? status : BAD_GATEWAY;
   return new DeviceApiError(known, 'unknown', `HTTP ${status}, and not from the network`);

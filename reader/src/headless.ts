@@ -7,8 +7,8 @@ import type { TwoCards } from './pcsc/readers.ts';
 import type { SignedByChip, Tap, ToSign } from './protocols/tap.ts';
 
 /**
- * A reader that is a terminal without a screen: it takes its terminal's intents, waits for a tap
- * and submits it. Its events control lights and sounds.
+ * Runs a reader as a terminal without a screen: it takes the terminal's intents, waits for a tap
+ * and submits it. Its events can control lights and sounds.
  */
 export type TillEvent =
   | { readonly status: 'idle' }
@@ -20,7 +20,7 @@ export type TillEvent =
   | { readonly status: 'confirm'; readonly intent: Intent }
   | { readonly status: 'declined'; readonly message: string }
   | { readonly status: 'ended'; readonly intent: Intent }
-  /** The item cannot pay. The message is for the customer. */
+  /** The item cannot pay. The message is meant for the customer. */
   | { readonly status: 'not_read'; readonly message: string }
   | { readonly status: 'offline' }
   /** The device key is no longer valid: pair again. */
@@ -40,8 +40,8 @@ export interface WithoutScreen {
 }
 
 /**
- * Pause before the same tap is sent again after a lost response, with the same key, so that it can
- * charge only once.
+ * Pause before a tap is sent again after a lost response. The key is the same, so it can charge
+ * only once.
  */
 const AGAIN_MS = 1000;
 const OPEN = 'requires_payment_method';
@@ -110,7 +110,10 @@ async function takePayment(till: WithoutScreen, first: Intent): Promise<void> {
   if (intent.status !== 'succeeded') till.onEvent({ status: 'ended', intent });
 }
 
-/** Returns a function that submits the tap, safe to repeat, or a message if it cannot pay. */
+/**
+ * Returns a function that submits the tap and may be called repeatedly, or a message if the item
+ * cannot pay.
+ */
 function sending(
   { api }: WithoutScreen,
   { id }: Intent,
@@ -184,7 +187,7 @@ async function handIn(till: WithoutScreen, intent: Intent, send: () => Promise<I
   }
 }
 
-/** True for a refusal after which the same request with the same key can still succeed. */
+/** True if the same request with the same key may still succeed after this refusal. */
 export function mayComeAgain(error: DeviceApiError): boolean {
   return error.status >= 500 || error.status === 429 || error.code.endsWith('_in_progress');
 }

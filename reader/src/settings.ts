@@ -4,7 +4,7 @@ import path from 'node:path';
 import { openKey } from './protocols/p256.ts';
 import type { Wallets } from './protocols/tap.ts';
 
-/** The state stored between runs, in a file that only its owner can read. */
+/** What is stored between runs, in a file that only its owner can read. */
 export interface Pairing {
   readonly server: string;
   readonly device_key: string;
@@ -14,13 +14,13 @@ export interface Pairing {
 /** Thrown for an invalid setting. The message is for the user who set it. */
 export class SettingError extends Error {}
 
-/** The till in a browser that this reader serves. */
+/** A till in a browser that uses this reader. */
 export interface Till {
   /** Origin of the network's pages. */
   readonly origin: string;
   /** Hash of the till's token, or `null` while the till still shows a code. */
   readonly token_hash: string | null;
-  /** Never stored, because it is valid for a few minutes only. */
+  /** Never stored, because it is valid for only a few minutes. */
   readonly code?: string;
 }
 
@@ -66,15 +66,15 @@ export async function readTill(file: string): Promise<Till | null> {
   return text === null ? null : parse<Till>(file, text);
 }
 
-/** The file for a cash register's state, beside the pairing: `reader.zvt.json`. */
+/** Returns the file for a cash register's state, next to the pairing: `reader.zvt.json`. */
 export function registerFile(file: string): string {
   return `${file.replace(/\.json$/, '')}.zvt.json`;
 }
 
-/** Writes the state of a cash register. It is on the disk when this resolves. */
+/** Writes a cash register's state. It is on disk when the promise resolves. */
 export async function saveRegister(file: string, state: object): Promise<void> {
   await saveOwn(file, state);
-  // Without this a loss of power may bring back the file before.
+  // Sync the folder, too: otherwise a loss of power may bring back the old file.
   const folder = await open(path.dirname(file), 'r');
   await folder.sync().finally(() => folder.close());
 }

@@ -1,9 +1,9 @@
 const LOOK_MS = 500;
-/** Longer than a busy machine delays a timer. */
+/** More than a timer is late on a busy machine. */
 const SLEPT_MS = 3000;
 
 /**
- * Detects that this machine has slept: its clock advanced while its timers did not. Earlier
+ * Detects that this machine has slept: its clock advanced but its timers did not. Existing
  * connections are then dead, which sockets report only much later.
  */
 export function watchSleep(

@@ -2,7 +2,10 @@ import type { Taps } from './headless.ts';
 import type { TwoCards } from './pcsc/readers.ts';
 import type { Tap, ToSign } from './protocols/tap.ts';
 
-/** Passes each tap to the waiting payment. Without one, the tap is dropped and pays nothing. */
+/**
+ * Passes a tap to the payment that waits for one. If none does, the tap is dropped and pays
+ * nothing.
+ */
 export class WaitingTaps implements Taps {
   #take: ((tap: Tap | TwoCards) => void) | null = null;
   #toSign: ToSign = async () => null;
@@ -12,7 +15,7 @@ export class WaitingTaps implements Taps {
     this.#take = null;
   }
 
-  /** Returns the digest for the chip that is held to the reader now. */
+  /** Returns the digest for the chip that is now held to the reader. */
   toSign(publicKey: Uint8Array): Promise<Uint8Array | null> {
     return this.#take === null ? Promise.resolve(null) : this.#toSign(publicKey);
   }

@@ -7,11 +7,11 @@ import { ProtocolError } from './protocols/apdu.ts';
 import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.ts';
 
 /**
- * The reader for a till in a browser on the same machine. The till's page connects to a local port,
- * receives the items that the reader reads, and handles the tap.
+ * Serves a till in a browser on the same machine. The till's page connects to a local port,
+ * receives what the reader reads, and handles the tap.
  *
- * Only pages of the paired network may connect, only with the code that the till shows or the token
- * that replaced it, and only one at a time: the newest.
+ * Only pages of the paired network may connect, and only with the code that the till shows or the
+ * token that replaced it. A new connection replaces the previous one.
  */
 export interface TillFeed {
   readonly port: number;
@@ -19,7 +19,7 @@ export interface TillFeed {
   tell(event: ReaderEvent): void;
   /**
    * Asks the till for the digest for this key.
-   * @returns `null` if there is none or no till answers in time.
+   * @returns `null` if there is none, or if no till answers in time.
    */
   toSign(publicKey: Uint8Array): Promise<Uint8Array | null>;
   /** Asks the till's network to sign a phone's tap. */
@@ -45,20 +45,20 @@ export interface TillFeedOptions {
 }
 
 /**
- * Time limit for a page to identify itself, which it does at once. A silent connection is not a
- * till.
+ * Time limit for a page to identify itself, which it does right after connecting. A connection that
+ * stays silent is not a till.
  */
 const HELLO_MS = 2000;
-/** A hello, a digest and a signature are all shorter. */
+/** Longer than a hello, a digest or a signature. */
 const LONGEST_MESSAGE = 512;
 /**
  * Time limit for a digest, which the till requests from its server while the customer holds a chip
  * to the reader.
  */
 const TO_SIGN_MS = 3000;
-/** Within the two seconds that a whole phone tap may take. */
+/** Shorter than the two seconds that a phone's whole tap may take. */
 const TO_PROVE_MS = 1500;
-/** Most wrong codes. A code has 40 bits, so it cannot be guessed at this rate. */
+/** Maximum number of wrong codes. A code has 40 bits, so this few guesses will not find it. */
 const MOST_WRONG = 5;
 const WRONG_FOR_MS = 60_000;
 /** Close codes for the page, from the range for applications. */
@@ -81,7 +81,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
     server,
     path: '/till',
     maxPayload: LONGEST_MESSAGE,
-    // Pages of another origin are rejected regardless of what they send.
+    // Reject pages of other origins, whatever they send.
     verifyClient: ({ origin }: { origin: string }) => origin === options.origin,
   });
   sockets.on('connection', (socket) => {
@@ -115,7 +115,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
   };
 }
 
-/** The one connection that is served. */
+/** Holds the one connection that is served. */
 class Seat {
   readonly #onTill: TillFeedOptions['onTill'];
   #till: WebSocket | null = null;
@@ -170,7 +170,10 @@ interface Welcome {
   readonly token?: string;
 }
 
-/** Decides on a hello. @returns the message for the till, or the close code. */
+/**
+ * Returns a function that decides about a hello. It returns the message for the till, or the close
+ * code.
+ */
 function createDoor(options: TillFeedOptions): (hello: Hello) => Promise<Welcome | number> {
   let { code, tokenHash } = options;
   let wrong: readonly number[] = [];

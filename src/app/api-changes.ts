@@ -1,7 +1,7 @@
 import type { ContractShape } from '#app/contract-shape.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 
-/** docs/guides/api-changes.md: the additions to the merchant API, release by release. */
+/** Writes docs/guides/api-changes.md: the additions to the merchant API, release by release. */
 
 const TITLE = '# What is new in the API';
 const INTRODUCTION = `What each release has added to the merchant API. Existing programs keep
@@ -11,9 +11,12 @@ const NOTHING = 'Nothing yet.';
 
 /** A member of a response, without the status and the envelope of a list. */
 const MEMBER = /^\d+\.(?:data\[\]\.)?(.+)$/;
-/** They return objects of other resources. */
+/** These operations return objects of other resources. */
 const TEST_HELPERS = 'test_helpers';
-/** Errors are the same everywhere; the page of error codes explains them. */
+/**
+ * Error responses are left out: they are the same everywhere, and the page of error codes explains
+ * them.
+ */
 const LEAST_ERROR = 400;
 
 interface Line {
@@ -43,7 +46,7 @@ function listed(names: readonly string[]): string {
   return [...new Set(names)].map((name) => `\`${name}\``).join(', ');
 }
 
-/** Omits members and values of objects that are new themselves. */
+/** Leaves out members and values of objects that are themselves new. */
 function outermost(names: readonly string[]): string[] {
   const all = new Set(names);
   return [...all].filter((name) => {
@@ -73,7 +76,7 @@ function grouped(
   return groups;
 }
 
-/** Returns `body.amount integer` and `query status = paid`, as a merchant writes them. */
+/** Returns a parameter in a merchant's notation: `body.amount integer`, `query status = paid`. */
 function parameterOf({ rest }: Line): string | null {
   const [place = '', name = '', ...more] = rest.split(' ');
   if (place.startsWith('body.')) return place.slice('body.'.length);
@@ -87,10 +90,7 @@ function fieldOf({ rest }: Line): string | null {
   return MEMBER.exec(place)?.[1] ?? null;
 }
 
-/**
- * Returns the additions of `after` over `before`, as Markdown without a heading; empty if there are
- * none.
- */
+/** Returns what `after` adds to `before`, as Markdown without a heading; empty if nothing. */
 export function changesSince(before: ContractShape, after: ContractShape, document: Doc): string {
   const known = new Set([...before.promises].map((text) => toLine(text).owner));
   const added = [...after.promises].filter((line) => !before.promises.has(line)).map(toLine);
@@ -126,8 +126,7 @@ export function withChanges(page: string, changes: string): string {
 }
 
 /**
- * Returns the page once the additions are released as this version, for example `v0.2.0,
- * 2026-12-01`.
+ * Returns the page with the additions released as this version, for example `v0.2.0, 2026-12-01`.
  */
 export function asReleased(page: string, version: string, changes: string): string {
   const section = [`## ${version}`, changes.trim() || NOTHING, released(page)];

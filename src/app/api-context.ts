@@ -10,7 +10,7 @@ import { processKeys } from '#settings/config.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
-/** Creates the context of an api process: once per process, and shared by all surfaces. */
+/** Creates the context of an API process: once, and shared by all surfaces. */
 export function createContext(deps: ApiDeps): ApiContext {
   const { config, secret, idKey, db, wakeups, clock, log, chains, readiness } = deps;
   const webUrl = deps.webUrl ?? (() => webUrlOf(config));

@@ -18,7 +18,7 @@ import { requestLogSamples } from '#ops/service-samples.ts';
 import { packagesIn } from '#packages/built.ts';
 import { createRequestLog } from '#request-log/request-log.ts';
 
-/** Toggles request lines in a running process. */
+/** This signal turns request lines in the log on and off. */
 const LINES_SIGNAL = 'SIGUSR2';
 
 /**
@@ -27,7 +27,7 @@ const LINES_SIGNAL = 'SIGUSR2';
 export interface ApiOperations {
   readonly limiter: RateLimiter;
   onAnswered(request: FastifyRequest, call: Call, status: number): void;
-  /** Adds the paths outside of surfaces, and closes these parts with the server. */
+  /** Adds the paths that belong to no surface, and closes these parts together with the server. */
   addTo(app: FastifyInstance, documents: Readonly<Record<string, Doc>>): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createOperations(deps: ApiDeps): ApiOperations {
   const limiter = createLimiter(deps);
   const requestLog = createRequestLog(deps);
   const lines = createRequestLines(deps.config.logRequests);
-  // Allows it during an incident, without a restart.
+  // Lets an operator turn them on during an incident, without a restart.
   process.on(LINES_SIGNAL, lines.toggle);
   health.metrics.watch(requestLogSamples(requestLog));
   return {
@@ -75,7 +75,7 @@ interface Asset {
   readonly tag: string;
 }
 
-/** Created once: the pages only change with the program. */
+/** Called once per page, because pages change only with the program. */
 async function createAsset(text: string, type: string): Promise<Asset> {
   const plain = Buffer.from(text);
   const tag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;

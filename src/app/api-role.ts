@@ -68,8 +68,9 @@ export function merchantSurface(ctx: ApiContext): Surface<MerchantCaller> {
 }
 
 /**
- * Creates the same routes for people: their lists are read from a standby, if there is one. A
- * server reads what it has just written, so its lists use the primary.
+ * Returns the same routes for people: their lists are read from the standby, if there is one. The
+ * API for servers reads from the primary, because a server expects to find what it has just
+ * written.
  */
 function listsOfPeople(
   ctx: ApiContext,

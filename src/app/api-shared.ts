@@ -22,9 +22,9 @@ export interface ApiDeps extends ProcessContext {
   readonly idKey: IdKey;
   readonly chains: readonly Chain[];
   readonly readiness: Readiness;
-  /** The process's health, if another port reports it too. */
+  /** The process's health, if another port also reports it. */
   readonly health?: ProcessHealth;
-  /** Takes the server out of service; default: one that never starts. */
+  /** Takes the server out of service. Default: never. */
   readonly drain?: Drain;
   /** Wraps each request's handler; default: none. */
   readonly around?: ServerOptions['around'];
@@ -45,8 +45,8 @@ export interface ApiDeps extends ProcessContext {
 }
 
 /**
- * Returns the network for push services. They are never on this machine, even in a sandbox; only
- * the operator can allow private addresses (WEBHOOK_ALLOW_CIDRS).
+ * Returns the network access for push services. They are never on this machine, even for a sandbox;
+ * only the operator can allow private addresses (WEBHOOK_ALLOW_CIDRS).
  */
 export function pushNetwork({
   webhookAllowCidrs,
@@ -55,8 +55,7 @@ export function pushNetwork({
 }
 
 /**
- * Returns the node of each network that browsers may call: the operator's, or in a sandbox the
- * relay.
+ * Returns, per network, the node that browsers may call: the operator's, or in a sandbox the relay.
  */
 export function publicNodes(deps: {
   readonly config: Config;

@@ -4,7 +4,7 @@ import { brandStyles } from '#core/brand-styles.ts';
 import type { Database } from '#db/database.ts';
 import { limitByAddress, PAGES } from '#http/page-limit.ts';
 
-/** Cached forever: both names change with the file's content. */
+/** Cached forever, because both names change with the file's content. */
 const KEPT = {
   'Cache-Control': 'public, max-age=31536000, immutable',
   'X-Content-Type-Options': 'nosniff',
@@ -13,7 +13,7 @@ const KEPT = {
 const LOGO = /^([0-9a-f]{32})\.png$/;
 const STYLES = /^(.*)\.css$/;
 
-/** Serves merchants' logos and colors to everyone who sees their name. */
+/** Serves merchants' logos and colors to everyone who can see the merchant's name. */
 export function addBrandFiles(app: FastifyInstance, { db }: { readonly db: Database }): void {
   const onRequest = limitByAddress(PAGES);
   app.get<{ Params: { file: string } }>('/brand/:file', { onRequest }, async (request, reply) => {

@@ -6,16 +6,16 @@ import { connectRpc } from '#sandbox/json-rpc.ts';
 import type { Config } from '#settings/config.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** Methods that only read and are fast: enough to verify a receipt. */
+/** Methods that only read and are fast: enough for verifying a receipt. */
 const RELAYED: readonly string[] = [
   'eth_chainId',
   'eth_blockNumber',
   'eth_getTransactionReceipt',
   'eth_call',
 ];
-/** A receipt needs two requests; a customer opens a few. */
+/** Rate limit: a receipt takes two requests, and a customer opens a few receipts. */
 const LIMIT = { requests: 240, seconds: 60 };
-/** The largest request is a call of the contract. */
+/** Size limit: the largest request is a call of the contract. */
 const MAX_BYTES = 16_384;
 
 interface Question {
@@ -35,17 +35,17 @@ function questionOf(body: unknown): Question | null {
 }
 
 /**
- * Returns the path at which browsers reach a sandbox's own chain, whose node listens on the local
- * machine only.
+ * Returns the path under which browsers reach a sandbox's own chain: the node itself listens on
+ * this machine only.
  */
 export function relayPath(network: string): string {
   return `chain/${network}`;
 }
 
 /**
- * Adds `POST /chain/<network>`: a JSON-RPC request to an embedded chain, from the origin of the
- * receipt's page. Read-only, and absent for a network with an external node. A sandbox that is
- * reached under its own name needs TAPLINE_PUBLIC_URL.
+ * Adds `POST /chain/<network>`: JSON-RPC requests to an embedded chain, from the origin of the
+ * receipt's page. Read-only, and only for embedded chains. A sandbox that is reached by a name of
+ * its own needs TAPLINE_PUBLIC_URL.
  */
 export function addChainRelay(
   app: FastifyInstance,

@@ -1,9 +1,9 @@
 import type { Doc } from '#http/openapi-schemas.ts';
 
 /**
- * The contract that clients rely on, one line for each promise: an operation, its inputs and
- * requirements, and its responses. Descriptions and examples are omitted, so that only promises are
- * compared.
+ * The contract that clients rely on, one line per promise: operations, their inputs and
+ * requirements, and their responses. Descriptions and examples are left out, so that only promises
+ * are compared.
  */
 export interface ContractShape {
   /** Lines that must not be removed: `takes POST /v1/refunds body amount integer`. */
@@ -12,14 +12,14 @@ export interface ContractShape {
   readonly demands: ReadonlySet<string>;
 }
 
-/** The deepest nesting of our schemas; a recursive one would never end. */
+/** Limit for recursive schemas, which would never end. Our schemas are not nested this deeply. */
 const MAX_DEPTH = 12;
 
 interface Visit {
   readonly document: Doc;
-  /** The beginning of a line: the owner of the schema. */
+  /** The start of a line: the owner of the schema. */
   readonly owner: string;
-  /** True if required members are recorded; for responses they are not. */
+  /** True if required members are recorded. For responses they are not. */
   readonly asks: boolean;
   readonly promises: Set<string>;
   readonly demands: Set<string>;
@@ -33,7 +33,7 @@ function resolve(document: Doc, value: unknown): Doc {
   return resolve(document, found);
 }
 
-/** Returns `integer or null`, in any notation. */
+/** Returns the type, such as `integer or null`, whichever notation the schema uses. */
 function typeOf(document: Doc, value: unknown): string {
   const schema = resolve(document, value);
   const choices = (schema.anyOf ?? schema.oneOf) as unknown[] | undefined;
@@ -104,9 +104,7 @@ export function shapeOf(document: Doc): ContractShape {
   return shape;
 }
 
-/**
- * Returns the promises that clients of the earlier version would lose, and the new requirements.
- */
+/** Returns the promises that clients of the earlier version lose, and the new requirements. */
 export function breaks(before: ContractShape, after: ContractShape): string[] {
   const gone = [...before.promises].filter((line) => !after.promises.has(line));
   const known = (line: string) => before.demands.has(line) || isNew(before, line);
@@ -114,7 +112,9 @@ export function breaks(before: ContractShape, after: ContractShape): string[] {
   return [...gone.map((line) => `gone: ${line}`), ...added.map((line) => `now needed: ${line}`)];
 }
 
-/** True for requirements of a new operation, or of a new optional member, which break no client. */
+/**
+ * True for a requirement of a new operation or of a new optional member: neither breaks a client.
+ */
 function isNew({ promises }: ContractShape, demand: string): boolean {
   const holder = demand.includes(' body')
     ? demand.slice(0, demand.lastIndexOf('.'))
@@ -126,7 +126,7 @@ function isNew({ promises }: ContractShape, demand: string): boolean {
 interface Kept {
   /** `GET /v1/payments`, or `event payment.succeeded`. */
   readonly owner: string;
-  /** Promises and demands after the owner's name; empty for the owner itself. */
+  /** Promises and demands without the owner's name; empty for the owner itself. */
   readonly promises: readonly string[];
   readonly demands: readonly string[];
 }
@@ -140,7 +140,7 @@ function restOf(line: string): string {
   return line.slice(ownerOf(line).length + 1);
 }
 
-/** Writes the format of docs/released. */
+/** Writes the shape in the format of docs/released. */
 export function textOf({ promises, demands }: ContractShape): string {
   const owners = [...new Set([...promises].map(ownerOf))].sort();
   const of = (lines: ReadonlySet<string>, owner: string) =>

@@ -10,12 +10,12 @@ import { localWakeups } from '#db/wakeups.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { readConfig } from '#settings/config.ts';
 
-/** A placeholder: nothing that leaves this process is derived from it. */
+/** A placeholder: nothing derived from it leaves this process. */
 const NO_SECRET = Buffer.alloc(32);
-/** A placeholder: connections are opened at the first statement, and declarations run none. */
+/** A placeholder: a connection is opened at the first statement, and declaring routes runs none. */
 const NO_DATABASE = 'postgres://127.0.0.1/none';
 
-/** Returns the dependencies of an API without database and chain. */
+/** Returns the dependencies of an API that has neither database nor chain. */
 function unconnected(): ApiDeps {
   return {
     config: readConfig({}, []),

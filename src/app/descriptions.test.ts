@@ -4,8 +4,8 @@ import { declaredRoutes } from '#app/declared-routes.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
 
 /**
- * Requires a description of each field and each response, because readers of a document have only
- * its words.
+ * Requires a description of each field and each response: readers of the document have nothing
+ * else.
  */
 
 interface Schema {
@@ -24,8 +24,7 @@ interface Operation {
 const documents = Object.entries(surfaceDocuments(declaredRoutes()));
 
 /**
- * Returns the fields below `value` that neither have a description nor reference a described
- * schema.
+ * Returns the fields below `value` that have no description and do not refer to a described schema.
  */
 function undescribed(value: unknown, place: string): string[] {
   if (value === null || typeof value !== 'object') return [];

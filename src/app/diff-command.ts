@@ -7,13 +7,16 @@ import { merchantDocument } from '#app/merchant-document.ts';
 
 /**
  * `node src/app/diff-command.ts`: fails if the merchant API breaks what clients of the last release
- * rely on (docs/behavior.md 18), or if the page of changes is stale; `--write` regenerates that
+ * rely on (docs/behavior.md 18), or if the page of changes is stale. `--write` regenerates that
  * page. `--release 'v0.2.0, 2026-12-01'` records what clients rely on from now on, and closes the
- * section of the page. The linter's own diff calls a removed path a patch.
+ * page's section. The linter's own diff is not used, because it calls a removed path a patch.
  */
 const PAGE = path.join(import.meta.dirname, '../../docs/guides/api-changes.md');
 const RELEASED = path.join(import.meta.dirname, '../../docs/released/merchant-api.json');
-/** Minimum number of lines of a valid file: one wrongly parsed as empty would pass every check. */
+/**
+ * Minimum number of lines in a valid file: a file parsed as empty by mistake would pass every
+ * check.
+ */
 const LEAST_LINES = 500;
 
 async function readReleased() {

@@ -3,9 +3,9 @@ import { isObject, type Schema } from './typescript-schema.ts';
 import { operationsOf } from './typescript-types.ts';
 
 /**
- * Writes the Go types of one OpenAPI document: a struct per named schema, and one per request body.
- * Unions stay raw JSON, which the reader decodes once the type is known. Blank lines separate
- * fields, so that gofmt has nothing to align and does not change the text.
+ * Writes the Go types of one OpenAPI document: a struct per named schema and per request body.
+ * Unions stay raw JSON, which the reader decodes once the type is known. Blank lines between fields
+ * leave gofmt nothing to align, so it does not change the text.
  */
 export function goModelsOf(document: Schema, source: string): string {
   const { schemas } = document.components as { schemas: Record<string, Schema> };
@@ -29,7 +29,7 @@ export function goModelsOf(document: Schema, source: string): string {
 interface Declaring {
   readonly name: string;
   readonly schema: Schema;
-  /** The structs so far, in order of discovery. */
+  /** The structs declared so far, in order of discovery. */
   readonly declared: string[];
 }
 
@@ -40,14 +40,14 @@ function declareType({ name, schema, declared }: Declaring): void {
     declared.push(`${about}type ${name} ${typeOf({ name, schema, declared })}`);
     return;
   }
-  // Reserves the position first, so that a struct precedes those that it contains.
+  // Reserve the position first, so that a struct comes before those that it contains.
   const at = declared.push('') - 1;
   const required = (schema.required ?? []) as readonly string[];
   const fields = Object.entries(properties).map(([field, property]) => {
     const part = { name: `${name}${goName(field)}`, schema: property as Schema, declared };
     const isRequired = required.includes(field);
     const omit = isRequired ? '' : ',omitempty';
-    // Go omits a false value; only a pointer distinguishes it from a field that was not set.
+    // Go omits a false value; only a pointer can distinguish `false` from a field that was not set.
     const isChoice = part.schema.type === 'boolean' && part.schema.const === undefined;
     const type = (isChoice && !isRequired ? '*' : '') + typeOf(part);
     const words = commentOf(property as Schema, '\t');
@@ -106,7 +106,7 @@ function plainType(type: unknown, { name, schema, declared }: Declaring): string
 function objectType({ name, schema, declared }: Declaring): string {
   const { properties, additionalProperties: more } = schema;
   if (!isObject(properties) || Object.keys(properties).length === 0) {
-    // Another field, such as an event's type, determines which object it is.
+    // Another field, such as an event's type, determines the type of this object.
     return isObject(more) ? `map[string]${typeOf({ name, schema: more, declared })}` : RAW;
   }
   declareType({ name, schema, declared });

@@ -8,10 +8,10 @@ import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readConfig } from '#settings/config.ts';
 import { secretValues } from '#settings/secret-settings.ts';
 
-/** Limit on a stop: behavior.md 20.7 allows 10 s, after DRAIN_SECONDS. */
+/** Time limit of a stop after DRAIN_SECONDS: behavior.md 20.7 allows 10 s. */
 const STOP_MS = 9_500;
 
-/** Browsers allow no passkeys at an IP address. */
+/** Replaces the IP address by a name, because browsers allow no passkeys at an IP address. */
 function withPasskeys({ web_url: url }: SandboxFile): string {
   return url.replace('//127.0.0.1', '//localhost');
 }
@@ -38,8 +38,8 @@ function screen(sandbox: SandboxFile, dataDir: string): string {
 }
 
 /**
- * Returns the text for phones in the same network. Without https their browsers have no camera, NFC
- * or WebCrypto.
+ * Returns the text for phones on the same network. Without https, their browsers allow no camera,
+ * NFC or WebCrypto.
  */
 function lanScreen({ url, fingerprint }: LanServer, deviceKey: string): string {
   return `
@@ -63,13 +63,13 @@ interface End {
 
 interface Asked {
   readonly end: Promise<End>;
-  /** Aborts at the second signal, because an operator who repeats it does not want to wait. */
+  /** Aborts at the second signal: an operator who sends it again does not want to wait. */
   readonly hurry: AbortSignal;
 }
 
 /**
- * Handles signals from the first moment, so that a process that is stopped while it starts also
- * stops cleanly, with code 0.
+ * Handles signals from the first moment, so that a process stopped during its start also ends
+ * cleanly, with code 0.
  */
 function askedToStop(): Asked {
   const hurry = new AbortController();
@@ -85,7 +85,7 @@ function askedToStop(): Asked {
   return { end, hurry: hurry.signal };
 }
 
-/** Abandons remaining work after the time limit. */
+/** Exits when the time limit is over, even if work remains. */
 function endInTime({ code }: End, drainSeconds: number): void {
   setTimeout(() => process.exit(code), drainSeconds * 1000 + STOP_MS);
 }
@@ -97,7 +97,7 @@ async function stopAtTheEnd(started: Started, asked: Asked, log: Log): Promise<n
   if (end.code === 0) log.info(`stopping: ${end.reason}`);
   else log.error(`stopping because a component failed: ${end.reason}`);
   endInTime(end, drainSeconds);
-  // If the database or the chains are lost, there is nothing to serve meanwhile.
+  // Drain only after a signal: without the database or the chains there is nothing to serve.
   const serves = end.code === 0 && drainSeconds > 0;
   await running.stop(serves ? asked.hurry : AbortSignal.abort());
   process.exit(end.code);
@@ -128,8 +128,7 @@ async function startOrExit(asked: Promise<End>, log: Log): Promise<Started> {
     started = true;
     return { running, drainSeconds: end === null ? config.drainSeconds : 0 };
   } catch (error) {
-    // Ctrl+C also reaches child processes that are just being started, so the start may fail for
-    // that reason.
+    // Ctrl+C also reaches child processes that are being started, which can make the start fail.
     if (end !== null) process.exit(0);
     if (error instanceof StartError) console.error(`tapline: ${error.message}`);
     else log.error('the start failed', { error: describeError(error) });

@@ -13,7 +13,7 @@ interface Tag {
   readonly description: string;
 }
 
-/** Topics that apply to every operation; no operation has such a tag. */
+/** Topics that concern all operations; no operation has such a tag. */
 const TOPICS: readonly Tag[] = [
   {
     name: 'Authentication',
@@ -81,7 +81,7 @@ const TAGS: readonly Tag[] = [
   { name: 'Test helpers', description: 'Simulate the customer in test mode. Test keys only.' },
 ];
 
-/** Error codes of surfaces that are called with a key. */
+/** The error codes of surfaces whose callers use a key. */
 export const KEY_ERRORS = [
   'api_key_missing',
   'api_key_invalid',

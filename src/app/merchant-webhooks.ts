@@ -18,7 +18,7 @@ import {
 } from '#http/schema.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 
-/** Only events carry these three, because the merchant API has no routes for them. */
+/** Only events contain these three objects: the merchant API has no routes for them. */
 const AccountSchema = Type.Object(
   {
     id: idOf('acct_', 'account'),
@@ -101,7 +101,7 @@ const WITHDRAWAL_EXAMPLE = {
   updated: '2026-10-01T12:00:21.000Z',
 } as const;
 
-/** Returns every message that merchants receive: OpenAPI `webhooks`. */
+/** Returns all messages that merchants receive, for OpenAPI's `webhooks`. */
 export function merchantWebhooks(): DeclaredWebhook[] {
   const catalog = eventCatalog({
     payment_intent: { schema: PaymentIntentSchema, example: PAYMENT_INTENT_EXAMPLE },

@@ -6,7 +6,7 @@ import type { DeclaredRoute } from '#http/route-errors.ts';
 const BEGIN = '<!-- What routes move: npm run openapi -->\n';
 const END = '<!-- End of what routes move -->';
 
-/** The proof that callers without a second factor must give, per API. */
+/** Per API, the proof that a caller without a second factor must give. */
 const PROOF: Readonly<Record<Exclude<keyof SurfaceRoutes, 'dashboard' | 'operator'>, string>> = {
   merchant: 'API key with its scope',
   device: 'device key',
@@ -33,7 +33,7 @@ const SIGNED: Readonly<Record<Asks, string>> = {
   never: PROOF.payer,
 };
 
-/** The proof for routes that start a session or need none, in all APIs. */
+/** Routes, in all APIs, that start a session or need none, with the proof for each. */
 const OWN_PROOF: Readonly<Record<string, string>> = {
   'POST /pair': 'pairing code',
   'POST /sign_in/nonce': 'none',
@@ -62,7 +62,8 @@ function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
 }
 
 /**
- * Renders every route that moves money, access or a name, and the proof that its caller must give.
+ * Renders a table of all routes that move money, access or a name, with the proof that the caller
+ * must give.
  */
 function table(routes: SurfaceRoutes): string {
   const lines = Object.entries(routes).flatMap(([name, own]) => {
@@ -84,7 +85,7 @@ function table(routes: SurfaceRoutes): string {
   ].join('\n');
 }
 
-/** Returns docs/moves.md with the table of the currently declared routes. */
+/** Returns docs/moves.md with the table of the routes as declared now. */
 export function withMovesTable(text: string, routes: SurfaceRoutes): string {
   const [before, rest] = text.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];

@@ -9,12 +9,12 @@ import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
 
 /**
  * Writes the OpenAPI documents, the TypeScript and Go types generated from them, and the table of
- * routes in docs/moves.md. With `--check` it writes only those that are not committed, and exits
- * with 1 if a committed one is stale. `--types <folder>` names the folder of the types of all APIs
- * but the merchant's, one file each, and one of the types that they share.
+ * routes in docs/moves.md. With `--check`, writes only files that are not committed, and exits with
+ * 1 if a committed one is stale. `--types <folder>` is the folder for the types of all APIs except
+ * the merchant's: one file per API, and one for the types that they share.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-/** The promises of a release, committed so that a change shows in the diff. */
+/** These files are committed, so that the diff shows changes of a release's promises. */
 const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go', 'docs/moves.md'];
 
 async function freshFiles(typesFolder: string): Promise<Map<string, string>> {

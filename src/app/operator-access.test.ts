@@ -5,7 +5,7 @@ import { operatorDoor } from '#app/operator-access.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { sendRaw } from '#testing/http-kit.ts';
 
-/** Tests the separate address that the operator API may have. */
+/** Tests the separate address that the operator API can have. */
 
 let api: TestApi;
 

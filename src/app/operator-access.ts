@@ -9,14 +9,14 @@ const OPERATORS = ['/operator', ROOTS.operator];
 
 function isForStaff(url: string): boolean {
   const path = (url.split('?')[0] ?? '').toLowerCase();
-  // Decode first: a path is decoded before it is routed.
+  // Decode the path first, because the router also decodes it.
   const decoded = path.includes('%') ? decodeURIComponent(path) : path;
   return OPERATORS.some((root) => decoded === root || decoded.startsWith(`${root}/`));
 }
 
 /**
- * Matches exactly the host of that URL. The protocol's default port may be included, as some
- * clients do.
+ * True for exactly the host of that URL. The protocol's default port may be added, as some clients
+ * do.
  */
 function isHostOf(own: URL): (host: AskedHost) => boolean {
   const usual = own.protocol === 'https:' ? 443 : 80;
@@ -25,9 +25,9 @@ function isHostOf(own: URL): (host: AskedHost) => boolean {
 }
 
 /**
- * Decides if a request's path exists for its caller. The operator API can have its own address, so
- * that a proxy or a firewall admits only the staff's network, and a list of client addresses. All
- * other callers get 404 there.
+ * Decides whether a path exists for this caller. The operator API can have its own address, so that
+ * a proxy or firewall admits only the staff's network, and a list of client addresses. Other
+ * callers get 404 there.
  */
 export function operatorDoor(
   config: Pick<Config, 'operatorUrl' | 'operatorAllowCidrs'>,

@@ -14,13 +14,13 @@ before(async () => {
 
 after(() => api.close());
 
-/** Sends requests with a client address, as a proxy in front does. */
+/** Sends requests that have a client address, as behind a proxy. */
 const askFrom = (path: string, address: string) =>
   fetch(new URL(path, api.url), { headers: { 'X-Forwarded-For': address } });
 
 /**
- * Sends concurrent requests, each from another address of one /64, until some are refused. Returns
- * the number of responses by status.
+ * Sends concurrent requests from different addresses of one /64 until some are refused.
+ * @returns the number of responses by status.
  */
 async function statusesOf(path: string): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
@@ -42,7 +42,7 @@ for (const path of [CARD_PATH, HOLD_PATH, PERSON_LINK_PATH, '/brand']) {
   test(`${path}: a /64 that guesses links gets ${PAGES.requests} answers a minute`, async () => {
     const began = performance.now();
     const { 429: _refused, ...answered } = await statusesOf(`${path}/guess`);
-    // Allows for more, because the limit admits some again meanwhile.
+    // Allow for more, because the limiter admits some requests while the test runs.
     const more = Math.ceil((performance.now() - began) / ((PAGES.seconds * 1000) / PAGES.requests));
     const [count = 0, ...others] = Object.values(answered);
     assert.deepEqual(others, [], 'a wrong link has one answer');

@@ -14,7 +14,7 @@ function realmSettings(deps: ApiDeps, realm: Realm) {
   const { config, db, wakeups } = deps;
   const { port } = config;
   const publicUrl = (realm === 'operator' ? config.operatorUrl : null) ?? config.publicUrl;
-  // A network outside of production guards no real money, even with an external chain.
+  // Outside production, a network guards no real money, even with an external chain.
   const isSandbox = !config.production;
   const secretKey = peopleKey(deps.secret);
   const people = { db, wakeups, secretKey, publicUrl, port, isSandbox };
@@ -24,7 +24,7 @@ function realmSettings(deps: ApiDeps, realm: Realm) {
   return { ...settings, elsewhere: signInElsewhere(cells) };
 }
 
-/** Returns the settings of both realms, for requests of other cells. */
+/** Returns the settings of both realms, for requests from other cells. */
 export function settingsOfRealms(deps: ApiDeps) {
   return { merchant: realmSettings(deps, 'merchant'), operator: realmSettings(deps, 'operator') };
 }

@@ -6,8 +6,8 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 /**
- * Tests the push services that a sandbox's wallet may name, although its webhooks may go to the
- * sandbox itself.
+ * Tests that a sandbox's wallet cannot name a push service on this machine, although the sandbox's
+ * webhooks may go there.
  */
 
 let api: TestApi;

@@ -7,16 +7,16 @@ import type { Demo } from '#sandbox/demo.ts';
  * machine.
  */
 export interface SandboxLinks {
-  /** Path from the root: a till that is paired by opening it. */
+  /** Path below the root; opening it pairs the browser as a till. */
   readonly terminal: string;
   readonly dashboard: Demo['dashboard'];
   readonly operator: Demo['operator'];
-  /** The credentials for trying out the documentation's examples: test mode, never live. */
+  /** Credentials for trying out the documentation's examples: test mode only, never live. */
   readonly test: Pick<Demo['test'], 'secret_key' | 'terminal'> & { readonly pass: string | null };
 }
 
 const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
-/** The host names that the browser may have requested; another site's name is refused. */
+/** The host names under which a browser may request this; other sites' names are refused. */
 const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 export function sandboxLinks({ test, dashboard, operator }: Demo): SandboxLinks {
@@ -35,7 +35,7 @@ function isOwnMachine(request: FastifyRequest): boolean {
   return isAskedAt(request, ({ name }) => LOOPBACK_NAMES.includes(name));
 }
 
-/** Adds `/sandbox-links`; callers outside this machine get 404. */
+/** Adds `/sandbox-links`. Callers on other machines get 404. */
 export function addSandboxLinks(app: FastifyInstance, links: SandboxLinks): void {
   app.get('/sandbox-links', (request, reply) => {
     if (!isOwnMachine(request)) return reply.callNotFound();

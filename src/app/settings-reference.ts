@@ -3,9 +3,9 @@ import { CHAIN_SECTIONS } from '#settings/chain-setting-table.ts';
 import { chainPrefix } from '#settings/setting-names.ts';
 import { GENERAL_SECTIONS, type SettingRow, type SettingSection } from '#settings/setting-table.ts';
 
-/** The release of every setting, unless its row names a later one. */
+/** The release that introduced a setting, unless its row names a later one. */
 const FIRST_RELEASE = '1.0.0';
-/** Columns of a comment in `.env.example`. */
+/** Width of comments in `.env.example`, in characters. */
 const COMMENT_WIDTH = 100;
 
 const PAGE_HEAD = `# Settings
@@ -44,9 +44,7 @@ function table({ title, rows }: SettingSection, level: string): string {
   return `${level} ${title}\n\n${head}${lines.join('')}`;
 }
 
-/**
- * Renders `.env.example`: every setting with its default, in the order of their names in the code.
- */
+/** Renders `.env.example`: every setting with its default, in the order of the code. */
 export function envExample(): string {
   const head = comment(
     'Every setting with its default; an empty one has none. The sandbox needs none of them; ' +
@@ -65,7 +63,7 @@ function example(row: SettingRow, prefix: string): string {
   return `${comment(`${row.what}${unit}${without}`)}${prefix}${row.name}=${row.default}\n`;
 }
 
-/** Returns the lines of a comment, without Markdown markup. */
+/** Returns a comment's lines, without Markdown markup. */
 function comment(text: string): string {
   const plain = text
     .replaceAll('`', '')

@@ -64,26 +64,26 @@ export interface Running {
   /** The address for phones; `null` without `--lan`. */
   readonly lan: LanServer | null;
   readonly sandbox: SandboxFile | null;
-  /** Resolves with the reason when a part that this process started has failed. */
+  /** Resolves with the reason when a component that this process started has failed. */
   readonly lost: Promise<string>;
   /**
-   * Keeps serving for DRAIN_SECONDS (until `hurry` aborts), then stops accepting, finishes running
-   * work and releases leases, within 10 s.
+   * Serves for another DRAIN_SECONDS (or until `hurry` aborts), then accepts nothing new, finishes
+   * running work and releases leases, within 10 s.
    */
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** The interval at which the clock is compared with the database's. */
+/** Interval at which the clock is compared with the database's clock. */
 const ALIGN_EVERY_MS = 10_000;
 
-/** Undo steps of a start, run in reverse, so that a failed start leaves nothing running. */
+/** The steps that undo a start, run in reverse, so that a failed start leaves nothing running. */
 type Undo = (() => Promise<void>)[];
 
 async function undo(steps: Undo): Promise<void> {
   for (const step of steps.reverse()) await step().catch(() => {});
 }
 
-/** Detects early that the port is taken, before anything slow is started. */
+/** Checks early whether the port is free, before anything slow is started. */
 async function requirePort(address: ListenAddress): Promise<void> {
   if (address.port === 0) return;
   await new Promise<void>((resolve, reject) => {
@@ -93,7 +93,7 @@ async function requirePort(address: ListenAddress): Promise<void> {
   });
 }
 
-/** The address on which a process listens, and the setting that determines it. */
+/** An address on which a process listens, and the setting that determines it. */
 interface ListenAddress {
   readonly setting: 'PORT' | 'OPS_PORT';
   readonly host: string;
@@ -136,13 +136,10 @@ function startAligning(db: Database, clock: AlignedClock): Loop {
   });
 }
 
-/**
- * The interval at which clock steps are checked: a step affects the service at once, so it is
- * logged soon.
- */
+/** Poll interval for clock steps. Short, because a step affects the service immediately. */
 const STEPS_POLL_MS = 1_000;
 
-/** Logs each step of the machine's clock once. @returns a function that stops it. */
+/** Logs each step of this machine's clock once. @returns a function that stops watching. */
 function watchSteps(log: Log): () => Promise<void> {
   const steps = new StepDetector();
   const check = () => {
@@ -155,11 +152,11 @@ function watchSteps(log: Log): () => Promise<void> {
   return async () => clearInterval(timer);
 }
 
-/** The maximum delay before an overdue unsigned payment is declined. */
+/** Maximum delay before an overdue unsigned payment is declined. */
 const OVERDUE_POLL_MS = 1_000;
 
 /**
- * Starts declining overdue payments in every process of any role, because it matters most while no
+ * Declines overdue payments. Runs in processes of every role, because it matters most while no
  * worker is running.
  */
 function startDeclining(deps: ResultContext): Loop {
@@ -178,7 +175,10 @@ interface Ground {
   readonly lost: readonly Promise<string>[];
 }
 
-/** Starts an embedded database or chain for each that is not configured. */
+/**
+ * Starts an embedded database, and an embedded chain per network, unless an external one is
+ * configured.
+ */
 async function prepareGround(
   config: Config,
   ground: { readonly folder: DataFolder; readonly secret: Buffer; readonly log: Log },
@@ -231,11 +231,10 @@ async function prepareGround(
   return { databaseUrl: databaseUrl as string, networks: networks as NetworkSettings[], lost };
 }
 
-/** The database with our tables, compared with its state in an earlier run of this process. */
 /** The inputs of a start besides its settings. */
 interface Asked {
   readonly log: Log;
-  /** Aborts when the process is signaled to stop, which ends the waits of the start. */
+  /** Aborts when the process is told to stop, and ends the waits of the start. */
   readonly ends?: AbortSignal | undefined;
 }
 
@@ -263,7 +262,8 @@ async function prepareDatabase(
 }
 
 /**
- * Records the contracts' order. An embedded chain is as old as its data folder, for any database.
+ * Records the order of the contracts on external chains; an embedded chain exists as long as its
+ * data folder, whatever the database.
  * @throws StartError if the settings omit a contract that the ledger has used, or name one on which
  * another cell settles.
  */
@@ -276,7 +276,7 @@ async function keepOrder(
   if (roles.has('watch')) return;
   for (const chain of external) {
     const { config } = chain;
-    // A ledger that has recorded contracts has already proven that they belong to it.
+    // If the ledger has recorded contracts, they have already been proven to belong to it.
     const isNew = !(await hasContracts(db, config.livemode));
     if (isNew) await requireOwnContract(chain, db.cell, log);
     await keepContracts(db, config);
@@ -300,9 +300,9 @@ async function requireSafety(
 }
 
 /**
- * Selects the keys that a process holds: only those that it signs with. In production a worker
- * leaves the registrar's key to a separate process, even if its settings name it, because a thief
- * of both keys could register a shop and settle to it. Elsewhere a worker does that work too.
+ * Returns only the keys that this process signs with. In production a worker leaves the registrar's
+ * key to a separate process, even if its settings contain it: a thief of both keys could register a
+ * shop and settle payments to it. Outside production a worker does that work, too.
  */
 function withKeysOf({ roles, production }: Config, network: NetworkSettings): NetworkSettings {
   const works = roles.has('worker');
@@ -315,7 +315,7 @@ function withKeysOf({ roles, production }: Config, network: NetworkSettings): Ne
   };
 }
 
-/** The time for which a start waits for the first heartbeat of its own worker. */
+/** How long a start waits for the first heartbeat of its own worker. */
 const OWN_WORKER_MS = 5_000;
 
 interface Served {
@@ -323,11 +323,11 @@ interface Served {
   readonly webUrl: string | null;
   /** `null` without `--lan`. */
   readonly lan: LanServer | null;
-  /** Makes load balancers stop sending requests; those that still arrive are served. */
+  /** Makes load balancers stop sending requests. Requests that still arrive are served. */
   turnAway(): void;
 }
 
-/** Listens on all of this process's addresses, once the state of the networks is known. */
+/** Listens on all addresses of this process, once the state of the networks is known. */
 async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Served> {
   const { config } = deps;
   const addresses = listenAddresses(config);
@@ -338,7 +338,7 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
   stops.push(readiness.stop);
   if (config.roles.has('worker')) await readiness.settled(OWN_WORKER_MS);
   const health = createProcessHealth({ ...deps, readiness });
-  // Until requests can be served, probes learn that this process is not ready.
+  // Probes report "not ready" until requests can be served.
   health.serves = false;
   if (config.production) {
     const durability = watchDurability({ ...deps, declared: config.durability });
@@ -348,7 +348,7 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
   let webUrl: string | null = null;
   let lan: LanServer | null = null;
   const drain = createDrain();
-  // Close in reverse at the stop, so that the probes close last.
+  // A stop closes in reverse order, so that the probes close last.
   for (const address of addresses.toReversed()) {
     const server = { address, drain: address.setting === 'PORT' ? drain : createDrain() };
     if (address.setting === 'OPS_PORT') await listen(buildOpsServer(health, config), server, stops);
@@ -379,7 +379,7 @@ async function listen(
   }
 }
 
-/** Returns the mailer; without a mail server every mail becomes a file in the data folder. */
+/** Returns the mailer. Without a mail server, mails become files in the data folder. */
 function mailerOf({ smtpUrl, mailFrom }: Config, folder: DataFolder): Mailer {
   if (smtpUrl === null) return fileMailer(path.join(folder.path, 'mail'));
   return smtpMailer({ url: smtpUrl, from: mailFrom });
@@ -391,10 +391,7 @@ function anchorTargetOf({ auditAnchors, smtpUrl }: Config, folder: DataFolder): 
   return { to: 'file', path: path.join(folder.path, 'audit-anchors.jsonl') };
 }
 
-/**
- * Returns the parts of receipts' addresses. PORT=0 takes a free port, which is known once the API
- * listens.
- */
+/** Returns the parts of receipt URLs. With PORT=0, the port is known only once the API listens. */
 function receiptPages(config: Config, idKey: IdKey) {
   let { port } = config;
   return {
@@ -408,7 +405,7 @@ function receiptPages(config: Config, idKey: IdKey) {
 
 type Up = Omit<Running, 'stop'> & Pick<Served, 'turnAway'>;
 
-/** Starts the clock, which follows the database's. */
+/** Starts the clock, which follows the database's clock. */
 async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedClock> {
   const clock = new AlignedClock();
   await alignClock(db, clock);
@@ -416,23 +413,26 @@ async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedC
   return clock;
 }
 
-/** Called once it serves, because PostgreSQL reads a thousand files for the comparison. */
+/**
+ * Called once the process serves requests, because PostgreSQL reads a thousand files for the
+ * comparison.
+ */
 function reportZones({ db, log, clock }: Pick<ApiDeps, 'db' | 'log' | 'clock'>): Undo[number] {
   const reported = reportDifferingZones(db, log, clock.now());
   return () => reported;
 }
 
 /**
- * Builds the packages, and compresses the web apps by another 10 %. Only a start in production
- * waits for this; a sandbox does it once it serves.
+ * Builds the packages, and compresses the web apps further, by 10 %. A start in production waits
+ * for this; a sandbox serves requests first.
  */
 async function finishBuilds(webFolder: string, config: Config): Promise<void> {
   await Promise.all([ensureCompressed(webFolder), ensurePackages(packagesIn(config.dataDir))]);
 }
 
 /**
- * Does this in the background. A stop does not wait for it, because each file is put in place in
- * one step.
+ * Finishes the builds in the background. A stop does not wait for them, because each file is
+ * replaced in one step.
  */
 function finishBuildsLater(webFolder: string, { config, log }: Pick<ApiDeps, 'config' | 'log'>) {
   finishBuilds(webFolder, config).catch((error) =>
@@ -446,7 +446,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   const folder = await openDataFolder(config.dataDir);
   stops.push(folder.close, startTraceExport(config.tracing, log));
   const secret = config.secret ?? (await folder.secret('service'));
-  // Build concurrently, since only a first start builds anything.
+  // Build concurrently; after the first start there is usually nothing to build.
   const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
@@ -500,7 +500,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
 }
 
 /**
- * Starts the watch role. It changes no row of the ledger, so it needs no guard: see `src/watch`.
+ * Starts the role `watch`. It changes no row of the ledger, so it needs no guard: see `src/watch`.
  */
 async function bringUpWatch(
   deps: Omit<ApiDeps, 'readiness' | 'webFolder' | keyof ReturnType<typeof demoPages>>,
@@ -516,7 +516,9 @@ async function bringUpWatch(
   return { webUrl, lan, sandbox: null, lost, turnAway };
 }
 
-/** Returns the demo data for pages and test passes, and the wallets of these passes. */
+/**
+ * Returns the demo data for pages and test passes, and a function for the wallets of these passes.
+ */
 function demoPages(demo: Demo | null, secret: Buffer) {
   if (demo === null) return { testPasses: null, defaultPass: null, sandboxLinks: null };
   const { passes } = demo.test;
@@ -535,7 +537,7 @@ function demoPages(demo: Demo | null, secret: Buffer) {
 
 /**
  * Starts the service.
- * @throws StartError for problems that the operator can fix; in that case nothing is left running.
+ * @throws StartError for a problem that the operator can fix; nothing is left running then.
  */
 export async function start(config: Config, log: Log, ends?: AbortSignal): Promise<Running> {
   const stops: Undo = [];
@@ -550,7 +552,7 @@ export async function start(config: Config, log: Log, ends?: AbortSignal): Promi
     return { ...running, stop };
   } catch (error) {
     await undo(stops);
-    // The database ended during the start; the supervisor starts the process again.
+    // The database became unavailable during the start; the supervisor starts the process again.
     const isAway = error instanceof DatabaseUnavailable || error instanceof CommitUnknown;
     if (isAway) throw databaseAway(config, error);
     throw error;
@@ -563,12 +565,12 @@ function databaseAway({ databaseUrl }: Config, error: unknown): StartError {
   return new StartError(`${name} cannot be reached: ${describeError(cause)}`);
 }
 
-/** The first PostgreSQL version with every feature that our statements use. */
+/** The first PostgreSQL version that has all features used by our statements. */
 const MIN_SERVER_VERSION = 150_000;
 
 /**
  * Checks the database.
- * @throws StartError if it is too old, or losing its primary would cost more than declared.
+ * @throws StartError if it is too old, or if losing its primary would lose more than declared.
  */
 async function checkDatabase(db: Database, config: Config): Promise<void> {
   const name = config.databaseUrl === null ? 'the embedded PostgreSQL' : 'DATABASE_URL';

@@ -18,9 +18,7 @@ export interface SurfaceRoutes {
   readonly operator: readonly DeclaredRoute[];
 }
 
-/**
- * Returns the OpenAPI documents of the service, by the path that serves them below the web root.
- */
+/** Returns the service's OpenAPI documents by the path that serves them, below the web root. */
 export function surfaceDocuments(routes: SurfaceRoutes): Readonly<Record<string, Doc>> {
   return {
     'openapi.json': merchantDocument(routes.merchant),

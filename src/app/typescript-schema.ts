@@ -18,7 +18,10 @@ const SPOKEN = new Set([
   ...['anyOf', 'oneOf', 'allOf'],
 ]);
 
-/** Returns the TypeScript type of a schema. An unknown keyword is a bug, not an `unknown`. */
+/**
+ * Returns the TypeScript type of a schema. Throws on an unknown keyword instead of returning
+ * `unknown`.
+ */
 export function typeOf(schema: Schema, indent: string): string {
   for (const keyword of Object.keys(schema)) {
     assert(SILENT.has(keyword) || SPOKEN.has(keyword), `the schema keyword ${keyword} is unknown`);
@@ -112,7 +115,9 @@ function wordsOf(schema: Schema, indent: string): string {
   return documentation([...words, ...fallback], indent);
 }
 
-/** Returns the type's name. A module that imports `Error` would shadow the language's own. */
+/**
+ * Returns the type's name. `Error` is renamed, because importing it would hide the language's own.
+ */
 export function nameOf(component: string): string {
   return component === 'Error' ? 'ApiError' : component;
 }

@@ -3,19 +3,18 @@ import { documentation, isObject, nameOf, type Schema, typeOf } from './typescri
 
 /**
  * Writes the TypeScript of one OpenAPI document: an interface per named schema, named types for the
- * operations' inputs and responses, and `Operations`, which maps `POST /v1/refunds` to all of
- * these. Written here instead of using openapi-typescript, which names nothing
- * (`components['schemas']['Refund']`) and needs an older TypeScript than ours. The long tests
- * compare the two, so neither is trusted alone.
+ * operations' inputs and responses, and `Operations`, which maps `POST /v1/refunds` to these.
+ * openapi-typescript is not used: it names nothing (`components['schemas']['Refund']`) and needs an
+ * older TypeScript than ours. The long tests compare both outputs.
  */
 export function typescriptOf(document: Schema, source: string): string {
   return moduleOf([noteOn(source), ...declarationsOf(document)]);
 }
 
 /**
- * Does the same for several documents: declarations that two or more of them share appear once, in
- * the module `shared`.
- * @returns the text of each module by name
+ * Does the same for several documents: a declaration that two or more of them share appears once,
+ * in the module `shared`.
+ * @returns the text of each module by name.
  */
 export function typescriptModules(documents: ReadonlyMap<string, Schema>): Map<string, string> {
   const modules = [...documents].map(
@@ -36,7 +35,7 @@ export function typescriptModules(documents: ReadonlyMap<string, Schema>): Map<s
   return new Map([['shared', common], ...own]);
 }
 
-/** Turns an interface with the same members as an earlier one into an alias. */
+/** Replaces an interface that has the same members as an earlier one by an alias. */
 function onceEach(declarations: readonly string[]): string[] {
   const first = new Map<string, string>();
   return declarations.map((text) => {
@@ -48,7 +47,8 @@ function onceEach(declarations: readonly string[]): string[] {
 }
 
 /**
- * Returns declarations that two modules contain word for word, and that reference only each other.
+ * Returns the declarations that two modules contain word for word, and that refer only to each
+ * other.
  */
 function sharedOf(modules: readonly (readonly string[])[]): Set<string> {
   const declared = new Set(modules.flat().map(declaredName));
@@ -101,7 +101,7 @@ function declaration(name: string, schema: Schema): string {
     : `${head}export type ${name} = ${type};`;
 }
 
-/** Returns the union that a receiver of webhooks narrows by `type`. */
+/** Returns the union type of webhook events, which a receiver narrows by `type`. */
 function webhookEvents(document: Schema): string[] {
   const webhooks = Object.values((document.webhooks ?? {}) as Record<string, { post: Schema }>);
   if (webhooks.length === 0) return [];
@@ -178,8 +178,8 @@ function pathMember(document: Schema, operation: Schema): string[] {
 }
 
 /**
- * Returns the member for the idempotency key. It is a header, so it is not part of the query, but
- * clients must know that they may send one.
+ * Returns the member for the idempotency key. As a header it is not part of the query, but clients
+ * must know that they can send it.
  */
 function keyMember(document: Schema, operation: Schema): string[] {
   const key = parametersOf(document, operation).find((one) => one.name === 'Idempotency-Key');
@@ -224,7 +224,7 @@ function responseType({ name, schema }: Operation, named: string[]): string {
   return [...new Set(types)].join(' | ');
 }
 
-/** Returns a reference unchanged; gives an unnamed schema a name. */
+/** Returns a reference unchanged, and gives any other schema a name. */
 function namedType(schema: Schema, name: string, named: string[]): string {
   if (schema.$ref !== undefined) return typeOf(schema, '');
   const declared = declaration(name, schema);
@@ -232,7 +232,7 @@ function namedType(schema: Schema, name: string, named: string[]): string {
   return name;
 }
 
-/** Returns the content of a body; JSON if there are several types. */
+/** Returns a body's content; JSON if there are several types. */
 function contentOf(body: unknown, what: string): { media: string; schema: Schema } {
   const content = Object.entries((body as { content: Record<string, Schema> }).content);
   const [media, { schema }] = content.find(([type]) => type === 'application/json') ??

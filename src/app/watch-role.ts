@@ -12,7 +12,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import type { StepName } from '#watch/watch-queries.ts';
 import { type FoundPast, startWatchtower } from '#watch/watchtower.ts';
 
-/** The parts of the role `watch` besides the context of every process. */
+/** What the role `watch` needs besides the context of every process. */
 interface WatchRole {
   readonly config: Pick<Config, 'watch' | 'databaseUrl' | 'chains' | 'publicUrl' | 'port' | 'lan'>;
   readonly chains: readonly Chain[];
@@ -20,9 +20,7 @@ interface WatchRole {
   readonly peopleKey: Buffer;
 }
 
-/**
- * Returns the network once per address, each alone, because each address must confirm the others.
- */
+/** Returns one network config per address, because each address must confirm the others. */
 function byAddress(config: NetworkConfig): NetworkConfig[] {
   const { rpcUrls, rpcHeaders, rpcTimeoutsMs } = config;
   return rpcUrls.map((url, at) => ({
@@ -76,7 +74,7 @@ export async function startWatchtowers(
 }
 
 /**
- * Returns a function that mails operators, so that alarms reach people who are not watching the
+ * Returns a function that mails the operators, so that alarms reach those who are not watching the
  * console.
  */
 function mailOperators(secretKey: Buffer) {
@@ -102,7 +100,7 @@ const STEP_WORDS: Readonly<Record<StepName, string>> = {
   cancel_wallet: 'the announced wallet is canceled',
 };
 
-/** Describes the watch in one log line at the start. */
+/** Describes the watch in one line of the log, at the start. */
 function describeWatch(tower: {
   readonly network: string;
   readonly addresses: number;

@@ -44,23 +44,23 @@ import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 import { startWebhookWorker } from '#webhooks/worker.ts';
 
-/** The context of a process of the role `worker`. Each loop takes the fields that it uses. */
+/** The context of a process of the role `worker`. Each loop takes the fields that it needs. */
 export interface WorkerContext extends ChainContext {
   readonly settings: WorkerSettings;
   readonly mailer: Mailer;
-  /** The phone wallets that are notified of passes. */
+  /** The phone wallets that are notified when passes change. */
   readonly passFiles: PassFiles;
-  /** The destination of the audit log's heads. */
+  /** Where the heads of the audit log are sent. */
   readonly anchorTarget: AnchorTarget;
 }
 
-/** The settings that a worker's loops read. */
+/** The settings that a worker's loops need. */
 interface WorkerSettings {
   readonly webhookAllowCidrs: readonly string[];
   readonly isSandbox: boolean;
-  /** `null` if no notifications are sent. */
+  /** `null` if push notifications are off. */
   readonly push: VapidKeys | null;
-  /** The cells that are notified of ended passes. */
+  /** The cells that are notified when a pass ends. */
   readonly cells: CellSettings;
   /** Seconds within which a payment must be in a block. */
   readonly settleWithinS: number;
@@ -68,24 +68,21 @@ interface WorkerSettings {
   readonly rates: RateSettings;
 }
 
-/** The maximum delay of a result after a lost hint. */
+/** Maximum delay of a result if its notification was lost. */
 const OUTCOME_POLL_MS = 500;
-/** The maximum delay before an expiry is written; readers see it on time anyway. */
+/** Maximum delay before an expiry is stored; readers see it on time anyway. */
 const EXPIRY_POLL_MS = 500;
-/** The maximum delay of a notification after a lost hint; the payer has a minute. */
+/** Maximum delay of a push notification if its wake-up was lost; the payer has a minute. */
 const RING_POLL_MS = 3_000;
-/** The maximum delay of a phone's pass after a lost hint; tills know at once. */
+/** Maximum delay of a change to a phone's pass if its wake-up was lost; tills know immediately. */
 const COPIES_POLL_MS = 5_000;
-/**
- * Poll interval for wallet changes that are due. They have waited for days, so seconds do not
- * matter.
- */
+/** Poll interval for due wallet changes. They have waited for days, so seconds do not matter. */
 const WALLET_POLL_MS = 10_000;
-/** The maximum delay of an offline sale that needs another settlement job, after a lost hint. */
+/** Maximum delay, after a lost wake-up, of an offline sale that needs another settlement job. */
 const OFFLINE_POLL_MS = 2_000;
-/** Poll interval for expired idempotency keys, which only take space. */
+/** Poll interval for expired idempotency keys, which merely take up space. */
 const KEY_EXPIRY_POLL_MS = 60_000;
-/** Poll interval for the ends of days; developers who advance a test clock wait for it. */
+/** Poll interval for ends of days: developers who advance a test clock are waiting for it. */
 const PERIOD_POLL_MS = 1_000;
 /** Poll interval for anchors; there is one a day. */
 const ANCHOR_POLL_MS = 60_000;
@@ -126,7 +123,10 @@ function startLoops(ctx: WorkerContext): Loop[] {
   ];
 }
 
-/** Notifies browsers of payers whose confirmation is needed, if the operator has set it up. */
+/**
+ * Notifies the browsers of payers whose confirmation is needed, if the operator has configured
+ * push.
+ */
 function startRinging(ctx: WorkerContext) {
   const { push } = ctx.settings;
   if (push === null) return [];
@@ -141,7 +141,7 @@ function startRinging(ctx: WorkerContext) {
   return [loop];
 }
 
-/** Notifies phone wallets of changes, if the operator has credentials for one. */
+/** Notifies phone wallets of changed passes, if the operator has credentials for one. */
 function startNotifyingWallets(ctx: WorkerContext) {
   const { passFiles, keys, pages } = ctx;
   if (passFiles.apple === null && passFiles.google === null) return [];
@@ -155,7 +155,7 @@ function startNotifyingWallets(ctx: WorkerContext) {
   return [loop];
 }
 
-/** Sends transactions with the registrar's key, and does nothing else of a worker. */
+/** Sends transactions with the registrar's key. Does no other work of a worker. */
 export function startRegistrar(ctx: ProcessContext & { readonly chains: readonly Chain[] }) {
   const relayers = ctx.chains.map((chain) => startRelayer({ ...ctx, chain }));
   return {

@@ -1,4 +1,4 @@
-/** The place that stores the audit log's heads, out of reach of the database's owner. */
+/** Where the audit log's heads are stored, out of reach of the database's owner. */
 export type AnchorTarget =
   | { readonly to: 'operators' }
   | { readonly to: 'mail'; readonly address: string }

@@ -6,11 +6,11 @@ import type { Tx } from '#db/database.ts';
 
 /**
  * Called in the transaction of a person's change, for example to queue a mail about it, so that
- * both commit or neither does. Gets the entry's `detail`.
+ * either both commit or neither. Receives the entry's `detail`.
  */
 export type EntryListener = (tx: Tx, detail: string | null) => Promise<void>;
 
-/** The actor of a change, for the audit log. */
+/** The author of a change, for the audit log. */
 export type Actor =
   | {
       readonly type: 'user' | 'operator';
@@ -21,17 +21,20 @@ export type Actor =
       readonly onEntry?: EntryListener | null;
     }
   | {
-      /** A command or a worker of the service itself: `admin command`, `demo data`, … */
+      /** A command or a worker of the service: `admin command`, `demo data`, … */
       readonly type: 'system';
       readonly name: string;
     };
 
-/** Returns the short name of the actor that other rows store: a user's id, or the system's part. */
+/**
+ * Returns the actor's short name, as other rows store it: a user's id, or the name of a part of the
+ * system.
+ */
 export function actorId(actor: Actor): string {
   return actor.type === 'system' ? actor.name : actor.userId;
 }
 
-/** Changes by the network's staff to the network itself. */
+/** The log of changes that the network's staff makes to the network itself. */
 export const NETWORK_AUDIT_LOG = 'network';
 
 /** The hash that precedes the first entry of a log. */
@@ -40,26 +43,29 @@ export const GENESIS = Buffer.alloc(32);
 type Values = { readonly [key: string]: Json };
 
 export interface Entry {
-  /** The account of the entry, or {@link NETWORK_AUDIT_LOG}; the column is called `chain`. */
+  /**
+   * The account that the entry belongs to, or {@link NETWORK_AUDIT_LOG}. The column is called
+   * `chain`.
+   */
   readonly auditLog: string;
   readonly actor: Actor;
   /** Object and verb: `api_key.created`. */
   readonly action: string;
   readonly objectId: string;
-  /** `null` for both modes, or none. */
+  /** `null` if the change affects both modes, or none. */
   readonly livemode: boolean | null;
   /**
-   * The changed fields before and after; never a secret or its hash. Text that people have typed
-   * may contain one by mistake, so anything that looks like a secret is masked.
+   * The changed fields before and after; never a secret or its hash. Text that people type may
+   * contain a secret by mistake, so anything that looks like one is masked.
    */
   readonly before: Values | null;
   readonly after: Values | null;
-  /** A sentence for the listener, such as for the owners' mail. The log does not store it. */
+  /** A sentence for the listener, such as for the mail to owners. The log does not store it. */
   readonly detail?: string;
   readonly now: Date;
 }
 
-/** Computes the hash of one entry from its content and the hash of the previous entry. */
+/** Computes an entry's hash from its content and the previous entry's hash. */
 export function entryHash(row: Omit<AuditRow, 'hash'>): Buffer {
   const content: Json = {
     chain: row.chain,
@@ -83,12 +89,12 @@ function whoIs(actor: Actor): Exclude<Json, null> {
 }
 
 /**
- * Adds an entry in the transaction that makes the change. It takes the log's lock, held until the
- * commit: call it last in the transaction, after locking the account's order, for one log only.
+ * Adds an entry in the transaction of the change. Holds the log's lock until the commit, so call it
+ * last, after locking the account's order, and for one log only.
  */
 export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
   const { actor } = entry;
-  // Call it before taking the lock, for which all changes of the account wait.
+  // Call the listener before taking the lock, because all changes of the account wait for the lock.
   if (actor.type !== 'system') await actor.onEntry?.(tx, entry.detail ?? null);
   await lockAuditLog(tx, entry.auditLog);
   const head = await selectHead(tx, entry.auditLog);

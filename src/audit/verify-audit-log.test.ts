@@ -53,7 +53,7 @@ async function verify(anchors: readonly Anchor[] = []) {
   return { code: await reportAuditLog(database.db, { anchors, print }), lines };
 }
 
-/** Tampers with the log as a person with the owner's rights could. */
+/** Tampers with the log, as someone with the database owner's rights could. */
 async function tamper(sql: string): Promise<void> {
   await database.db.query('alter table audit_log disable trigger all');
   await database.db.query(sql);
@@ -166,8 +166,7 @@ test("the application's own role can read and append to the log, but not change 
     assert.equal((await verify()).code, 0);
   } finally {
     await app.close();
-    // Grants the role to its creator: one who is not a superuser must become it in order to clean
-    // up.
+    // A creator who is not a superuser must be a member of the role in order to clean up.
     await database.db.query(`grant ${role} to current_user`);
     await database.db.query(`drop owned by ${role}`);
     await database.db.query(`drop role ${role}`);

@@ -3,7 +3,7 @@ import { type AuditRow, selectAuditLogs, selectEntries } from '#audit/audit-quer
 import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Entries held in memory at a time, and hashed before other requests get their turn. */
+/** Entries that are read and hashed before other requests get a turn. */
 const CHUNK = 1_000;
 
 /** The result of checking one log. */
@@ -12,14 +12,16 @@ export type AuditLogReport =
       readonly auditLog: string;
       readonly intact: true;
       readonly entries: bigint;
-      /** The newest entry's hash, hex: stored elsewhere, it shows whether entries were cut off. */
+      /**
+       * The newest entry's hash in hex. Stored elsewhere, it reveals whether entries were cut off.
+       */
       readonly head: string;
     }
   | {
       readonly auditLog: string;
       readonly intact: false;
       readonly entries: bigint;
-      /** The first entry that breaks the chain of hashes. */
+      /** The first entry whose hash does not match. */
       readonly brokenAt: bigint;
       readonly reason: string;
     };
@@ -36,7 +38,7 @@ function problemOf(row: AuditRow, before: Head): string | null {
   return null;
 }
 
-/** Some entries of a log, in order, up to its end or to the first mismatch. */
+/** Consecutive entries of a log, up to its end or the first mismatch. */
 export interface Stretch {
   /** The last entry that matches. */
   readonly head: Head;
@@ -44,7 +46,7 @@ export interface Stretch {
   readonly hasMore: boolean;
 }
 
-/** Recomputes the hashes of the entries that follow `head`. */
+/** Recomputes the hashes of the entries after `head`. */
 async function verifyAfter(sql: Sql, from: { auditLog: string; head: Head }): Promise<Stretch> {
   let { head } = from;
   const rows = await selectEntries(sql, {
@@ -61,8 +63,8 @@ async function verifyAfter(sql: Sql, from: { auditLog: string; head: Head }): Pr
 }
 
 /**
- * Recomputes the hashes of the next {@link CHUNK} entries. The entry `after` itself is trusted:
- * begin at 0, and continue where the previous range ended.
+ * Recomputes the hashes of the next {@link CHUNK} entries. The entry `after` itself is trusted, so
+ * begin at 0, and continue where the previous call ended.
  */
 export async function verifyStretch(
   sql: Sql,
@@ -76,7 +78,7 @@ export async function verifyStretch(
   return { head: first, broken: { at: after, reason: 'it is missing' }, hasMore: false };
 }
 
-/** Reads a log from its beginning and recomputes every hash. */
+/** Reads a log from its beginning, and recomputes every hash. */
 export async function verifyAuditLog(sql: Sql, auditLog: string): Promise<AuditLogReport> {
   let head: Head = { sequence: 0n, hash: GENESIS };
   for (;;) {
@@ -91,7 +93,7 @@ export async function verifyAuditLog(sql: Sql, auditLog: string): Promise<AuditL
   }
 }
 
-/** A head that was recorded earlier: `<log> <sequence> <hash>`. Its JSON calls the log `chain`. */
+/** A head recorded earlier: `<log> <sequence> <hash>`. Its JSON calls the log `chain`. */
 export interface Anchor {
   readonly chain: string;
   readonly sequence: bigint;
@@ -114,7 +116,7 @@ interface WrittenHead {
   readonly hash?: unknown;
 }
 
-/** Returns the heads of one line of JSON; `null` for anything else. */
+/** Returns the heads in one line of JSON; `null` for any other line. */
 function parseAnchorJson(line: string): Anchor[] | null {
   let heads: unknown;
   try {
@@ -130,8 +132,8 @@ function parseAnchorJson(line: string): Anchor[] | null {
 }
 
 /**
- * Parses the heads in a file: lines of an earlier output, lines of JSON as the service writes them
- * once a day, or the text of its mail. Empty lines and those that begin with # are ignored.
+ * Parses a file of heads: earlier output, the lines of JSON that the service writes daily, or the
+ * text of its mail. Ignores empty lines and lines that begin with #.
  * @throws StartError for any other line.
  */
 export function parseAnchors(text: string): Anchor[] {
@@ -146,7 +148,7 @@ export function parseAnchors(text: string): Anchor[] {
     });
 }
 
-/** True if an anchor's entry still exists with its hash: nothing was cut off or rewritten. */
+/** True if the anchor's entry still exists with its hash, so nothing was cut off or rewritten. */
 export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
   const { chain: auditLog, sequence, hash } = anchor;
   const [row] = await selectEntries(sql, { auditLog, after: sequence - 1n, limit: 1 });
@@ -154,8 +156,8 @@ export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
 }
 
 /**
- * Verifies every log, and the anchors if there are any; prints a line for each.
- * @returns the exit code: 0 intact, 1 not.
+ * Verifies all logs, and the anchors if given; prints a line for each.
+ * @returns the exit code: 0 if all are intact, otherwise 1.
  */
 export async function reportAuditLog(
   sql: Sql,

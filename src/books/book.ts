@@ -3,27 +3,30 @@ import type { Tenant } from '#core/mode.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 
-/** A change of a merchant's balance on the contract, other than a sale that was booked at once. */
+/**
+ * A change of a merchant's balance on the contract, other than a sale that was booked immediately.
+ */
 export interface Movement {
   readonly tenant: Tenant;
-  /** `correction` if the chain no longer shows what was booked, or shows it again. */
+  /** `correction` if the chain no longer contains a booked movement, or contains it again. */
   readonly type: 'payment' | 'refund' | 'payout' | 'correction';
   readonly objectId: string;
   /** Atoms; negative if they left the balance. */
   readonly amount: bigint;
   /**
-   * When the chain made it, by the account's clock, if the service has learned of it late: after a
-   * loss, or because the merchant's wallet called the contract. `null` if it has just happened.
+   * When it happened on the chain, by the account's clock, if the service learned of it late: after
+   * a loss, or because the merchant's wallet called the contract itself. `null` if it has just
+   * happened.
    */
   readonly happened: Date | null;
-  /** The transaction's stamp of the account and mode, with a position left. */
+  /** The transaction's stamp for the account and mode, with an unused position. */
   readonly stamp: Stamp;
 }
 
 /**
- * Books changes of balances, in the transaction that learns of them. A late one belongs to the day
- * on which it happened, so that the books of a lost period are the same again. If that day was
- * exported, it stays as it was, and a correction is booked now.
+ * Books changes of balances, in the transaction that learns of them. A late change is booked on the
+ * day on which it happened, so that recovery restores the same books. If that day is already closed
+ * by a statement, a correction is booked now instead.
  */
 export async function bookMovements(tx: Tx, movements: readonly Movement[]): Promise<void> {
   for (const movement of movements) await bookMovement(tx, movement);
@@ -43,7 +46,7 @@ async function bookMovement(tx: Tx, movement: Movement): Promise<void> {
     object_id: objectId,
     amount,
   } as const;
-  // An object is booked once. Corrections have no such limit.
+  // Each object is booked once per type, except for corrections.
   await balanceEntries.upsert(
     tx,
     entry,

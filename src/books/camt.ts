@@ -13,19 +13,19 @@ import { localTime } from '#core/calendar.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 
 /**
- * A bank statement of ISO 20022, `camt.053.001.08`: an XML file that banking and accounting
- * programs read. `camt-053-001-08.json` has the order of the schema's elements.
+ * Writes a bank statement of ISO 20022, `camt.053.001.08`: an XML file that banking and accounting
+ * programs can read. `camt-053-001-08.json` has the order of the schema's elements.
  */
 
 /** An amount of the schema has at most five decimals. */
 const DECIMALS = 5;
 const CURRENCY = 'USD';
-/** The most characters of the schema's types. */
+/** Maximum lengths of the schema's types, in characters. */
 const MAX_REFERENCE = 35;
 const MAX_REMITTANCE = 140;
 const MAX_INFORMATION = 500;
 
-/** Characters that an XML file may not hold. */
+/** Matches characters that XML does not allow. */
 const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 function xmlText(text: string, most: number): string {
@@ -37,8 +37,8 @@ function element(name: string, content: string): string {
 }
 
 /**
- * The amount and its direction, which two elements say.
- * @param isDebit for less than a unit, whose amount is 0.
+ * Returns an amount and its direction, which are two elements.
+ * @param isDebit Needed for less than one unit, whose amount is 0.
  */
 function sum(units: bigint, isDebit = units < 0n): string {
   const size = decimalText(units < 0n ? -units : units, DECIMALS, 2);
@@ -54,7 +54,7 @@ function balance(code: 'OPBD' | 'CLBD', atoms: bigint, day: string): string {
 
 function head(period: Period): string {
   const { tenant, timeZone, since, until, from, to, opening, closing } = period;
-  // The suffix distinguishes statements of the same days. At most 35 characters are allowed.
+  // The suffix distinguishes statements of the same days. The schema allows 35 characters.
   const id = `${tenant.livemode ? 'live' : 'test'}-${from}-${to}-${until.getTime().toString(36)}`;
   const made = element('CreDtTm', localTime(timeZone, until));
   const span =

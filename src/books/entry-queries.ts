@@ -3,7 +3,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** Changes of a merchant's balance besides sales, which are in `payments`. */
+/** Changes of a merchant's balance except sales, which are in `payments`. */
 export const balanceEntries = table('balance_entries', {
   account_id: 'text',
   livemode: 'boolean',
@@ -20,15 +20,15 @@ export interface EntryPlace {
   readonly position: bigint;
 }
 
-/** The entries after one place, up to another one. */
+/** The entries after one position, up to and including another. */
 export interface EntryRange {
   readonly after: EntryPlace;
   readonly upTo: EntryPlace;
-  /** Entries with a later position were booked after the statement was begun. */
+  /** Entries above this position were booked after the statement was started. */
   readonly top: bigint;
 }
 
-/** SQL: the rows of a range, of the account and mode $1 and $2. */
+/** SQL: the entries in a range, for account $1 and mode $2. */
 const IN_RANGE = `account_id = $1 and livemode = $2 and (created, position) > ($3, $4)
   and (created, position) <= ($5, $6) and position <= $7`;
 
@@ -36,7 +36,7 @@ function valuesOf({ accountId, livemode }: Tenant, { after, upTo, top }: EntryRa
   return [accountId, livemode, after.created, after.position, upTo.created, upTo.position, top];
 }
 
-/** Returns the change of the balance by a range of entries, and their number. */
+/** Returns the sum of a range of entries, and their number. */
 export async function sumEntries(
   sql: Sql,
   tenant: Tenant,
@@ -53,19 +53,19 @@ export async function sumEntries(
   return only(rows, 'sum of entries');
 }
 
-/** An entry with the facts that identify what it is about. All of them stay as they are. */
+/** An entry with the facts that identify its object. None of them ever change. */
 export interface Entry extends EntryPlace {
   readonly type: Row<typeof balanceEntries>['type'];
-  /** The payment, refund or payout; of a correction, the one that it corrects. */
+  /** The payment, refund or payout. For a correction, the object that it corrects. */
   readonly object_id: string;
   readonly amount: bigint;
   readonly order_id: string | null;
   readonly description: string | null;
   readonly receipt_number: string | null;
   readonly terminal: string | null;
-  /** The shop's currency of the sale; `null` for a sale in USDC. */
+  /** The currency in which the sale was priced; `null` for USDC. */
   readonly currency: string | null;
-  /** The sum in minor units of it, with the tip; never negative. */
+  /** The sum in minor units of that currency, including the tip; never negative. */
   readonly minor: bigint | null;
 }
 
@@ -115,7 +115,7 @@ export async function selectPayoutEntry(
   return rows[0];
 }
 
-/** Returns the last payout before a place. */
+/** Returns the last payout before this position. */
 export async function selectPayoutBefore(
   sql: Sql,
   { accountId, livemode }: Tenant,
@@ -136,7 +136,7 @@ export interface Closing {
   readonly balance: bigint;
 }
 
-/** Returns the newest closing up to a moment. */
+/** Returns the newest closing at or before `until`. */
 export async function selectClosing(
   sql: Sql,
   { accountId, livemode }: Tenant,
@@ -150,7 +150,7 @@ export async function selectClosing(
   return rows[0];
 }
 
-/** Stores a balance that a statement names. The order of the account and mode must be locked. */
+/** Stores a balance that a statement shows. The order of the account and mode must be locked. */
 export async function insertClosing(
   tx: Tx,
   { accountId, livemode }: Tenant,
@@ -163,7 +163,7 @@ export async function insertClosing(
   );
 }
 
-/** Returns how far the books of an account and mode are closed; null if no period is. */
+/** Returns until when the books of an account and mode are closed; null if no period is closed. */
 export async function selectClosedUntil(
   sql: Sql,
   { accountId, livemode }: Tenant,

@@ -2,7 +2,7 @@ import type { Entry } from '#books/entry-queries.ts';
 import { digitsOf } from '#core/currency-digits.ts';
 import type { Tenant } from '#core/mode.ts';
 
-/** What a format says about the whole period. */
+/** The facts of a period that a format's head and tail may need. */
 export interface Period {
   readonly tenant: Tenant;
   readonly timeZone: string;
@@ -14,26 +14,26 @@ export interface Period {
   readonly closing: bigint;
 }
 
-/** Writes one file. Entries come in their order. */
+/** Writes one file. Call `entry` in the order of the entries. */
 export interface Writer {
   readonly head: string;
   /** @param balance the balance after the entry. */
   entry(entry: Entry, balance: bigint): string;
-  /** The end of the file, with what rounding has left out of it. */
+  /** Returns the end of the file, including the entry for the rest from rounding. */
   tail(): string;
 }
 
 export interface Format {
   readonly mediaType: string;
   readonly extension: string;
-  /** Of the file's name, if the program requires one. */
+  /** The prefix of the file's name, if the program that reads it requires one. */
   readonly prefix?: string;
-  /** `latin` is Windows-1252, without letters that it lacks. */
+  /** `latin` is Windows-1252; letters that it lacks are replaced. */
   readonly encoding: 'utf8' | 'latin';
   open(period: Period): Writer;
 }
 
-/** Returns the id of an entry: that of its object, or one of its own if it is a correction. */
+/** Returns an entry's id: its object's id or, for a correction, an id of its own. */
 export function entryId({ type, object_id, position }: Entry): string {
   return type === 'correction' ? `cor_${position}` : object_id;
 }
@@ -45,7 +45,7 @@ export function originalOf({ type, object_id }: Entry): string | null {
 
 const WORDS = { payment: 'Sale', refund: 'Refund', payout: 'Payout' } as const;
 
-/** Describes an entry in a line: `Sale K7XQM-12: Flat white`. */
+/** Describes an entry in one line: `Sale K7XQM-12: Flat white`. */
 export function wordsOf(entry: Entry): string {
   const { type, object_id, receipt_number, description } = entry;
   if (type === 'correction') return `CORRECTION of ${object_id}`;
@@ -53,7 +53,7 @@ export function wordsOf(entry: Entry): string {
   return description === null ? name : `${name}: ${description}`;
 }
 
-/** The text of the entry that holds what rounding has left out. */
+/** The text of the entry for the rest from rounding. */
 export const ROUNDING = 'ROUNDING';
 
 /** Decimals of USDC. */
@@ -64,13 +64,16 @@ export function roundedDown(atoms: bigint, decimals: number): bigint {
   return atoms / 10n ** BigInt(USDC_DIGITS - decimals);
 }
 
-/** Rounds a balance to fewer decimals, toward the lower one, so that balances can be subtracted. */
+/**
+ * Rounds a balance down to fewer decimals, also if it is negative, so that balances can be
+ * subtracted.
+ */
 function floored(atoms: bigint, decimals: number): bigint {
   const unit = 10n ** BigInt(USDC_DIGITS - decimals);
   return (atoms - (((atoms % unit) + unit) % unit)) / unit;
 }
 
-/** Writes units of a number of decimals: `-2.50` for -250 of two. */
+/** Formats a number of units with decimals: -250 with two decimals is `-2.50`. */
 export function decimalText(units: bigint, decimals: number, least = decimals): string {
   const size = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
   const whole = size.slice(0, size.length - decimals);
@@ -81,21 +84,21 @@ export function decimalText(units: bigint, decimals: number, least = decimals): 
   return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** A sum as a format with few decimals writes it. */
+/** An amount, rounded to the decimals of a format. */
 export interface Rounded {
   readonly currency: string;
-  /** Signed units of the format's decimals. */
+  /** Signed amount in units of the format's last decimal. */
   readonly units: bigint;
 }
 
 /**
- * Rounds the entries of a file to fewer decimals, and carries the remainders, so that the file's
- * entries still add up to its rounded balances.
+ * Rounds a file's entries to fewer decimals and tracks the remainders, so that the entries and the
+ * one for rounding add up to the rounded balances.
  */
 export class Rounding {
   readonly #opening: bigint;
   readonly #decimals: number;
-  /** The atoms of the entries that are written in USD, and what was not written of the others. */
+  /** Atoms of the entries written in USD, plus the unwritten remainders of the others. */
   #atoms = 0n;
   #written = 0n;
 
@@ -112,7 +115,7 @@ export class Rounding {
     return { currency: 'USD', units };
   }
 
-  /** Returns an entry in the shop's currency if its sale has one, otherwise in USD. */
+  /** Returns an entry in the currency of its sale if it has one, otherwise in USD. */
   inOwn(entry: Entry): Rounded {
     const { amount, currency, minor } = entry;
     if (currency === null || minor === null || minor === 0n) return this.inUsd(entry);
@@ -120,12 +123,13 @@ export class Rounding {
     const more = BigInt(Math.max(0, digits - this.#decimals));
     const less = BigInt(Math.max(0, this.#decimals - digits));
     const size = (minor / 10n ** more) * 10n ** less;
-    // Digits that a currency with three decimals loses are counted in USD, for the rounding.
+    // For a currency with three decimals, the dropped digits are converted to USD and added to the
+    // rest.
     this.#atoms += (amount * (minor % 10n ** more)) / minor;
     return { currency: currency.toUpperCase(), units: amount < 0n ? -size : size };
   }
 
-  /** Returns the units of USD that rounding has left out. */
+  /** Returns the rest from rounding, in units of USD. */
   left(): bigint {
     const decimals = this.#decimals;
     const closing = floored(this.#opening + this.#atoms, decimals);
@@ -133,7 +137,7 @@ export class Rounding {
   }
 }
 
-/** Returns a balance with few decimals, as `Rounding` counts it. */
+/** Returns a balance with fewer decimals, rounded as in `Rounding`. */
 export function roundedBalance(atoms: bigint, decimals: number): bigint {
   return floored(atoms, decimals);
 }

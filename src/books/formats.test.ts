@@ -12,7 +12,9 @@ import { dayBounds, dayIn } from '#core/calendar.ts';
 import { encodeWindows1252 } from '#core/windows-1252.ts';
 import { parseCsv } from '#testing/books.ts';
 
-/** Every format of random days: well-formed, complete, and adding up to the atom. */
+/**
+ * Tests every format with random days: files are well-formed and complete, and add up to the atom.
+ */
 
 const DAYS = Number(process.env.BOOKS_DAYS ?? 150);
 const ZONES = ['Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'Pacific/Apia'];
@@ -106,7 +108,7 @@ function fileOf({ period, entries }: Case, format: StatementFormat): string {
   return text + writer.tail();
 }
 
-/** Reads decimals as atoms of that many digits. */
+/** Parses a decimal into units of that many digits. */
 function unitsOf(text: string, digits: number): bigint {
   const found = /^(-?)(\d+)(?:[.,](\d+))?$/.exec(text);
   assert.ok(found !== null && (found[3] ?? '').length <= digits, text);

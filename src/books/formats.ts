@@ -3,7 +3,7 @@ import { DATEV } from '#books/datev.ts';
 import type { Format } from '#books/format.ts';
 import { QUICKBOOKS, STATEMENT_CSV, STATEMENT_JSONL, XERO } from '#books/tables.ts';
 
-/** The formats of statements. `/docs/books` explains every column of each. */
+/** The formats of statements. `/docs/books` explains the columns of each. */
 export const FORMATS = {
   csv: STATEMENT_CSV,
   jsonl: STATEMENT_JSONL,

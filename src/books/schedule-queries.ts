@@ -17,7 +17,7 @@ export const scheduledExports = table('scheduled_exports', {
 
 export type ScheduledExport = Row<typeof scheduledExports>;
 
-/** Returns the last day that was announced; null if none was. */
+/** Returns the last day for which a statement was announced; null if there is none. */
 export async function selectLastDay(
   sql: Sql,
   { accountId, livemode }: Tenant,
@@ -46,7 +46,7 @@ export async function insertScheduled(tx: Tx, row: ScheduledExport): Promise<boo
   return stored !== undefined;
 }
 
-/** Returns the export of a link that has not expired, by the account's clock. */
+/** Returns the export that a link names, if the link has not expired by the account's clock. */
 export async function selectExportByLink(
   sql: Sql,
   wanted: { readonly hash: Buffer; readonly now: Date },

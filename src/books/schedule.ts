@@ -15,15 +15,18 @@ import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import type { Mailing } from '#people/people.ts';
 
-/** A link is for downloading the file soon; a later one is exported in the dashboard. */
+/**
+ * A link expires, because it is for downloading the file soon. Later, people export in the
+ * dashboard.
+ */
 const LINK_MS = 7 * DAY_MS;
 
-/** The address below which links of exports are. */
+/** The path under which links to exports are served. */
 export const EXPORT_LINKS = '/api/dashboard/v1/exports';
 
 /**
- * Records the last period that has ended, so that a new schedule begins with the current period.
- * The account must be locked.
+ * Records the last period that has ended, so that a new schedule begins with the current one. The
+ * account must be locked.
  */
 export async function beginSchedule(
   tx: Tx,
@@ -42,7 +45,7 @@ export async function beginSchedule(
 }
 
 /**
- * Announces the statements of periods that have ended, each once, with a link and a mail.
+ * Announces the statements of ended periods, each once, with a link and a mail.
  * @returns true if there may be more.
  */
 export async function announceExports(ctx: ProcessContext, mailing: Mailing): Promise<boolean> {

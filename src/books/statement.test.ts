@@ -9,15 +9,15 @@ import { addMovements, addSales, fileOf, parseJsonl } from '#testing/books.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { addMerchant } from '#testing/store.ts';
 
-/** Statements of accounts with random movements, compared with a list in memory. */
+/** Tests statements of accounts with random movements against a list in memory. */
 
 const SHOPS = Number(process.env.BOOKS_SHOPS ?? 4);
-/** Zones with changes of clocks in both halves of the world, at midnight, and of half an hour. */
+/** Zones with clock changes in both hemispheres, at midnight, and by half an hour. */
 const ZONES = [
   ...['Europe/Berlin', 'America/Santiago', 'Australia/Lord_Howe', 'Asia/Kolkata'],
   ...['Pacific/Apia', 'Africa/Casablanca', 'America/Sao_Paulo', 'Asia/Beirut'],
 ];
-/** Days around the changes of clocks of 2026. */
+/** Days around the clock changes of 2026. */
 const FIRST_DAYS = ['2026-03-27', '2026-10-23', '2026-04-03', '2026-09-04'];
 const DAYS = 5;
 
@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** A small generator, so that a failing case can be repeated by its seed. */
+/** Returns a random generator with a seed, so that a failing case can be repeated. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed + 1;
   return (below) => {
@@ -43,7 +43,7 @@ interface Moved {
   readonly amount: bigint;
 }
 
-/** A shop that sells, refunds and pays out for some days. */
+/** Creates a shop that sells, refunds and pays out for some days. */
 async function openShop(seed: number) {
   const { db } = database;
   const random = randomOf(seed);

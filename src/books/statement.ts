@@ -20,7 +20,7 @@ import type { Database, Tx } from '#db/database.ts';
 export interface Statement extends Days {
   readonly tenant: Tenant;
   readonly timeZone: string;
-  /** The moments of the two balances. */
+  /** The times of the opening and the closing balance. */
   readonly since: Date;
   readonly until: Date;
   readonly opening: bigint;
@@ -36,14 +36,14 @@ interface Wanted {
   readonly now: Date;
 }
 
-/** The least position is 1, so this is before all entries of a moment. */
+/** Returns the position before all entries of a time, because the lowest position is 1. */
 function startOf(moment: Date): EntryPlace {
   return { created: moment, position: 0n };
 }
 
 const BEGINNING = startOf(new Date(0));
 
-/** Returns the balance at a place, from the newest closing before it. */
+/** Returns the balance at a position, computed from the newest closing before it. */
 async function balanceAt(
   tx: Tx,
   tenant: Tenant,
@@ -56,8 +56,8 @@ async function balanceAt(
 }
 
 /**
- * Opens the statement of some days. A day that has ended is closed by it: what the service learns
- * later is booked later. The balance of a day that has not ended is the current one.
+ * Opens the statement of some days. It closes days that have ended: what the service learns about
+ * them later is booked later. If a day has not ended, the closing balance is the current one.
  */
 export async function openDays(db: Database, wanted: Wanted, days: Days): Promise<Statement> {
   const { tenant, timeZone, now } = wanted;
@@ -81,7 +81,8 @@ function least(one: Date, other: Date): Date {
 }
 
 /**
- * Opens the statement of a payout: everything since the payout before it, up to itself.
+ * Opens the statement of a payout: everything after the previous payout, up to and including this
+ * one.
  * @returns `null` if the chain has not paid it.
  */
 export async function openPayout(
@@ -116,13 +117,13 @@ async function firstEntry(tx: Tx, tenant: Tenant, range: EntryRange): Promise<En
   return first ?? range.upTo;
 }
 
-/** The entries held in memory at a time. */
+/** Number of entries held in memory. */
 const CHUNK = 1_000;
 
 /**
- * Yields a statement's file, some entries at a time, as fast as the client takes them. Every part
- * is read by a statement of its own, so no snapshot is held for a slow client.
- * @throws if the entries do not add up to the closing balance, so that the file breaks off.
+ * Yields a statement's file in chunks, as fast as the client takes them. Each chunk is read by a
+ * separate query, so that a slow client holds no snapshot.
+ * @throws if the entries do not add up to the closing balance; the file then ends early.
  */
 export async function* statementFile(
   db: Database,

@@ -14,7 +14,7 @@ import { BYTE_ORDER_MARK, csvCell, csvDecimal, csvHeader } from '#core/csv.ts';
 import { minorText } from '#core/currency-digits.ts';
 import { exactUsdc } from '#core/money.ts';
 
-/** Formats of one line for each entry: CSV and JSON Lines. */
+/** Writes the formats with one line per entry: CSV and JSON Lines. */
 
 /** The columns of the statement in CSV. */
 export const CSV_COLUMNS = [
@@ -105,10 +105,10 @@ export const STATEMENT_JSONL: Format = {
   }),
 };
 
-/** Decimals of the imports of bank statements. */
+/** Number of decimals that programs accept when they import bank statements. */
 const CENTS = 2;
 
-/** The columns of Xero's import. An asterisk marks those that it requires. */
+/** The columns of Xero's import. An asterisk marks the required ones. */
 export const XERO_COLUMNS = ['*Date', '*Amount', 'Payee', 'Description', 'Reference'] as const;
 const PAYEES = {
   payment: 'Sales',

@@ -26,14 +26,17 @@ import type { AskHome } from '#payments/pay-request.ts';
 
 /** The time for which the answer of a pass's home cell is cached. */
 export const KEPT_MS = 60_000;
-/** A lost push of a revocation takes effect after at most that minute; the row is deleted later. */
+/**
+ * When rows are deleted. An answer expires after the minute above, even if the push of a revocation
+ * was lost.
+ */
 const SWEPT_AFTER_MS = DAY_MS;
 const SWEEP = 20;
 
 /**
- * Creates a function that asks a credential's home cell for its payer. The payer here is the wallet
- * with the same address, with the approval and the limits that it has in this cell; none of them
- * are shared.
+ * Returns a function that asks a credential's home cell for its payer. In this cell, the payer is
+ * the wallet with the same address. Its approval and limits here are separate from those in other
+ * cells.
  */
 export function createAskHome(db: Database, clock: Clock, cells: CellSettings): AskHome {
   if (cells.others.length === 0) return async () => null;
@@ -65,7 +68,7 @@ async function answerOf(
   clock: Clock,
   { cells, home, key, asked }: Question,
 ): Promise<HomeAnswer | null> {
-  // Only a static code gives the same answer again; all others are valid once, and their home cell
+  // Only a static code gets the same answer again. All others are valid once, so their home cell
   // must decide.
   const isKept = asked.tapped.type === 'nfc_id';
   if (isKept) {
@@ -124,7 +127,7 @@ function credentialOf(type: Tapped['type'], id: string): Tapped {
   return { type, passId: id };
 }
 
-/** Returns the wallet's payer in this cell, created at its first tap here. */
+/** Returns the wallet's payer in this cell, and creates it at its first tap here. */
 async function payerOf(
   db: Database,
   wallet: { readonly livemode: boolean; readonly address: string; readonly now: Date },

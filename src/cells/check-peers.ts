@@ -5,9 +5,10 @@ import { isOwnAddress } from '#core/own-address.ts';
 import { StartError } from '#core/start-error.ts';
 
 /**
- * Requests between cells carry their shared secret, so plain http is allowed only for this machine
- * and private networks. A name that cannot be resolved now does not reach a cell either. @throws
- * StartError
+ * Requires https, because requests between cells carry their shared secret; plain http is allowed
+ * only to this machine and private networks. A name that cannot be resolved passes, because no
+ * request reaches it.
+ * @throws StartError
  */
 async function requireClosedWay({ url }: CellAddress): Promise<void> {
   const { protocol, hostname } = new URL(url);
@@ -24,9 +25,9 @@ async function requireClosedWay({ url }: CellAddress): Promise<void> {
 }
 
 /**
- * Asks each cell for its number, because two cells with one number would route money and people to
- * the wrong one.
- * @returns those that do not respond: they are unreachable, or have another secret.
+ * Asks each cell for its number, because two cells with the same number would misroute money and
+ * people.
+ * @returns the cells that do not respond: they are unreachable, or have another secret.
  * @throws StartError
  */
 export async function checkPeers(cells: CellSettings): Promise<readonly CellAddress[]> {

@@ -3,16 +3,16 @@ import { FIRST_CELL } from '#core/cell.ts';
 /** Another cell of the network. */
 export interface CellAddress {
   readonly cell: number;
-  /** The address of its processes, without a trailing slash. */
+  /** Root URL of the cell, without a trailing slash. */
   readonly url: string;
 }
 
-/** The network's cells, as this one knows them (docs/scale.md). */
+/** This cell and the others of its network (docs/scale.md). */
 export interface CellSettings {
   readonly own: number;
-  /** Empty in a network of one cell. */
+  /** Empty if this is the network's only cell. */
   readonly others: readonly CellAddress[];
-  /** The secret that cells share. The empty string in a network of one cell. */
+  /** The secret that all cells share; empty if this is the network's only cell. */
   readonly secret: string;
 }
 
@@ -22,10 +22,12 @@ export const ALONE: CellSettings = { own: FIRST_CELL, others: [], secret: '' };
 /** Path prefix of the routes that cells call on each other. */
 export const CELLS_ROOT = '/api/cells/v1';
 
-/** A tap waits for it; after longer, the customer would take the card away. */
+/**
+ * Time limit: a tap waits for the answer, and the customer would take the card away after longer.
+ */
 const TIMEOUT_MS = 2_000;
 
-/** Calls another cell. @returns its answer, or `null` if it was unreachable, or refused. */
+/** Calls another cell. @returns its answer, or `null` if it is unreachable or refuses. */
 export async function askCell(
   { secret }: CellSettings,
   { url }: CellAddress,
@@ -45,7 +47,7 @@ export async function askCell(
   }
 }
 
-/** Calls every other cell at once. @returns the answers of those that responded. */
+/** Calls all other cells at once. @returns the answers of those that respond. */
 export async function askOthers(
   cells: CellSettings,
   question: { readonly path: string; readonly body: unknown },

@@ -21,7 +21,7 @@ const Tapped = Type.Object({
 export const PresentationSchema = Type.Object({
   cell: Type.Integer({ minimum: 0, maximum: 9 }),
   livemode: Type.Boolean(),
-  /** The intent that it is to pay, for which a one-time credential is consumed. */
+  /** The intent to pay. A one-time credential is consumed for it. */
   intent: Type.String({ minLength: 1, maxLength: 64 }),
   tapped: Tapped,
 });
@@ -32,12 +32,12 @@ const HolderSchema = Type.Object({
   address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
   /** The id of the pass or card. */
   credential: Type.String({ pattern: '^(pass|card)_[0-9A-Za-z]{1,64}$' }),
-  /** Atoms that it may pay at once, as text; `null` for no limit. */
+  /** Atoms that the credential may pay in one payment, as text; `null` for no limit. */
   limit: Type.Union([Type.String({ pattern: '^[0-9]{1,19}$' }), Type.Null()]),
   doubted_at: Type.Union([Type.String(), Type.Null()]),
 });
 
-/** The answer of its home cell. */
+/** The home cell's answer. */
 export const HomeAnswerSchema = Type.Object({
   holder: Type.Union([HolderSchema, Type.Null()]),
   decline: Type.Union([Type.String(), Type.Null()]),
@@ -53,8 +53,8 @@ export function readHomeAnswer(body: unknown): HomeAnswer | null {
 }
 
 /**
- * Returns the decline. A later release of the home cell may have a reason that this one does not
- * know.
+ * Returns the reason for the decline. A newer release of the home cell may send one that is unknown
+ * here.
  */
 export function declineOf({ decline }: HomeAnswer): Decline | null {
   if (decline === null) return null;
@@ -62,19 +62,20 @@ export function declineOf({ decline }: HomeAnswer): Decline | null {
 }
 
 /**
- * Returns the cell that created the credential; `null` if it names none, or never crosses cells.
+ * Returns the cell that created the credential; `null` if it names none, or cannot be used in other
+ * cells.
  */
 export function homeOf(presented: Presented): number | null {
   return tappedKindOf(presented)?.cell(presented) ?? null;
 }
 
-/** Returns the value as the reader read it; `null` for a credential that is not tapped. */
+/** Returns the value as read by the reader; `null` for a credential that is not tapped. */
 export function tappedOf(presented: Presented): Presentation['tapped'] | null {
   const value = tappedKindOf(presented)?.value(presented);
   return value === undefined ? null : { type: presented.type as TappedType, value };
 }
 
-/** Returns the hash that both cells use to identify it; neither stores the tapped value. */
+/** Returns the hash by which both cells know the tapped value. Neither stores the value itself. */
 export function hashOfTapped({ type, value }: Presentation['tapped']): Buffer {
   return sha256(`${type} ${value}`);
 }

@@ -9,8 +9,8 @@ const POLL_MS = 500;
 const PORTION = 500;
 
 /**
- * Notifies the other cells when an answer that they have cached is no longer valid: a pass was
- * revoked, or a payer blocked. An answer for which no notification arrives expires after a minute.
+ * Notifies other cells when an answer that they have cached is no longer valid, because a pass was
+ * revoked or a payer blocked. If the notification is lost, the answer expires after a minute.
  */
 export function startSendingEnds(ctx: ProcessContext, cells: CellSettings): Loop {
   return startLoop({
@@ -23,7 +23,7 @@ export function startSendingEnds(ctx: ProcessContext, cells: CellSettings): Loop
 
 async function sendEnds({ db, clock }: ProcessContext, cells: CellSettings): Promise<boolean> {
   const since = addMs(clock.now(), -KEPT_MS);
-  // Notify each cell separately, so that an unreachable one delays no other.
+  // Notify each cell separately, so that an unreachable one does not delay the others.
   const more = await Promise.all(
     cells.others.map(async (address) => {
       const { cell } = address;

@@ -2,7 +2,7 @@ import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** The answers that cells got about credentials presented there. */
+/** This cell's answers about its credentials, per cell that asked. */
 export const visits = table('visits', {
   intent_id: 'text',
   answer: as<Exclude<Json, null>>('jsonb'),
@@ -17,7 +17,7 @@ export async function selectVisit(
   return visits.find(sql, 'where presented = $1 and cell = $2', [presented, cell]);
 }
 
-/** Stores an answer, which replaces the previous one to that cell. */
+/** Stores an answer in place of the previous one to that cell. */
 export async function upsertVisit(
   tx: Tx,
   visit: {
@@ -54,8 +54,8 @@ export async function deleteOldVisits(tx: Tx, before: Date, limit: number): Prom
 }
 
 /**
- * Answers given by this cell after `since` that are no longer true: the pass was revoked or erased,
- * or its payer was blocked.
+ * Returns the answers to a cell, given after `since`, that are no longer true: the pass was revoked
+ * or erased, or its payer blocked.
  */
 export async function selectEndedVisits(
   sql: Sql,
@@ -72,7 +72,7 @@ export async function selectEndedVisits(
   return rows.map(({ presented }) => presented);
 }
 
-/** Deletes answers of whose end the cell was notified. */
+/** Deletes answers after the cell was notified that they are no longer true. */
 export async function deleteVisits(
   sql: Sql,
   told: { readonly cell: number; readonly presented: readonly Buffer[] },
@@ -83,7 +83,7 @@ export async function deleteVisits(
   ]);
 }
 
-/** Returns the home cell's answer since then; undefined if it must be queried. */
+/** Returns the home cell's answer after `since`; undefined if the cell must be asked again. */
 export async function selectVisitingPass(
   sql: Sql,
   wanted: { readonly presented: Buffer; readonly since: Date },

@@ -83,7 +83,7 @@ export function parametersOf(endpoint: Endpoint, document: ApiDocument): Paramet
   return (endpoint.parameters ?? []).map((one) => resolved(document.components.parameters, one));
 }
 
-/** Returns the example of a body or a response. */
+/** Returns the example of a request body or response. */
 export function exampleOf(content: Content | undefined): unknown {
   return content?.example ?? Object.values(content?.examples ?? {})[0];
 }

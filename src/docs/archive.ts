@@ -3,9 +3,9 @@ import { crc32, gzip } from 'node:zlib';
 import { assert } from '#core/assert.ts';
 
 /**
- * Archives for package managers, built from bytes alone: the same files make the same archive on
- * every machine and day, so that checksums can be compared. `npm pack` would work for one of them,
- * but an image that runs the service has no npm, and a workspace's bundled packages are elsewhere.
+ * Builds archives for package managers. The same files give the same bytes on every machine and
+ * day, so that checksums can be compared. `npm pack` is not used: an image that runs the service
+ * has no npm, and the packages bundled with a workspace are in another folder.
  */
 export interface Entry {
   /** Relative, with slashes. */
@@ -15,9 +15,9 @@ export interface Entry {
 }
 
 const BLOCK = 512;
-/** The date that npm writes into every archive, because some programs reject the year 1970. */
+/** The date that npm writes into all archives, because some programs reject the year 1970. */
 const WRITTEN_AT_S = 499_162_500;
-/** Maximum length of a name in a header without extensions; ours are far shorter. */
+/** Maximum length of a name in a header without extensions. Our names are far shorter. */
 const LONGEST_NAME = 100;
 
 function octal(value: number, length: number): string {
@@ -33,7 +33,7 @@ function headerOf({ name, bytes, executable = false }: Entry): Buffer {
   header.write(octal(0, 8), 116);
   header.write(octal(bytes.length, 12), 124);
   header.write(octal(WRITTEN_AT_S, 12), 136);
-  // The checksum counts its own field as spaces.
+  // Fill the checksum's own field with spaces, which is how the format counts it.
   header.write('        ', 148);
   header.write('0', 156);
   header.write('ustar\x0000', 257);
@@ -42,7 +42,7 @@ function headerOf({ name, bytes, executable = false }: Entry): Buffer {
   return header;
 }
 
-/** Creates a gzipped tar, which npm installs. */
+/** Creates a gzipped tar archive, which npm can install. */
 export async function tarball(entries: readonly Entry[]): Promise<Buffer> {
   const blocks = entries.flatMap((entry) => {
     const rest = (BLOCK - (entry.bytes.length % BLOCK)) % BLOCK;
@@ -51,12 +51,12 @@ export async function tarball(entries: readonly Entry[]): Promise<Buffer> {
   const zipped = await promisify(gzip)(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), {
     level: 9,
   });
-  // The operating system's byte: 255 is "unknown".
+  // The byte for the operating system: 255 means "unknown".
   zipped[9] = 255;
   return zipped;
 }
 
-/** 1 January 1980, the first day of the zip format. */
+/** January 1, 1980: the first day of the zip format. */
 const ZIP_DATE = 0x0021;
 
 function zipFields({ name, bytes }: Entry): Buffer {
@@ -70,7 +70,7 @@ function zipFields({ name, bytes }: Entry): Buffer {
   return fields;
 }
 
-/** Returns an uncompressed zip, which pip installs as a wheel. */
+/** Creates an uncompressed zip archive, which pip can install as a wheel. */
 export function zip(entries: readonly Entry[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -80,7 +80,7 @@ export function zip(entries: readonly Entry[]): Buffer {
     const fields = zipFields(entry);
     const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, name, entry.bytes]);
     const place = Buffer.alloc(14);
-    // The mode of a world-readable file, in Unix's place.
+    // The Unix mode: readable by everyone.
     place.writeUInt32LE((0o100644 << 16) >>> 0, 6);
     place.writeUInt32LE(at, 10);
     directory.push(Buffer.from('PK\x01\x02\x14\x03'), fields, place, name);

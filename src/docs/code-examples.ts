@@ -15,7 +15,7 @@ function quoted(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
 }
 
-/** True for a stream of events, which a program reads one by one. */
+/** True for a stream of events, which programs read one at a time. */
 function isStream({ path }: Endpoint): boolean {
   return path === '/v1/events/stream';
 }
@@ -39,12 +39,12 @@ export function curlExample(endpoint: Endpoint, parameters: readonly Parameter[]
   return lines.join(' \\\n  ');
 }
 
-/** Writes JSON in TypeScript notation: names are quoted only if necessary. */
+/** Writes JSON as TypeScript: names are quoted only if necessary. */
 function literal(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');
 }
 
-/** Returns the names of a path's parameters, which the example passes as variables. */
+/** Returns the names of the path's parameters, which are variables in the example. */
 function argumentsOf({ path }: Endpoint): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
@@ -88,7 +88,7 @@ function fetchExample(endpoint: Endpoint, parameters: readonly Parameter[]): str
   ].join('\n');
 }
 
-/** `GET /v1/payments` → `payments.list`, read from the sources of the package. */
+/** Maps `GET /v1/payments` to `payments.list`. Read from the package's sources. */
 export type PackageMethods = ReadonlyMap<string, string>;
 
 const CLASS = /export class (\w+) extends Resource \{([\s\S]*?)\n\}/g;
@@ -106,7 +106,7 @@ export function packageMethods(resources: string): PackageMethods {
   return found;
 }
 
-/** Writes the request in TypeScript, with the package if it has a method for it. */
+/** Writes the request in TypeScript; uses the package if it has a method for it. */
 export function typescriptExample(
   endpoint: Endpoint,
   parameters: readonly Parameter[],
@@ -150,7 +150,7 @@ with urllib.request.urlopen(request) as stream:
             event = json.loads(line[len(b"data: "):])
             print(event["id"], event["type"])`;
 
-/** The resources with methods in the Python client; everything else is called by path. */
+/** The resources for which the Python client has methods. Other operations are called by path. */
 const PYTHON_RESOURCES = ['payment_intents', 'payments', 'refunds', 'terminals', 'events'];
 const PYTHON_ACTIONS = ['create', 'cancel', 'confirm'];
 

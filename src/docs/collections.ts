@@ -8,10 +8,10 @@ import {
 import type { Entry } from '#docs/archive.ts';
 
 /**
- * The merchant API as collections for Postman and Bruno, from its OpenAPI document. Both programs
- * also import that document, but then requests have no key, no fresh idempotency key, and example
- * ids, so nothing works until each is filled in. Here the id in a response is stored in the
- * variable that the next request reads. The API key is never included: readers set it.
+ * Creates the merchant API's collections for Postman and Bruno from its OpenAPI document. Both
+ * programs can import that document directly, but then each request lacks a key, a fresh
+ * idempotency key and real ids. Here the id in a response goes into the variable that the next
+ * request reads. The API key is never included: readers set it.
  */
 const SANDBOX = 'http://127.0.0.1:4242/api';
 const JSON_TYPE = 'application/json';
@@ -22,7 +22,7 @@ interface Field {
   readonly about: string;
 }
 
-/** A request in the form that both programs need: `{{name}}` is a variable in either. */
+/** A request in the form that both programs need. Both write a variable as `{{name}}`. */
 interface Wanted {
   readonly endpoint: Endpoint;
   /** `{{base_url}}/v1/payments/{{payment}}`. */
@@ -31,7 +31,7 @@ interface Wanted {
   /** Filters of a list, disabled until the user enables them. */
   readonly filters: readonly Field[];
   readonly body: string | null;
-  /** The variable that stores the id of the created object. */
+  /** The variable that stores the created object's id. */
   readonly keeps: string | null;
 }
 
@@ -43,14 +43,14 @@ function singular(plural: string): string {
     .replace(/(?<!s)s$/, '');
 }
 
-/** Returns the kind of object below a path: its last part that is not a variable. */
+/** Returns the kind of object that a path is about: its last part that is not a variable. */
 function objectOf(path: string): string {
   return singular(path.split('/').at(-1) ?? '');
 }
 
 /**
- * Replaces example ids, which do not exist, by variables with the names of their fields. An order
- * is paid once, so each run needs a new order id; both programs define these variables.
+ * Replaces example ids, which do not exist, with variables named after their fields. Each run needs
+ * a new order id, because an order can be paid only once; both programs define these variables.
  */
 function withVariables(example: unknown): string {
   const order = '"order_id": "{{$randomInt}}{{$randomInt}}"';
@@ -88,8 +88,8 @@ function allWanted(document: ApiDocument): Wanted[] {
 }
 
 /**
- * Returns every variable that a request reads, except the two that readers set and the programs'
- * own.
+ * Returns the variables that requests read, except the two that readers set and those built into
+ * the programs.
  */
 function variablesOf(all: readonly Wanted[]): string[] {
   const texts = all.flatMap(({ url, body }) => [url, body ?? '']);
@@ -131,7 +131,9 @@ function postmanItem({ endpoint, url, headers, filters, body, keeps }: Wanted): 
   };
 }
 
-/** Creates one file of Postman's format 2.1, which Insomnia, Hoppscotch and others read too. */
+/**
+ * Creates one file in Postman's format 2.1, which Insomnia, Hoppscotch and others can also read.
+ */
 export function postmanCollection(document: ApiDocument): Buffer {
   const all = allWanted(document);
   const empty = ['api_key', ...variablesOf(all)].map((key) => ({ key, value: '' }));
@@ -179,7 +181,7 @@ function brunoRequest({ endpoint, url, headers, filters, body, keeps }: Wanted, 
 }
 
 /**
- * Creates a folder that Bruno opens. The key is one of its secrets, which stay out of the files.
+ * Creates a folder for Bruno. The key is one of its secrets, which it never stores in the files.
  */
 export function brunoCollection(document: ApiDocument): Entry[] {
   const all = allWanted(document);

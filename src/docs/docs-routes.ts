@@ -58,8 +58,8 @@ function addImageRoute(app: FastifyInstance): void {
 }
 
 /**
- * Adds the documentation, built at the first request of a page, so that starts, and processes
- * without readers, skip the work.
+ * Adds the documentation. It is built at the first request of a page, so that a start does not have
+ * to wait for it.
  */
 export function addDocsRoutes(
   app: FastifyInstance,

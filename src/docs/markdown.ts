@@ -10,7 +10,7 @@ export interface Section {
 export interface RenderedPage {
   readonly title: string;
   readonly html: string;
-  /** The sections in order; the first is the page itself. */
+  /** The sections in order. The first one is the page itself. */
   readonly sections: readonly Section[];
 }
 
@@ -27,7 +27,7 @@ const LABELS: Readonly<Record<string, string>> = {
   text: '',
 };
 
-/** Returns text that is safe inside HTML, attributes included. */
+/** Escapes text for use inside HTML, attributes included. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -65,20 +65,19 @@ function codeHtml({ text, lang = '' }: Tokens.Code): string {
 </figcaption><pre tabindex="0" aria-label="${name}">${code}</pre></figure>\n`;
 }
 
-/** Turns links between files of the repository into links to pages of the site. */
+/** Turns a link to another file of the repository into a link to a page of the site. */
 function hrefOf(href: string): string {
   return href.replace(/^(?:\.\/)?([\w-]+)\.md(#.*)?$/, '/docs/$1$2');
 }
 
 /**
- * Returns the source of an image in the repository's `docs/images`, which guides show as
- * `../images/<name>.png`.
+ * Returns the URL of an image in `docs/images`, which guides reference as `../images/<name>.png`.
  */
 function imageSource(href: string): string {
   return href.replace(/^\.\.\/images\//, '/docs/images/');
 }
 
-/** Creates ids of headings, unique within a page. */
+/** Returns a function that creates ids for headings, unique within a page. */
 function createIds() {
   const used = new Map<string, number>();
   return (title: string) => {
@@ -89,7 +88,7 @@ function createIds() {
   };
 }
 
-/** Renders a page of the site from its Markdown. HTML in it is shown as text. */
+/** Renders a page of the site from Markdown. HTML inside it is shown as text. */
 export function renderMarkdown(markdown: string): RenderedPage {
   const idOf = createIds();
   const sections: { id: string; title: string; text: string }[] = [];

@@ -6,12 +6,12 @@ export interface ModelField {
   readonly isRequired: boolean;
 }
 
-/** An object of the API, or an object in one of its fields, that becomes a separate type. */
+/** A type of the models: an object of the API, or an object inside one. */
 export interface Model {
   readonly name: string;
   readonly about: string;
   readonly fields: readonly ModelField[];
-  /** Returns the name of a schema's model; `null` if it is not one. */
+  /** Returns the name of the schema's model; `null` if the schema is not a model. */
   readonly nameOf: (schema: Schema) => string | null;
 }
 
@@ -22,7 +22,7 @@ function partName(name: string, field: string): string {
   return name + words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
 }
 
-/** Returns every object of the merchant API, contained objects first. */
+/** Returns all objects of the merchant API, each after the objects that it contains. */
 export function modelsOf(document: Pick<ApiDocument, 'components'>): readonly Model[] {
   const models: Model[] = [];
   const names = new Map<Schema, string>();

@@ -10,7 +10,7 @@ interface Served {
   readonly type: string;
   readonly bytes: Buffer;
   readonly tag: string;
-  /** True if the bytes under this name never change. */
+  /** True if the bytes at this URL never change. */
   readonly isFixed: boolean;
 }
 
@@ -19,7 +19,10 @@ interface Shelf {
   readonly files: ReadonlyMap<string, Served>;
 }
 
-/** Lists the archives for programs: `tapline doctor` compares the installed packages with it. */
+/**
+ * Lists the archives for programs, such as `tapline doctor`, which compares them with the installed
+ * packages.
+ */
 function indexOf(archives: readonly Archive[]): object {
   return {
     packages: archives.map(({ name, version, install, file, stable, bytes, sha512 }) => ({
@@ -57,7 +60,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: Served): Fasti
   return reply.type(file.type).send(file.bytes);
 }
 
-/** Lists the packages for people, with the commands that install them. */
+/** Lists the packages for people, with the commands for installing them. */
 function listing(archives: readonly Archive[], origin: string): string {
   const items = archives.map(({ description, install, file, stable }) => {
     const command = `${install} ${origin}/packages/${stable ?? file}`;
@@ -77,9 +80,9 @@ repository. <a href="/docs/quickstart">Quickstart</a></p>`,
 }
 
 /**
- * Adds the network's own packages, built at the first request. Only known names are found: no part
- * of a path reaches the file system.
- * @param own as in `ensurePackages`
+ * Adds the routes for the network's own packages, which are built at the first request. Only known
+ * names are found: no part of a path reaches the file system.
+ * @param own As in `ensurePackages`.
  */
 export function addPackagesRoutes(app: FastifyInstance, own?: string): void {
   let filled: Promise<Shelf> | undefined;

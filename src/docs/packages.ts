@@ -12,8 +12,8 @@ import { ensurePackages, PACKAGES } from '#packages/built.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 
 /**
- * The packages that merchants install, by folder. Each includes the packages that it bundles, so
- * that it installs without a registry, and never pulls in a stranger's package with that name.
+ * The packages that merchants install, by folder. Each contains the packages that it bundles, so
+ * that it installs without a registry and never pulls in a stranger's package with the same name.
  */
 const NPM: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
@@ -30,12 +30,18 @@ const ZIP = 'application/zip';
 export interface Archive {
   readonly name: string;
   readonly version: string;
-  /** The command that installs it, followed by its address; Composer takes a folder of archives. */
+  /**
+   * The command that installs it, followed by its URL. Composer installs from a folder of archives
+   * instead.
+   */
   readonly install: 'npm i' | 'pip install' | 'curl -O';
   readonly description: string;
-  /** `tapline-0.1.0.tgz`: the bytes under this name never change. */
+  /** For example `tapline-0.1.0.tgz`. The bytes under this name never change. */
   readonly file: string;
-  /** `tapline.tgz`: the current release's. pip reads versions from names, so a wheel has none. */
+  /**
+   * For example `tapline.tgz`, always the current release. `null` for a wheel, because pip reads
+   * versions from file names.
+   */
   readonly stable: string | null;
   readonly type: string;
   readonly bytes: Buffer;
@@ -57,7 +63,7 @@ async function manifestOf(folder: string): Promise<Manifest> {
 }
 
 /**
- * Returns the files of a folder, or the file itself, in an order that does not depend on the file
+ * Returns the files in a folder, or the file itself, in an order that does not depend on the file
  * system.
  */
 async function filesBelow(folder: string, chosen: readonly string[]): Promise<string[]> {
@@ -77,10 +83,9 @@ interface Inside {
   readonly isOurs: boolean;
 }
 
-/** Returns the entries of one package below `place`, with the given manifest. */
+/** Returns one package's entries below `place`, with the given manifest. */
 async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): Promise<Entry[]> {
-  // Third-party packages are included except for their sources, because their file lists contain
-  // patterns.
+  // Take all of a third-party package but its sources, because its file list may contain patterns.
   const all = (await readdir(folder)).filter((name) => name !== 'node_modules' && name !== 'src');
   const names = await filesBelow(folder, isOurs ? (manifest.files ?? []) : all);
   const programs = Object.values(manifest.bin ?? {});
@@ -99,7 +104,7 @@ async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): P
   ];
 }
 
-/** Returns the folder of a third-party package, as `from` resolves it. */
+/** Returns the folder of the third-party package that `from` resolves. */
 function folderOf(name: string, from: string): string {
   // Resolve its main file, because not every package exports its manifest.
   const main = createRequire(path.join(from, 'package.json')).resolve(name);
@@ -111,7 +116,10 @@ function archive(about: Omit<Archive, 'sha512'>): Archive {
   return { ...about, sha512: createHash('sha512').update(about.bytes).digest() };
 }
 
-/** A package that resolves to another place has another version than the manifest names. */
+/**
+ * Requires the version that the manifest names: a package that resolves elsewhere may have another
+ * one.
+ */
 function requireVersion(own: Manifest, { name, version }: Manifest): void {
   const named = own.dependencies?.[name];
   if (named === version) return;
@@ -142,7 +150,7 @@ async function npmArchive(place: string, built: string): Promise<Archive> {
   });
 }
 
-/** Reads the document of this release. */
+/** Reads this release's API document. */
 async function merchantDocument(): Promise<ApiDocument> {
   return JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8')) as ApiDocument;
 }
@@ -151,7 +159,7 @@ const PYTHON_ABOUT = 'The client of a Tapline payment network for Python.';
 
 interface PythonClient {
   readonly version: string;
-  /** METADATA of a wheel, PKG-INFO of a source archive. */
+  /** METADATA in a wheel, PKG-INFO in a source archive. */
   readonly about: Buffer;
   readonly modules: readonly Entry[];
 }
@@ -169,14 +177,14 @@ async function pythonClient(): Promise<PythonClient> {
   ].join('\n');
   const modules = [
     program,
-    // Tells type checkers that the annotations are complete.
+    // This file tells type checkers that the annotations are complete.
     await read('tapline/py.typed'),
     { name: 'tapline/models.py', bytes: Buffer.from(pythonModels(await merchantDocument())) },
   ];
   return { version, about: Buffer.from(about), modules };
 }
 
-/** Builds the Python client as a wheel, which pip installs without building anything. */
+/** Builds the Python client as a wheel, which pip installs without a build. */
 async function pythonArchive(): Promise<Archive> {
   const { version, about, modules } = await pythonClient();
   const wheel =
@@ -203,7 +211,7 @@ async function pythonArchive(): Promise<Archive> {
   });
 }
 
-/** Builds the source archive of the Python client for a package index; networks serve the wheel. */
+/** Builds the Python client's source archive for a package index; networks serve the wheel. */
 export async function pythonSources(): Promise<Archive> {
   const { version, about, modules } = await pythonClient();
   const others = ['README.md', 'pyproject.toml'].map(async (name) => {
@@ -222,8 +230,7 @@ export async function pythonSources(): Promise<Archive> {
 const PHP_FILES = ['README.md', 'autoload.php', 'composer.json', 'src'];
 
 /**
- * Builds the PHP client, which Composer installs from a folder (`artifact`), or which can be
- * unpacked.
+ * Builds the PHP client. Composer installs it from a folder (`artifact`), or it can be unpacked.
  */
 async function phpArchive(): Promise<Archive> {
   const folder = path.join(ROOT, 'php');
@@ -245,7 +252,7 @@ async function phpArchive(): Promise<Archive> {
 
 const GO_ABOUT = 'The client of a Tapline payment network for Go.';
 
-/** Builds the Go client, to be unpacked beside the program that references its folder. */
+/** Builds the Go client. It is unpacked next to the program, which references its folder. */
 async function goArchive(): Promise<Archive> {
   const folder = path.join(ROOT, 'go');
   const names = (await readdir(folder)).filter((name) => !name.endsWith('_test.go')).sort();
@@ -263,7 +270,7 @@ async function goArchive(): Promise<Archive> {
   });
 }
 
-/** Builds the merchant API as collections for manual requests. */
+/** Builds the merchant API's collections for manual requests. */
 async function collections(): Promise<readonly Archive[]> {
   const document = await merchantDocument();
   const { version } = await manifestOf(ROOT);
@@ -287,7 +294,7 @@ async function collections(): Promise<readonly Archive[]> {
 
 /**
  * Builds all packages of this release from the service's own files.
- * @param own as in `ensurePackages`
+ * @param own As in `ensurePackages`.
  */
 export async function archivesOf(own?: string): Promise<readonly Archive[]> {
   const built = await ensurePackages(own);

@@ -32,7 +32,7 @@ function isNullable({ anyOf, type }: Schema): boolean {
   return type === 'null' || type?.includes('null') === true || anyOf?.some(isNullable) === true;
 }
 
-/** Returns the model of a value, or of the items of its list. */
+/** Returns the model of a value or, for a list, of its items. */
 function modelIn(
   schema: Schema,
   nameOf: NameOf,
@@ -59,7 +59,7 @@ function readingOf(field: string, schema: Schema, nameOf: NameOf): string {
 }
 
 function classOf({ name, about, fields, nameOf }: Model): string {
-  // A field that a later version omits, or that is optional, becomes null.
+  // A field that is optional, or that a later version omits, becomes null.
   const parameters = fields.map(({ name: field, schema, isRequired }) => {
     const type = phpType(schema, nameOf);
     const isOptional = (!isRequired || isNullable(schema)) && type !== 'mixed';
@@ -91,7 +91,7 @@ ${values.join('')}        );
 `;
 }
 
-/** Writes `src/Model/*.php`: the objects of the merchant API as classes, by file name. */
+/** Creates `src/Model/*.php`, by file name: the merchant API's objects as classes. */
 export function phpModels(document: Parameters<typeof modelsOf>[0]): ReadonlyMap<string, string> {
   return new Map(modelsOf(document).map((model) => [`${model.name}.php`, classOf(model)]));
 }

@@ -1,7 +1,7 @@
 import type { Schema } from '#docs/api-document.ts';
 import { type Model, type ModelField, modelsOf } from '#docs/models.ts';
 
-/** Possible field names that Python classes cannot have. */
+/** Words that may be field names in the API but not in a Python class. */
 const KEYWORDS = new Set(['from', 'class', 'def', 'import', 'in', 'is', 'pass', 'global']);
 
 function typeOf(schema: Schema, name: (schema: Schema) => string | null): string {
@@ -9,7 +9,7 @@ function typeOf(schema: Schema, name: (schema: Schema) => string | null): string
   const { anyOf, type, items } = schema;
   if (named !== null) return unionOf([`"${named}"`, ...(type?.includes('null') ? ['None'] : [])]);
   if (anyOf !== undefined) return unionOf(anyOf.map((one) => typeOf(one, name)));
-  // Lists of values may grow, so only constants become literals.
+  // Enums may get more values, so only constants become literals.
   if (schema.const !== undefined) {
     return typeof schema.const === 'boolean'
       ? `Literal[${schema.const ? 'True' : 'False'}]`
@@ -50,7 +50,7 @@ function classOf(model: Model): string {
   const { name, about, fields } = model;
   const needed = fields.filter(({ isRequired }) => isRequired);
   const others = fields.filter(({ isRequired }) => !isRequired);
-  // A field whose name is not a Python identifier, so the class is created by a call.
+  // If a field's name is not a Python identifier, create the class by a call instead.
   if (fields.some((field) => KEYWORDS.has(field.name) || !/^[A-Za-z_]\w*$/.test(field.name))) {
     const entries = fields.map((one) => {
       return `    ${JSON.stringify(one.name)}: ${typeOf(one.schema, model.nameOf)},\n`;
@@ -72,7 +72,7 @@ function classOf(model: Model): string {
   ].join('\n');
 }
 
-/** Writes `tapline/models.py`: the objects of the merchant API as types, for mypy and editors. */
+/** Writes `tapline/models.py`: the merchant API's objects as types for mypy and editors. */
 export function pythonModels(document: Parameters<typeof modelsOf>[0]): string {
   const classes = modelsOf(document).map(classOf);
   return [

@@ -18,7 +18,7 @@ import {
 import { slug } from '#docs/markdown.ts';
 import { ERROR_MEANINGS } from '#http/error-meanings.ts';
 
-/** A page before it is rendered. */
+/** A page, not yet rendered. */
 export interface PageSource {
   /** Below `/docs/`. */
   readonly name: string;
@@ -28,7 +28,7 @@ export interface PageSource {
 }
 
 const JSON_TYPE = 'application/json';
-/** The depth to which nested fields are shown; deeper ones are in the OpenAPI document. */
+/** Maximum depth of nested fields; the OpenAPI document has the deeper ones. */
 const MAX_DEPTH = 3;
 
 function withoutNull(schema: Schema): Schema {
@@ -140,7 +140,7 @@ function operation(endpoint: Endpoint, document: ApiDocument, methods: PackageMe
     ...(description === summary ? [] : [description]),
     codeBlock('bash', curlExample(endpoint, parameters)),
     codeBlock('ts', typescriptExample(endpoint, parameters, methods)),
-    // Clients exist only for the merchant API.
+    // Only the merchant API has clients.
     ...(methods.size === 0 ? [] : [codeBlock('python', pythonExample(endpoint))]),
     ...block('Path', parameterLines(parameters, 'path')),
     ...block('Query', parameterLines(parameters, 'query')),
@@ -151,7 +151,7 @@ function operation(endpoint: Endpoint, document: ApiDocument, methods: PackageMe
   ];
 }
 
-/** Returns the objects that a page's operations return, by their names in the document. */
+/** Returns the objects that a page's operations return, by name in the document. */
 function objectsOf(endpoints: readonly Endpoint[], document: ApiDocument): string[] {
   const text = JSON.stringify(endpoints);
   const { schemas } = document.components;
@@ -172,7 +172,7 @@ function messages(document: ApiDocument): string[] {
   });
 }
 
-/** The tag of the messages that endpoints receive. */
+/** The tag of messages that are sent to endpoints. */
 const MESSAGES = 'Webhooks';
 
 /** Returns one page per resource of an API. */
@@ -182,7 +182,7 @@ export function referencePages(
 ): PageSource[] {
   const endpoints = endpointsOf(document);
   const { group, prefix, methods } = section;
-  // Other tags describe what applies everywhere, which the guides explain.
+  // Tags without operations are about all operations; the guides cover them.
   const isResource = ({ name }: { readonly name: string }) =>
     name === MESSAGES || endpoints.some(({ tags }) => tags.includes(name));
   return document.tags.filter(isResource).map(({ name, description }) => {
@@ -197,7 +197,9 @@ export function referencePages(
   });
 }
 
-/** Returns the page of error codes, each under its own heading, to which `doc_url` links. */
+/**
+ * Returns the page of error codes, each under its own heading. `doc_url` links to these headings.
+ */
 export function errorsPage(): PageSource {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
   const sections = codes.flatMap((code) => {

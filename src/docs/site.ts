@@ -13,7 +13,7 @@ const ASSETS = path.join(import.meta.dirname, 'assets');
 const TOKENS = path.join(import.meta.dirname, '../core/design-tokens.css');
 const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 
-/** Guides in the order of the contents; others follow by name. */
+/** The order of guides in the table of contents. Guides not listed here follow by name. */
 const GUIDE_ORDER = [
   ...[
     'quickstart',
@@ -34,7 +34,7 @@ const GUIDE_ORDER = [
   ...['api-changes', 'upgrading', 'your-money', 'operating', 'security'],
 ];
 
-/** The documents by name, their group in the contents, and the path of their pages. */
+/** The documents: name, group in the table of contents, and path of the pages. */
 const SURFACES: readonly (readonly [name: string, group: string, prefix: string])[] = [
   ['openapi.json', 'Reference', 'api/'],
   ['openapi/device.json', 'Terminals', 'api/device/'],
@@ -57,8 +57,8 @@ interface Page extends PageSource, RenderedPage {
 }
 
 /**
- * Inserts files: a code block that names a file of the repository shows that file, so the file's
- * tests cover the guide.
+ * Inserts files into a guide: a code block that names a file of the repository shows that file, so
+ * that the file's tests also cover the guide.
  */
 async function withFiles(markdown: string): Promise<string> {
   const parts = markdown.split(/^```(\w+) (examples\/[\w./-]+)\n```$/m);
@@ -111,9 +111,9 @@ function onThisPage({ sections }: RenderedPage): string {
   return `<details class="toc"><summary>On this page</summary>${list}</details>`;
 }
 
-/** The facts about a network that its pages show. */
+/** What the pages need to know about the network. */
 export interface SiteOptions {
-  /** True if its examples can be tried out, with the demo account. */
+  /** True if the examples can be tried out with the demo account. */
   readonly isSandbox: boolean;
 }
 
@@ -167,10 +167,10 @@ ${rest.join('</h1>\n')}
 `;
 }
 
-/** Returns a guide's first sentence, which describes its purpose. */
+/** Returns a guide's first sentence, which says what the guide is for. */
 function leadOf({ sections }: RenderedPage): string {
   const [lead = ''] = (sections[0]?.text ?? '').split(/(?<=\.)\s/);
-  // Remove blanks before punctuation: a section's text has one after each word of code.
+  // A section's text has a space after each inline code; remove it before punctuation.
   return lead.replaceAll(/ (?=[,.:;])/g, '');
 }
 
@@ -216,14 +216,15 @@ function llms(pages: readonly Page[]): string {
 }
 
 /**
- * Returns the guides and the merchant API in one file, for programs that read everything at once.
+ * Returns the guides and the merchant API in a single file, for programs that read everything at
+ * once.
  */
 function llmsFull(pages: readonly Page[]): string {
   const chosen = pages.filter(({ group }) => group === 'Guides' || group === 'Reference');
   return chosen.map(({ markdown }) => markdown.trim()).join('\n\n---\n\n');
 }
 
-/** Returns the search index: one line per heading, short enough to be sent as a whole. */
+/** Returns the search index: one line per heading, small enough to be sent as a whole. */
 function searchIndex(pages: readonly Page[]): string {
   const entries = pages.flatMap((page) =>
     page.sections.map(({ id, title, text }, index) => ({
@@ -237,7 +238,8 @@ function searchIndex(pages: readonly Page[]): string {
 }
 
 /**
- * Removes lines with only a comment, which are for readers of the sources, and a sixth of the size.
+ * Removes lines that contain only a comment. They are a sixth of the file and only for readers of
+ * the source.
  */
 function withoutComments(text: string): string {
   return text.replaceAll(/^ *(?:\/\/.*|\/\*.*\*\/)\n/gm, '');
@@ -273,7 +275,7 @@ export async function buildSite(
   const pages: Page[] = [];
   for (const source of sources) {
     pages.push(render(source));
-    // Lets other requests run between two pages.
+    // Let other requests run between two pages.
     await nextTurn();
   }
   const asset = async (name: string) => withoutComments(await read(path.join(ASSETS, name)));

@@ -9,29 +9,29 @@ import { StartError } from '#core/start-error.ts';
 import { makeOwnFolder } from '#files/own-files.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Time-out of a build. On an idle machine the web apps take 2 to 4 s, the packages 1 s. */
+/** Time limit of a build. On an idle machine the web apps take 2 to 4 s, the packages 1 s. */
 const BUILD_MS = 120_000;
 /**
- * A low priority: on two cores, a first start waits longest for its database, which is more urgent.
+ * Low priority: on two cores, a first start waits longest for its database, which is more urgent.
  */
 const BUILD_PRIORITY = 10;
 /**
- * A build unused by any start for this long is deleted. Copies of the repository may share its
+ * A build that no start has used for this long is deleted. Copies of the repository may share
  * `node_modules`, each with its own sources and build.
  */
 const KEPT_MS = DAY_MS;
 
 /** The result of a command that runs when its sources have changed, stored in a folder. */
 export interface Build {
-  /** The folder in `node_modules/.cache` that stores it. */
+  /** The name of its folder in `node_modules/.cache`. */
   readonly name: string;
-  /** Its description in error messages: `the web apps`. */
+  /** What it is, for error messages: `the web apps`. */
   readonly what: string;
-  /** The files and folders that it is built from; paths from the root. */
+  /** The files and folders from which it is built, as paths from the root. */
   readonly sources: readonly string[];
   /** Files in those folders that do not affect the build. */
   readonly ignored: RegExp;
-  /** The command, which builds into the folder that its `--out` names; a path from the root. */
+  /** The command, as a path from the root. It builds into the folder given by `--out`. */
   readonly command: string;
 }
 
@@ -56,7 +56,7 @@ async function hashSources({ sources, ignored, command }: Build): Promise<string
   return hash.digest('hex').slice(0, 16);
 }
 
-/** True if it exists and is no link, because a link may lead to another user's build. */
+/** True if the folder exists and is not a link, because a link may lead to another user's build. */
 async function exists(place: string): Promise<boolean> {
   return lstat(place).then(
     (stats) => stats.isDirectory(),
@@ -76,7 +76,7 @@ async function cacheFolder(beside: string, own: string): Promise<string> {
 }
 
 /**
- * Marks the build as used. A program that may not write there uses the shipped build, which is
+ * Marks the build as used. Does nothing if the process may not write there: a shipped build is
  * never deleted.
  */
 async function markUsed(place: string): Promise<void> {
@@ -97,9 +97,9 @@ async function removeUnused(cache: string): Promise<void> {
 }
 
 /**
- * Runs a command that builds into `into`, with low priority.
- * @param command a path from the root
- * @throws StartError with the output of the command
+ * Runs a command that builds into `into`, at low priority.
+ * @param command A path from the root.
+ * @throws StartError with the command's output.
  */
 export async function runBuild(
   { what, command }: Pick<Build, 'what' | 'command'>,
@@ -117,10 +117,10 @@ export async function runBuild(
 }
 
 /**
- * Returns the folder with the result; builds it if its sources have changed. Concurrent processes
- * each build for themselves, and the first one's result is kept.
- * @param own is used if this process may not write beside the program.
- * @throws StartError if it cannot be built.
+ * Returns the folder with the result, and builds it first if its sources have changed. Concurrent
+ * processes each build for themselves, and the first result is kept.
+ * @param own Used if this process may not write beside the program.
+ * @throws StartError if the build fails.
  */
 export async function ensureBuild(build: Build, own: string): Promise<string> {
   const hash = await hashSources(build);

@@ -19,13 +19,13 @@ before(async () => {
 });
 after(() => fs.rm(root, { recursive: true }));
 
-/** Creates a socket in place of a file. */
+/** Creates a socket where a file is expected. */
 async function listenAt(file: string): Promise<void> {
   const server = createServer().unref();
   await once(server.listen(file), 'listening');
 }
 
-/** Checks that the message is one line with these words. */
+/** Returns a check that the message is one line that matches. */
 function isOneLine(words: RegExp) {
   return (error: unknown) => {
     assert.ok(error instanceof StartError);
@@ -69,7 +69,7 @@ test('a link in a file’s place is neither read nor written through', async () 
     await assert.rejects(openOwn(file, 'append'), refused, name);
     assert.throws(() => openOwnSync(file, 'append'), refused, name);
     await assert.rejects(openOwn(file, 'new'), /EEXIST/, name);
-    // A hard link to a file is read like the file, so only other links are rejected.
+    // A hard link can be read like the file, so only other links are rejected.
     if (name !== 'hard') await assert.rejects(readOwn(file), refused, name);
   }
   await assert.rejects(fs.stat(path.join(root, 'nowhere')), { code: 'ENOENT' });

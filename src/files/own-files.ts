@@ -16,8 +16,8 @@ function modeOf({ mode }: Stats): string {
 }
 
 /**
- * True if only this user and root can write there. False for a folder of another user, because its
- * owner can replace our files with links or other files at any time.
+ * True if only this user and root can write there. Another user's folder does not count, because
+ * its owner can replace our files with links or other files at any time.
  */
 function isOwn({ uid, mode }: Stats): boolean {
   const user = process.geteuid?.();
@@ -42,8 +42,8 @@ export async function requireOwnFolder(folder: string): Promise<void> {
 }
 
 /**
- * Checks a shared working folder, whose owner and group may differ.
- * @throws StartError if every user of this machine may put files there.
+ * Checks a shared working folder, whose owner and group may be others.
+ * @throws StartError if every user of this machine may create files there.
  */
 export async function requireClosedFolder(folder: string): Promise<void> {
   const stats = await fs.stat(folder);
@@ -64,7 +64,7 @@ export async function makeOwnFolder(folder: string): Promise<void> {
 }
 
 /**
- * Checks for links, which programs would follow.
+ * Checks for links, because programs would follow them.
  * @throws StartError if the folder contains one.
  */
 export async function refuseLinksIn(folder: string): Promise<void> {
@@ -77,7 +77,7 @@ export async function refuseLinksIn(folder: string): Promise<void> {
 }
 
 /**
- * Checks a file of settings or keys, which a mounted secret may store behind links.
+ * Checks a file with settings or keys, which a mounted secret may provide through links.
  * @throws StartError if every user of this machine may write the file or, if it is secret, read it.
  */
 export async function requireClosedFile(file: string, isSecret: boolean): Promise<void> {
@@ -101,7 +101,7 @@ const FLAGS: Readonly<Record<Purpose, number>> = {
   new: O_WRONLY | O_CREAT | O_EXCL | PLAIN,
 };
 
-/** Also refuses hard links, because one may lead outside, as a symbolic link does. */
+/** Refuses hard links, too: like a symbolic link, one may lead outside. */
 function requirePlain(stats: Stats, file: string, purpose: Purpose): void {
   const isPlain = stats.isFile() && (purpose === 'read' || stats.nlink === 1);
   if (!isPlain) throw new StartError(`${file} is not a regular file with a single name: remove it`);

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { openOwn } from '#files/own-files.ts';
 
 /**
- * Replaces a file (mode 0600) by rename, durable when the promise resolves: after a crash at any
- * time the file has either the complete old content or the complete new one. A link with that name
- * is replaced, and its target stays.
+ * Replaces a file (mode 0600) by rename, durably: after a crash at any time, the file has either
+ * the complete old content or the complete new one. A link with that name is replaced; its target
+ * stays.
  */
 export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   const draft = await writeDraft(file, content);
@@ -15,7 +15,7 @@ export async function replaceFile(file: string, content: string | Uint8Array): P
 }
 
 /**
- * Creates a file (mode 0600) with this content unless it exists; of concurrent calls, the first
+ * Creates a file (mode 0600) with this content unless it exists. Of concurrent calls, the first one
  * wins.
  */
 export async function createFile(file: string, content: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { OF_SALE, UNSIGNED, type UnsignedReceipt } from '#fiscal/request.ts';
 
-/** A payment or a refund that has just got its receipt number. */
+/** A payment or refund that has just received its receipt number. */
 export interface Receipted {
   /** The payment or the refund. */
   readonly subjectId: string;
@@ -11,8 +11,9 @@ export interface Receipted {
 }
 
 /**
- * Leaves a request for the signer of each account that names one. Call it in the transaction that
- * books the payments or refunds, after they were written. @returns how many there are.
+ * Requests signatures from the signers of the accounts that have one. Call it in the transaction
+ * that books the payments or refunds, after writing them.
+ * @returns the number of requests.
  */
 export async function insertFiscalReceipts(
   tx: Tx,
@@ -44,15 +45,15 @@ export async function insertFiscalReceipts(
   return rows.length;
 }
 
-/** A receipt that a worker sends now. */
+/** A receipt that a worker must send now. */
 export interface DueReceipt extends UnsignedReceipt {
-  /** The number of requests, including this one. */
+  /** Number of attempts, including this one. */
   readonly attempts: number;
 }
 
 /**
- * Claims due receipts, oldest first. If this process dies before it records the response, they are
- * due again at `again`.
+ * Claims due receipts, oldest first. If this process dies before it records the response, they
+ * become due again at `again`.
  */
 export async function takeDueReceipts(
   sql: Sql,
@@ -60,7 +61,7 @@ export async function takeDueReceipts(
     readonly now: Date;
     readonly again: Date;
     readonly limit: number;
-    /** Accounts whose signer already has its maximum number of requests in flight. */
+    /** Accounts whose signer already has the maximum number of requests in flight. */
     readonly except: readonly string[];
   },
 ): Promise<DueReceipt[]> {
@@ -98,7 +99,7 @@ export async function updateSigned(
   );
 }
 
-/** Stores a failed attempt. Only the newest request of a receipt sets when the next one is due. */
+/** Stores a failed attempt. Only a receipt's newest attempt sets when the next one is due. */
 export async function updateUnsigned(
   sql: Sql,
   { subject_id: subjectId, attempts }: DueReceipt,
@@ -124,15 +125,14 @@ export async function rescheduleUnsigned(
   );
 }
 
-/** The response of a receipt's signer; both fields are `null` until it responds. */
+/** The response of a receipt's signer. Both fields are `null` until it responds. */
 export interface Fiscal {
   readonly signature: string | null;
   readonly text: string | null;
 }
 
 /**
- * Returns the signers' responses by payment or refund. Receipts that were not sent to a signer are
- * missing.
+ * Returns the signers' responses by payment or refund. Receipts that no signer gets are missing.
  */
 export async function selectFiscal(
   sql: Sql,

@@ -9,7 +9,7 @@ interface RefundedSale {
   readonly presentment: PaidQuote | null;
   readonly lines: SaleLines;
   readonly is_last: boolean;
-  /** The refund, after those that were booked before it: minor units, or atoms. */
+  /** The amounts of earlier refunds, in order, then of this one: in minor units, or atoms. */
   readonly parts: readonly number[];
 }
 

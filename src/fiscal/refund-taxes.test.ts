@@ -28,7 +28,7 @@ const line = (name: string, unit_amount: number, tax_rate: number) => {
 };
 /** 15.00 EUR: 65 cents of tax at 7 %, 80 at 19 %. */
 const LINES = { lineItems: [line('Bread', 1_000, 700), line('Wine', 500, 1900)], discount: 0 };
-/** The two parts of the sale: 5.00 and 10.00 EUR. */
+/** The taxes of the sale's two parts, 5.00 and 10.00 EUR. */
 const FIRST = [
   { rate: 700, net: 311, tax: 22, gross: 333 },
   { rate: 1900, net: 140, tax: 27, gross: 167 },
@@ -67,7 +67,7 @@ async function sell(): Promise<Payment> {
   return payment;
 }
 
-/** Requests a refund and plays its result. @returns the refund. */
+/** Requests a refund and simulates its result. @returns the refund. */
 async function refund(payment: Payment, amount: AskedAmount, failure?: 'insufficient_balance') {
   const answer = createRefund(store.ctx, {
     tenant: store.merchant.tenant,
@@ -81,7 +81,7 @@ async function refund(payment: Payment, amount: AskedAmount, failure?: 'insuffic
   return see(await answer).body;
 }
 
-/** Returns the refund's taxes as its receipt shows them, and that receipt as text. */
+/** Returns the refund's taxes as on its receipt, and the receipt as text. */
 async function receiptOf(id: string) {
   const { tenant } = store.merchant;
   const url = refundReceiptUrl({ id, tenant, status: 'succeeded' }, store.pages) ?? '';

@@ -31,22 +31,25 @@ export const OF_SALE = `join payments p on p.id = t.payment_id
   left join refunds r on r.id = t.subject_id`;
 
 /**
- * Returns the same id in every request for a receipt, even if a restored database sends it again:
- * account, mode and number identify the receipt.
+ * Returns an id that is the same in every request for a receipt, even if a restored database sends
+ * it again: account, mode and number identify the receipt.
  */
 function requestId({ account_id, livemode, receipt_number }: UnsignedReceipt): string {
   const name = `${account_id} ${livemode} ${receipt_number}`;
   return `fis_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }
 
-/** The tax table of a sale, or of the part of it that a refund returns. */
+/** Returns the tax table of a sale, or of the part that a refund returns. */
 async function taxesOf(sql: Sql, { lines, refund_amount, subject_id: id }: UnsignedReceipt) {
   if (lines === null) return [];
   if (refund_amount === null) return taxTable(lines);
   return (await selectRefundTaxes(sql, [id])).get(id) ?? [];
 }
 
-/** The body that the signer gets. The lines of a part of a sale are unknown, its taxes are not. */
+/**
+ * Returns the request's body. A refund of a part has taxes but no lines, because its lines are
+ * unknown.
+ */
 export async function signRequest(sql: Sql, due: UnsignedReceipt) {
   const { presentment, lines, refund_amount: refunded, refund_presentment: past } = due;
   const isWhole = refunded === null || refunded === due.amount;
@@ -65,7 +68,7 @@ export async function signRequest(sql: Sql, due: UnsignedReceipt) {
   };
 }
 
-/** The receipts that this terminal sends to the signer, oldest first. */
+/** Returns unsigned receipts that this terminal sends to the signer, oldest first. */
 export async function selectTillReceipts(
   sql: Sql,
   terminalId: string,
@@ -82,7 +85,7 @@ export async function selectTillReceipts(
   );
 }
 
-/** The payment or refund whose receipt this terminal sends, or has sent; `null` if none. */
+/** Returns the payment or refund whose receipt this terminal sends or has sent; `null` if none. */
 export async function selectTillSubject(
   sql: Sql,
   terminalId: string,

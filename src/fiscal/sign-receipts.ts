@@ -17,13 +17,16 @@ import { MAX_BODY_BYTES, type Reply } from '#webhooks/http-exchange.ts';
 import { nextAttemptAt, parseRetryAfter } from '#webhooks/schedule.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
-/** Poll interval: the maximum delay of a signature after a lost wake-up. */
+/** Poll interval, and so the maximum delay of a signature after a lost wake-up. */
 const POLL_MS = 1_000;
-/** Longer than a request may take, so that no receipt is sent twice by two processes at once. */
+/**
+ * Longer than a request may take, so that two processes never send the same receipt at the same
+ * time.
+ */
 const LEASE_MS = 20_000;
 /** The maximum number of requests in flight from this process. */
 const MAX_IN_FLIGHT = 64;
-/** The maximum number of them to one account's signer, which may be slow. */
+/** The maximum number of requests in flight to one account's signer, which may be slow. */
 const MAX_PER_ACCOUNT = 4;
 
 interface Signed {
@@ -69,7 +72,7 @@ async function send(db: Database, network: Network, due: DueReceipt): Promise<Re
   }
 }
 
-/** Requests one signature, outside of any transaction, and records the result. */
+/** Requests one signature, outside any transaction, and records the result. */
 async function signOne(
   { db, clock }: ProcessContext,
   network: Network,
@@ -87,8 +90,8 @@ async function signOne(
 }
 
 /**
- * Sends receipts to the signers of their accounts until each is signed: at most 10 s and 16 KiB a
- * request, and the retry schedule of webhooks. A signer that hangs delays only its own account.
+ * Sends receipts to their accounts' signers until each is signed. A request takes at most 10 s and
+ * 16 KiB; retries follow the schedule of webhooks. A signer that hangs delays only its own account.
  */
 export function startSigning(ctx: ProcessContext, network: Network): Loop {
   const { db, clock, log } = ctx;
@@ -114,7 +117,7 @@ export function startSigning(ctx: ProcessContext, network: Network): Loop {
     const counts = inFlight();
     const except = counts.filter(([, count]) => count >= MAX_PER_ACCOUNT).map(([id]) => id);
     const others = counts.map(([, count]) => count).filter((count) => count < MAX_PER_ACCOUNT);
-    // All receipts taken now may be of the account that is nearest to its limit.
+    // All receipts claimed now may belong to the account nearest to its limit.
     const most = Math.max(0, ...others);
     const limit = Math.min(MAX_PER_ACCOUNT - most, MAX_IN_FLIGHT - underWay.size);
     if (limit <= 0) return false;
@@ -135,5 +138,5 @@ export function startSigning(ctx: ProcessContext, network: Network): Loop {
   };
 }
 
-/** The wake-up that is sent after the commit of a transaction that left receipts to sign. */
+/** The wake-up that follows the commit of a transaction with new receipts to sign. */
 export const FISCAL_WAKEUP = 'fiscal';

@@ -41,8 +41,8 @@ function lineOf(row: ForeignRow): string {
 }
 
 /**
- * Proposes the decision for one operator; a second one approves it by the same command or at
- * /operator.
+ * Proposes the decision on behalf of one operator. A second operator approves it with the same
+ * command, or at /operator.
  */
 async function decideBy(
   db: Database,
@@ -83,7 +83,7 @@ const DONE = {
   refuse: 'refused: they stay unbooked',
 } as const;
 
-/** These two kinds of proposals send no mail, seal nothing, and always need two operators. */
+/** These two kinds of proposals send no mail and seal nothing, and always need two operators. */
 const NOTHING_TO_SEAL = { secretKey: Buffer.alloc(0), factorAgeMs: 1 };
 
 const OPERATOR = { type: 'operator', requestId: 'admin command', address: '' } as const;

@@ -12,7 +12,10 @@ type Outcome = { readonly lines: readonly string[] } | Refusal;
 
 const ACTOR: Actor = { type: 'system', name: 'admin command' };
 
-/** Records the operator's answer to the question at start: is this database an earlier copy? */
+/**
+ * Records the operator's answer to the question asked at start: was this database restored from an
+ * earlier copy?
+ */
 export async function sayRestored(db: Database, input: AdminInput): Promise<Outcome> {
   const [, answer] = input.args;
   if (answer !== 'yes' && answer !== 'no') {
@@ -40,8 +43,8 @@ export async function sayRestored(db: Database, input: AdminInput): Promise<Outc
 }
 
 /**
- * Both networks share one database. Events that seemed foreign were lost from the ledger, and get
- * booked.
+ * Starts a recovery. Both networks share the database. Events that seemed foreign were lost from
+ * the ledger, so the recovery books them.
  */
 async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string> {
   await deleteUndecided(tx, livemode);
@@ -51,8 +54,8 @@ async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<
 }
 
 /**
- * Stops the senders whose nonces are ahead: the database was not restored, so someone else has used
- * their keys.
+ * Stops the senders whose nonces are ahead of the ledger: the database was not restored, so someone
+ * else has used their keys.
  */
 async function stopSenders(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string | null> {
   const ahead = Object.entries((await lockDoubt(tx, livemode)) ?? {});

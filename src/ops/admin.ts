@@ -140,7 +140,7 @@ async function resetFactor(db: Database, input: AdminInput): Promise<Outcome> {
   });
 }
 
-/** Commands that a network needs before, or in addition to, the operator API. */
+/** Runs the commands that a network needs before, or in addition to, the operator API. */
 export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome> {
   switch (input.args[0]) {
     case 'create-operator':
@@ -162,7 +162,7 @@ export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome
   }
 }
 
-/** Commands about ledger and chain rather than people; `null` if the command is another one. */
+/** Runs a command about the ledger or the chain; returns `null` for any other command. */
 async function runNetworkCommand(
   db: Database,
   input: AdminInput,

@@ -1,7 +1,7 @@
 import type { Anchor } from '#audit/verify-audit-log.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** Claims the day, unless it is anchored already or another process is working on it. */
+/** Claims the day, unless it is already anchored or another process holds the claim. */
 export async function claimAnchorDay(
   sql: Sql,
   wanted: { readonly day: string; readonly now: Date; readonly until: Date },
@@ -14,7 +14,7 @@ export async function claimAnchorDay(
   return rows.length === 1;
 }
 
-/** @returns false if the claim has expired and another process has taken the day. */
+/** @returns false if the claim has expired and another process has claimed the day. */
 export async function finishAnchorDay(
   tx: Tx,
   finished: { readonly day: string; readonly until: Date },

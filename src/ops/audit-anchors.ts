@@ -19,21 +19,21 @@ export interface AnchorDelivery {
 }
 
 /**
- * The time that a process holds its claim on a day, and so also the delay before a retry. Longer
- * than any mail server or receiver may take.
+ * How long a process holds its claim on a day, and so the delay before a retry. Longer than any
+ * mail server or receiver may take.
  */
 const CLAIM_MS = 300_000;
 const POST_TIMEOUT_MS = 20_000;
 
-/** Returns one line of JSON, which `--anchors` reads. */
+/** Returns one line of JSON, which `--anchors` can read. */
 function anchorJson(heads: readonly Anchor[], now: Date): string {
   const plain = heads.map((head) => ({ ...head, sequence: Number(head.sequence) }));
   return JSON.stringify({ object: 'audit_anchor', created: now.toISOString(), heads: plain });
 }
 
 /**
- * Writes the mail's text, which is itself a file for `--anchors`: lines other than heads begin with
- * #.
+ * Returns the mail's text. It is also a valid file for `--anchors`: all lines but the heads begin
+ * with #.
  */
 function anchorText(heads: readonly Anchor[]): string {
   return [
@@ -96,8 +96,8 @@ async function deliver(
 }
 
 /**
- * Writes the day's anchor, once for all processes: the heads of the audit logs that changed since
- * the last one. A failed delivery is retried after a few minutes. If a process dies between
+ * Writes the day's anchor (the heads of all audit logs that changed since the last one), in one
+ * process only. A failed delivery is retried after a few minutes. If a process dies between
  * delivery and commit, the anchor is delivered twice, which is harmless.
  */
 export async function anchorAuditLog(

@@ -70,7 +70,7 @@ const VALUES = [
   ...['payout-hold-hours', 'hourly-ceiling', 'rates', 'salt', 'usdc-name', 'usdc-version'],
 ];
 
-/** @throws StartError naming the first invalid option. */
+/** @throws StartError that names the first invalid option. */
 function readDeployment(args: readonly string[]) {
   const isTest = args.includes('--test-network');
   const options = Object.fromEntries(VALUES.map((name) => [name, { type: 'string' as const }]));
@@ -103,7 +103,7 @@ function readDeployment(args: readonly string[]) {
   return { deployment, isTest, values };
 }
 
-/** Prints the address that `deploy` with the same options creates, without a node. */
+/** Prints the address that `deploy` with the same options creates. Needs no node. */
 function printAddress(args: readonly string[]): void {
   const told = addressOf(readDeployment(args).deployment);
   console.log(`settlement=${told.settlement}`);

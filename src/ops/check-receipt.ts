@@ -101,8 +101,7 @@ function compare(receipt: ReceiptClaims, event: Found): Finding[] {
 }
 
 /**
- * Checks the chain itself, which keeps blocks and events forever: the block with that number
- * contains the event and lists the transaction.
+ * Checks the block, which nodes keep forever: it must contain the event and list the transaction.
  */
 async function checkBlock(
   client: PublicClient,
@@ -115,7 +114,7 @@ async function checkBlock(
   };
 }
 
-/** Checks the contract: the settlement number is used. */
+/** Checks that the contract has used the settlement number. */
 async function checkContract(client: PublicClient, { proof }: ReceiptClaims): Promise<Finding> {
   const address = proof.settlement as Address;
   const args = [BigInt(proof.number)] as const;
@@ -148,7 +147,7 @@ async function checkRefunds(client: PublicClient, receipt: ReceiptClaims): Promi
   );
 }
 
-/** Compares a receipt with the chain as this node reports it, and with no other source. */
+/** Compares a receipt with the chain as this node reports it. Uses no other source. */
 export async function checkReceipt(receipt: ReceiptClaims, rpcUrl: string): Promise<Finding[]> {
   const { proof } = receipt;
   const client = createPublicClient({ transport: http(rpcUrl) });

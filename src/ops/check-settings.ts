@@ -28,20 +28,17 @@ export interface Finding {
   readonly detail: string;
 }
 
-/**
- * The clock difference that the service itself tolerates: see the reason `clock` in
- * docs/operate.md.
- */
+/** The clock difference that the service tolerates: see the reason `clock` in docs/operate.md. */
 const CLOCK_SKEW_MS = 30_000;
 const ANSWER_MS = 10_000;
-/** A certificate that is valid for less than this was not renewed in time. */
+/** Minimum validity: a certificate that expires sooner was not renewed in time. */
 const CERTIFICATE_DAYS = 7;
 const MIN_SERVER_VERSION = 150_000;
 const HTTPS_PORT = 443;
 
 type Look = () => Promise<string>;
 
-/** Runs a check, which returns its detail if it passes and throws the problem if it fails. */
+/** Runs a check: it returns its detail if it passes, and throws the problem if it fails. */
 async function finding(check: string, look: Look): Promise<Finding> {
   try {
     return { check, ok: true, detail: await look() };
@@ -115,8 +112,8 @@ async function describeDatabase(db: Database, { maxConnections }: Config): Promi
 }
 
 /**
- * Turns warnings into failures: a start tolerates them because they may pass, but an operator
- * should see them before.
+ * Turns warnings into failures: a start tolerates them because they may go away, but an operator
+ * should see them first.
  */
 function strictLog(): Log {
   const fail = (message: string) => {
@@ -186,7 +183,7 @@ async function lookAtChain(
   return findings;
 }
 
-/** Checks keys behind signers; keys in the settings need no check. */
+/** Checks keys held by signers; keys in the settings need no check. */
 async function lookAtSigners(
   network: Network,
   keys: readonly (SigningKey | null)[],
@@ -212,7 +209,7 @@ async function lookAtRedis(url: string): Promise<string> {
   }
 }
 
-/** Checks that the public URL has a certificate for its host name that browsers accept. */
+/** Checks that the public URL's certificate matches its host name and that browsers accept it. */
 function lookAtTls(publicUrl: string): Promise<string> {
   const { hostname, port, protocol } = new URL(publicUrl);
   if (protocol !== 'https:') throw new Error(`${publicUrl} is not an https address`);
@@ -252,7 +249,7 @@ function readRoles(envs: EnvOfRole): { findings: Finding[]; configs: Map<Service
   return { findings, configs };
 }
 
-/** Checks everything that would fail a start or the first payment. Changes nothing. */
+/** Checks everything that could make a start or the first payment fail. Changes nothing. */
 export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
   const { findings, configs } = readRoles(envs);
   const config = configs.get('api');

@@ -3,15 +3,19 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { readConfig } from '#settings/config.ts';
 import { requireCell } from '#settlement/own-cell.ts';
 
-/** Few, so that commands leave the server's connections to the service. */
+/**
+ * Maximum number of connections: few, so that commands leave the server's connections to the
+ * service.
+ */
 const CONNECTIONS = 2;
 
 /**
- * Opens the database that commands work on: DATABASE_URL. The embedded database belongs to the
- * sandbox that runs it; its address is in the sandbox's own files, and it is not for production.
+ * Opens DATABASE_URL, the database that commands work on. A sandbox's embedded database is not
+ * used: its address is in the sandbox's own files, and it is not for production.
  */
 export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
-  // Role `api`: a command signs nothing, so it needs no key of the worker or the registrar.
+  // Uses the role `api`: a command signs nothing, so it needs neither the worker's nor the
+  // registrar's keys.
   const settings = readConfig({ ...env, NODE_ENV: undefined }, ['--roles', 'api']);
   const { databaseUrl, databaseDirectUrl, cells } = settings;
   if (databaseUrl === null) {
@@ -25,7 +29,9 @@ export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
   });
 }
 
-/** Runs a command: one line for an error that the operator can correct, and the exit code. */
+/**
+ * Runs a command and sets the exit code. An error that the operator can correct prints one line.
+ */
 export async function runCommand(
   work: (db: Database) => Promise<number>,
   env: NodeJS.ProcessEnv = process.env,

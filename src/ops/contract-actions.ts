@@ -7,7 +7,7 @@ import { ROLES, roleId, TIMELOCK_ROLES } from '#settlement/contract/roles.ts';
 import type { OperationCall } from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** One transaction to the settlement contract or its timelock, with its effect. */
+/** One transaction to the settlement contract or its timelock, and what it does. */
 export interface ContractCall {
   readonly on: 'settlement' | 'timelock';
   readonly functionName: string;
@@ -21,7 +21,7 @@ export interface ContractCall {
     | 'guardian, registrar or merchant (watcher: if the registrar proposed it)'
     | 'treasurer'
     | 'anyone';
-  /** One sentence, printed before anything is sent. */
+  /** The effect in one sentence, printed before anything is sent. */
   readonly says: string;
 }
 
@@ -33,7 +33,7 @@ export interface ContractView {
   readonly bookedFees: { readonly acquirer: bigint; readonly protocol: bigint };
   readonly settlement: Hex;
   readonly timelock: Hex;
-  /** Returns how many seconds an operation waits. */
+  /** Returns the delay of an operation, in seconds. */
   delay(): Promise<bigint>;
   /** Returns the operations scheduled in the timelock. */
   operations(): Promise<readonly Operation[]>;
@@ -44,7 +44,7 @@ export interface ContractView {
   walletChange(merchant: number): Promise<AnnouncedWallet | null>;
 }
 
-/** A proposed settlement wallet that will replace another one. */
+/** A proposed settlement wallet that is going to replace the current one. */
 export interface AnnouncedWallet {
   readonly to: Hex;
   /** Unix seconds. */
@@ -127,7 +127,7 @@ interface Wish {
 }
 
 /**
- * Schedules an operation at the first call, and executes it at the second one, once the delay has
+ * Schedules an operation on the first call, and executes it on the second, once the delay has
  * passed.
  */
 async function throughTimelock(view: ContractView, wish: Wish): Promise<ContractCall[]> {
@@ -159,7 +159,9 @@ async function grant(options: Options, view: ContractView): Promise<ContractCall
   return throughTimelock(view, { on, functionName: 'grantRole', args, says });
 }
 
-/** Revokes a role. The steward revokes at once, except stewards and the timelock's roles. */
+/**
+ * Revokes a role: through the steward without delay, except for stewards and the timelock's roles.
+ */
 async function revoke(options: Options, view: ContractView): Promise<ContractCall[]> {
   const { name, on, args, account } = roleOf(options);
   const says = `${account} is no longer ${name}`;
@@ -191,7 +193,9 @@ async function ceiling(options: Options, view: ContractView): Promise<ContractCa
   return throughTimelock(view, wish);
 }
 
-/** The number of operations that one transaction cancels, within the gas limit of a block. */
+/**
+ * Maximum number of operations canceled by one transaction, so that it fits in a block's gas limit.
+ */
 const OPERATIONS_PER_CALL = 200;
 
 async function cancel(options: Options, view: ContractView): Promise<ContractCall[]> {

@@ -38,7 +38,7 @@ import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
 const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
 const DAY_SECONDS = 86_400;
-/** After 72 hours each delay of the contract has passed. */
+/** By 72 hours, each delay of the contract has passed. */
 const AFTERWARDS_SECONDS = 3 * DAY_SECONDS;
 const HELD = 100_000_000n;
 const SALE = 10_000_000n;
@@ -64,7 +64,7 @@ interface Theft {
 }
 
 interface Row {
-  /** Written as in the roles' names. */
+  /** The key's name, as in the names of roles. */
   readonly key: string;
   readonly steps: readonly { readonly who: string; readonly command: string }[];
 }
@@ -244,10 +244,13 @@ describe('npm run chain, on a running contract', () => {
     const roleOf = (name: string) => keccak256(toHex(`${name.toUpperCase()}_ROLE`));
     const pauseAs = async ({ key }: { readonly key: Hex }) => void (await done(['pause'], key));
     const operations = async () => (await run(['operations'])).out;
-    /** True if the role belongs to the timelock, or is revoked through it. */
+    /** True if the role belongs to the timelock or is revoked through it. */
     const isDelayed = (key: string) => key === 'proposer' || key === 'steward';
 
-    /** For each key: its thief's first action, the key, and the thief's loss at the end. */
+    /**
+     * Per stolen key: the key, the thief's first action, and a check at the end that the thief
+     * gained nothing.
+     */
     const thefts: Readonly<Record<string, Theft>> = {
       operator: { stolen: STOLEN },
       registrar: {
@@ -473,7 +476,8 @@ describe('npm run chain, on a running contract', () => {
     await done(['ceiling', '--usdc-per-hour', '2000'], TREASURER.key);
     assert.match((await run(['status'])).out, /scheduled operations: none\n/);
     assert.deepEqual(await read('rates'), { acquirer: 40, protocol: 20, cashback: 5 });
-    // A guardian has lowered the ceiling: an operation that a stranger executes does not raise it.
+    // Check that a stranger who executes an operation does not raise a ceiling that a guardian has
+    // lowered.
     assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);
   });
 

@@ -34,7 +34,7 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
-/** Commands for a running contract: in an emergency there is no time to read an ABI. */
+/** Commands for a deployed contract, because nobody has time to read an ABI in an emergency. */
 export const CONTRACT_USAGE = `  status|operations|wallet-changes|pause|unpause|grant|revoke|rates|
   ceiling|restore-ceiling|cancel|cancel-wallet|drop-wallet-changes|collect|hold
     --rpc-url <url> --settlement <address>, or --network testnet|mainnet, from the settings

@@ -15,7 +15,7 @@ export interface DeployedContract {
   readonly settlement: Hex;
 }
 
-/** An operation in the timelock, until it is executed, canceled or expires. */
+/** An operation in the timelock that is not yet executed, canceled or expired. */
 export interface Operation {
   readonly id: Hex;
   /** An operation scheduled by this service's commands has one call. */
@@ -28,23 +28,23 @@ export interface Operation {
   readonly lapsesAt: number;
 }
 
-/** Public nodes refuse larger ranges of `eth_getLogs`. */
+/** Block range per request, because public nodes refuse larger ranges of `eth_getLogs`. */
 const BLOCKS_PER_QUESTION = 2_000n;
 /**
- * Maximum number of requests, for nine days of two-second blocks. If that is not enough, the output
- * says so.
+ * Maximum number of requests: enough for nine days of two-second blocks. If it is not enough, the
+ * output says so.
  */
 const MAX_QUESTIONS = 200;
 const NO_SALT: Hex = `0x${'00'.repeat(32)}`;
 
-/** Searches from the newest block back, for as long as an operation stays valid. */
+/** Searches backward from the newest block, for as long as an operation can stay valid. */
 async function readEvents({ reader, settlement }: DeployedContract) {
   const contract = { address: timelockOf(settlement), abi: timelockAbi } as const;
   const delay = await reader.readContract({ ...contract, functionName: 'getMinDelay' });
   const life = await reader.readContract({ ...contract, functionName: 'OPERATION_LIFE' });
   const most = await reader.readContract({ ...contract, functionName: 'MOST_DELAY' });
   const newest = await reader.getBlock();
-  // The delay may have been longer when it was scheduled.
+  // An operation may have been scheduled when the delay was longer.
   const oldest = newest.timestamp - (delay > most ? delay : most) - life;
   const found = [];
   let toBlock = newest.number;
@@ -63,9 +63,8 @@ async function readEvents({ reader, settlement }: DeployedContract) {
 }
 
 /**
- * Reads the waiting operations, oldest first. They can only be found by their events; the timelock
- * then confirms which of them still wait. `complete` is false if the node did not return all
- * events.
+ * Returns the waiting operations, oldest first. Only events name them; the timelock then confirms
+ * which ones still wait. `complete` is false if the node did not return all events.
  */
 export async function readOperations(
   deployed: DeployedContract,
@@ -76,7 +75,7 @@ export async function readOperations(
   const salts = new Map<ViemHex, Hex>();
   const calls = new Map<ViemHex, Map<bigint, OperationCall>>();
   const predecessors = new Map<ViemHex, Hex>();
-  // The same id may have been scheduled again, with the same calls.
+  // The same id may have been scheduled twice, with the same calls.
   for (const { eventName, args } of events) {
     if (eventName === 'CallSalt') salts.set(args.id, args.salt);
     if (eventName !== 'CallScheduled') continue;
@@ -113,10 +112,10 @@ function wordsOf(settlement: Hex, operation: Operation): string {
   return `${id}: ${says} From ${timeOf(readyAt)} to ${timeOf(lapsesAt)}.`;
 }
 
-/** The number of merchants that one call reads, within a node's limits. */
+/** Number of merchants that one call reads, within the limits of nodes. */
 const MERCHANTS_PER_CALL = 500;
 
-/** Reads every wallet that waits, by merchant. */
+/** Reads all proposed wallets, by merchant. */
 async function readWalletChanges({ reader, settlement }: DeployedContract) {
   const contract = { address: settlement, abi: settlementAbi } as const;
   const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;
@@ -147,7 +146,10 @@ export async function describeOperations(deployed: DeployedContract): Promise<st
   return complete ? lines : [incomplete, ...lines];
 }
 
-/** Changes that take effect unless a guardian stops them: name and text, one line each. */
+/**
+ * Describes the changes that take effect unless a guardian stops them: name and text, one line
+ * each.
+ */
 export async function describePending(deployed: DeployedContract): Promise<[string, string][]> {
   const { reader, settlement } = deployed;
   const contract = { address: settlement, abi: settlementAbi } as const;

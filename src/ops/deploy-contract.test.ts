@@ -33,7 +33,7 @@ import {
   withoutBytesSignatures,
 } from '../../contracts/test/fiat-token.ts';
 
-/** The refusals of a deployment (docs/operate.md, section 2), with the real command. */
+/** Tests the refusals of a deployment (docs/operate.md, section 2) with the real command. */
 
 const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
 const CHAIN_ID = 31_510;
@@ -75,7 +75,7 @@ describe('npm run chain -- deploy', () => {
     return receipt.contractAddress ?? '0x';
   }
 
-  /** Returns a correct deployment, except that the token is not Circle's. */
+  /** Returns a correct deployment, except that its token is not Circle's. */
   function inOrder(): Record<string, string> {
     return {
       network: 'testnet',
@@ -176,7 +176,7 @@ describe('npm run chain -- deploy', () => {
       assert.equal(await has('canceller', proposer), false, 'guardians alone cancel');
     }
     assert.equal(await has('canceller', settlement as Hex), true);
-    // Names an address that has code, but is not a token.
+    // This address has code but is not a token.
     assert.match(await refusal({ usdc: settlement }), /has no decimals, not 6/);
   });
 
@@ -238,7 +238,7 @@ describe('npm run chain -- deploy', () => {
     const former = await deployFiatToken(sending, roles, withoutBytesSignatures);
     const complaint = /no permit that takes a signature as bytes.*V2_2 has one, V2_1 does not/;
     assert.match(await refusal({ usdc: former }), complaint);
-    // A test network accepts any name, but no token that the contract cannot use.
+    // A test network accepts any token name, but no token that the contract cannot use.
     assert.match(await refusal({ usdc: former }, '--test-network'), complaint);
   });
 

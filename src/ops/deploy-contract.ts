@@ -27,14 +27,14 @@ import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Set
 export interface Deployment {
   readonly rpcUrl: string;
   readonly usdc: Hex;
-  /** Accounts that may schedule operations of the timelock, which is the contract's admin. */
+  /** Accounts that may schedule operations in the timelock, which administers the contract. */
   readonly proposers: readonly Hex[];
-  /** Unpauses, restores the ceiling, and revokes roles at once. */
+  /** The account that can unpause, restore the ceiling and revoke roles without delay. */
   readonly steward: Hex;
   readonly operators: readonly Hex[];
   readonly registrar: Hex;
   readonly guardians: readonly Hex[];
-  /** Addresses of watchtowers, which pause, and drop proposals of registrars. */
+  /** Addresses of watchtowers, which can pause, and drop registrars' proposals. */
   readonly watchers?: readonly Hex[];
   readonly treasurer: Hex;
   /** The delay of timelock operations, in seconds; default: two days. */
@@ -51,28 +51,29 @@ export interface Deployment {
     readonly protocol: number;
     readonly cashback: number;
   };
-  /** Changes the address for the same code and arguments; default: zero. */
+  /** Changes the address for the same code and arguments. Default: zero. */
   readonly salt?: Hex | undefined;
 }
 
 export interface Deployed {
   readonly chainId: number;
   readonly settlement: Hex;
-  /** `null` if the contract was there before, and the node does not have the old state. */
+  /** `null` if the contract already existed and the node does not keep old states. */
   readonly blockNumber: bigint | null;
 }
 
 /**
- * The deterministic deployment proxy, at the same address on practically every EVM chain: it takes
- * 32 bytes of salt and the creation code. The address that it creates depends on nothing else.
+ * The deterministic deployment proxy, which has the same address on practically every EVM chain.
+ * Its input is 32 bytes of salt and the creation code, and the created address depends on nothing
+ * else.
  */
 export const CREATE2_FACTORY = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 const SALT_BYTES = 32;
 const NO_SALT = numberToHex(0, { size: SALT_BYTES });
 
-/** One works and two are spare, because granting the role to another one takes days. */
+/** One operator works and two are spare, because granting the role to another takes days. */
 const MIN_OPERATORS = 3;
-/** At least two, because the contract never lets the last guardian be revoked. */
+/** At least two, because the contract does not allow revoking the last guardian. */
 const MIN_GUARDIANS = 2;
 /** A busy public chain may take this long. */
 const RECEIPT_TIMEOUT_MS = 180_000;
@@ -175,7 +176,7 @@ export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
 
 /**
  * Deploys the settlement contract; `key` pays for gas and gets no role. If the address already has
- * code, it is this code with these arguments, no matter who deployed it, and nothing is sent.
+ * code, that is this code with these arguments, whoever deployed it, and nothing is sent.
  */
 export async function deployContract(deployment: Deployment, key: Hex): Promise<Deployed> {
   const transport = http(deployment.rpcUrl);
@@ -206,7 +207,7 @@ export async function deployContract(deployment: Deployment, key: Hex): Promise<
   return { chainId, settlement, blockNumber: receipt.blockNumber };
 }
 
-/** Searches by bisection; `null` if the node does not keep old states. */
+/** Finds the contract's first block by bisection; `null` if the node does not keep old states. */
 async function firstBlockWith(reader: Reader, address: Hex): Promise<bigint | null> {
   let [without, there] = [-1n, await reader.getBlockNumber()];
   while (there - without > 1n) {

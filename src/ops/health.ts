@@ -4,7 +4,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 /** A dependency of the service. */
 export interface HealthCheck {
   readonly name: string;
-  /** True if the process cannot serve requests without it: it then reports itself as not ready. */
+  /** True if the process cannot serve requests without this dependency, and is then not ready. */
   readonly required: boolean;
   /** Throws if the dependency is not available. */
   run(): Promise<void>;
@@ -22,7 +22,7 @@ export interface Health {
   readonly checks: Readonly<Record<string, CheckResult>>;
 }
 
-/** A balancer probes every few seconds and has a short time-out itself. */
+/** Time limit: a load balancer probes every few seconds and has a short time-out itself. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 async function runCheck(check: HealthCheck): Promise<CheckResult> {
@@ -43,7 +43,7 @@ async function runCheck(check: HealthCheck): Promise<CheckResult> {
   };
 }
 
-/** Checks whether this process can serve requests, with the reasons if not. */
+/** Checks whether this process can serve requests; if not, returns the reasons. */
 export async function checkReadiness(checks: readonly HealthCheck[]): Promise<Health> {
   const results = await Promise.all(checks.map(runCheck));
   const failing = results.some(({ required, status }) => required && status === 'failing');
@@ -63,12 +63,15 @@ export function databaseCheck(db: Database): HealthCheck {
   };
 }
 
-/** A balancer probes every few seconds, and each request to a node costs money. */
+/**
+ * A node that answered within this time is not queried again: probes come every few seconds, and
+ * each request to a node costs money.
+ */
 const CHAIN_FRESH_MS = 15_000;
 
 /**
- * Checks a chain, which is not required: without it everything but confirmations, refunds and
- * balances works.
+ * Checks a chain. It is not required: without it everything works but confirmations, refunds and
+ * balances.
  */
 export function chainCheck(chain: Chain): HealthCheck {
   return {

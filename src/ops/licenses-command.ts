@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * `npm run licenses`: lists every locked package with its version and license, from the lockfile
- * or, if the lockfile lacks the license, from the installed package.
+ * `npm run licenses`: lists every locked package with its version and license. A license that the
+ * lockfile lacks is read from the installed package.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 

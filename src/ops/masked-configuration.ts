@@ -5,7 +5,7 @@ import type { NetworkSettings } from '#settlement/networks.ts';
 
 const MASK = '********';
 
-/** Shows only that a secret is set. */
+/** Shows only whether a secret is set. */
 function masked(value: unknown): string | null {
   return value === null ? null : MASK;
 }
@@ -55,7 +55,7 @@ function maskedAnchors(target: AnchorTarget | null): string | null {
   return target.to === 'mail' ? `mail:${target.address}` : `file:${target.path}`;
 }
 
-/** Returns the configuration that the process has read; secrets only show that they are set. */
+/** Returns the configuration of this process. Of a secret, it shows only whether it is set. */
 export function maskedConfiguration(config: Config): { readonly [key: string]: Json } {
   return {
     roles: [...config.roles],

@@ -4,11 +4,11 @@ export interface WorkRow {
   /** Name of the queue. */
   readonly queue: string;
   readonly count: number;
-  /** The time for which the oldest item has been due. */
+  /** Seconds for which the oldest item has been due. */
   readonly oldest_seconds: number;
 }
 
-/** Overdue work of the workers. Each count uses a partial index or the queue's index. */
+/** Returns the workers' overdue work. Each count uses a partial index or the queue's index. */
 export async function selectWaitingWork(sql: Sql): Promise<WorkRow[]> {
   return sql.query(
     `select 'webhook_deliveries' as queue, count(*)::int as count,
@@ -31,7 +31,7 @@ export interface WatchRow {
   readonly seconds: number;
 }
 
-/** Seconds since a watchtower last polled each network; no row if there never was one. */
+/** Returns the seconds since a watchtower last polled each network; no row if none ever did. */
 export async function selectWatchAges(sql: Sql): Promise<WatchRow[]> {
   return sql.query(
     `select livemode, greatest(extract(epoch from now() - looked_at), 0)::float as seconds
@@ -45,7 +45,7 @@ export interface ArchiveRow {
 }
 
 /**
- * Reads the age of the archive; no row if the database archives nothing. One file a minute is due
+ * Reads the archive's age; no row if archiving is off. One file per minute is due
  * (`archive_timeout`).
  */
 export async function selectArchiveAge(sql: Sql): Promise<ArchiveRow[]> {
@@ -58,9 +58,9 @@ export async function selectArchiveAge(sql: Sql): Promise<ArchiveRow[]> {
 
 export interface DatabaseAgesRow {
   readonly connections: number;
-  /** Age of the oldest transaction: until it ends, vacuum cannot clean up the queues. */
+  /** Age of the oldest transaction. Vacuum cannot clean up the queues until it ends. */
   readonly oldest_transaction_seconds: number;
-  /** Transactions since the oldest snapshot that is still in use. */
+  /** Number of transactions since the oldest snapshot that is still in use. */
   readonly oldest_snapshot_age: number;
 }
 

@@ -28,11 +28,11 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-/** Seconds, with buckets around the promised times: 20 ms for a create, 30 s for a route. */
+/** In seconds, with buckets around the promised times: 20 ms for a create, 30 s for a route. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
-/** However often Prometheus scrapes, the database and the chains are queried at most this often. */
+/** The database and the chains are queried at most this often, however often Prometheus scrapes. */
 const SAMPLE_EVERY_MS = 2_000;
-/** A source that hangs must not block the other numbers. */
+/** Time limit per source, so that one that hangs does not block the others. */
 const SOURCE_TIMEOUT_MS = 3_000;
 
 async function readInTime(source: SampleSource): Promise<readonly Sample[]> {
@@ -48,8 +48,9 @@ async function readInTime(source: SampleSource): Promise<readonly Sample[]> {
 }
 
 /**
- * Gauges and counters of samples, created when a name first appears; a sample that disappears is
- * removed. A source that cannot be read keeps its last values, and a gauge marks them as outdated.
+ * Creates a gauge or counter when its name first appears in a sample, and removes a sample that
+ * disappears. A source that cannot be read keeps its last values, and a gauge marks them as
+ * outdated.
  */
 function createSampler(registry: Registry, sources: SampleSource[]) {
   const shown = new Map<string, Gauge | Counter>();
@@ -72,7 +73,7 @@ function createSampler(registry: Registry, sources: SampleSource[]) {
   const show = (sample: Sample) => {
     const { name, help, labels, value } = sample;
     const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
-    // The name distinguishes a counter from a gauge. A counter is reset before each reading.
+    // Counters are recognized by name. All are reset before each reading, so `inc` sets the value.
     const isCounter = name.endsWith('_total');
     const one = shown.get(name) ?? (isCounter ? new Counter(options) : new Gauge(options));
     shown.set(name, one);

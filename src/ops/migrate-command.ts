@@ -2,8 +2,8 @@ import { migrate } from '#db/migrate.ts';
 import { runCommand } from '#ops/command-database.ts';
 
 /**
- * `npm run migrate`: migrates the database of DATABASE_URL to this release's schema, as the role
- * that owns the tables, before the release's first process starts.
+ * `npm run migrate`: migrates the database of DATABASE_URL to this release's schema. Run it as the
+ * role that owns the tables, before the release's first process starts.
  */
 await runCommand(async (db) => {
   const started = performance.now();

@@ -33,7 +33,9 @@ const OPEN: MetricsAccess = {
   publicUrl: null,
 };
 
-/** Returns the status of `/metrics` on the API's port, for a caller from its own network. */
+/**
+ * Returns the status of `/metrics` on the API's port, for a caller in the process's own network.
+ */
 async function metricsStatus(
   access: Partial<MetricsAccess>,
   authorization?: string,
@@ -125,7 +127,7 @@ test('a /64 over its rate limit is counted before anything else is looked up', a
   };
   const ops = buildOpsServer({ ...health, checks: [{ name: 'slow', required: true, run }] }, OPEN);
   const ask = (remoteAddress: string) => ops.inject({ url: '/readyz', remoteAddress });
-  // Sends more than the limit, because the bucket refills while requests are counted.
+  // Send more than the limit, because the bucket refills meanwhile.
   const asked = 2 * PROBES.requests;
   const refused = Promise.withResolvers<number>();
   const answers = Array.from({ length: asked }, async (_, i) => {

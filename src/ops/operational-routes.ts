@@ -18,13 +18,13 @@ export interface MetricsAccess {
   /** `null` if there is no operations port. */
   readonly opsPort: number | null;
   readonly metricsToken: string | null;
-  /** Its host is one of the names under which /metrics may be read. */
+  /** The public URL. Its host is one of the names under which /metrics may be read. */
   readonly publicUrl: string | null;
 }
 
 const BAD_REQUEST = 400;
 
-/** Equal lengths, so that the comparison takes constant time. */
+/** Hashes both texts to equal lengths, so that the comparison takes constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
@@ -51,12 +51,12 @@ function addProbes(app: FastifyInstance, health: ProcessHealth): void {
   app.get('/livez', async (_request, reply) =>
     reply.header('Cache-Control', 'no-store').send({ status: 'ok' }),
   );
-  // Unlike /livez, it queries the database.
+  // Limit it: unlike /livez, it queries the database.
   const onRequest = limitByAddress(PROBES);
   app.get('/readyz', { onRequest }, async (_request, reply) => {
     const checked = await checkReadiness(health.checks);
     const status = health.serves ? checked.status : 'not_ready';
-    // Reported without a 503: everything but taking payments works.
+    // A network's problem is reported without a 503, because everything but taking payments works.
     const networks = Object.fromEntries(
       NETWORKS.map((network) => [network, networkOf(health, network)]),
     );
@@ -79,7 +79,7 @@ function networkOf({ readiness, networks }: ProcessHealth, network: Network) {
   };
 }
 
-/** Returns the domain that wallets sign, and a warning if it may be wrong. */
+/** Returns the token domain that wallets sign, and a warning if it may be wrong. */
 function tokenOf({ usdcDomain, token }: NetworkConfig) {
   return { ...usdcDomain, problem: token.domainProblem };
 }
@@ -109,8 +109,9 @@ export function addOperationalRoutes(
 }
 
 /**
- * Builds a server for probes and /metrics only, on a port that is not published. In production
- * Prometheus uses any name that the cluster gives to a process, and no browser runs there.
+ * Builds a server for probes and /metrics only, on a port that is not published. It accepts any
+ * host name, because Prometheus uses the names that a cluster gives to processes, and no browser
+ * runs there.
  */
 export function buildOpsServer(
   health: ProcessHealth,

@@ -13,7 +13,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** A process's report about itself to operators, on any port. */
+/** What a process reports about itself to operators, on any port. */
 export interface ProcessHealth {
   readonly checks: readonly HealthCheck[];
   readonly readiness: Readiness;

@@ -35,7 +35,7 @@ async function readReceipt(url: string): Promise<ReceiptClaims> {
   return (await response.json()) as ReceiptClaims;
 }
 
-/** Returns the sandbox's embedded chain, if the receipt belongs to it. */
+/** Returns the URL of the sandbox's embedded chain, if the receipt is from there. */
 async function nodeOfSandbox(chainId: number): Promise<string | null> {
   const folder = process.env.TAPLINE_DATA_DIR ?? '.tapline';
   try {

@@ -13,7 +13,10 @@ import { reportReconciliation } from '#settlement/reconciliation/reconcile-repor
 // that could not be determined.
 
 const UNKNOWN = 2;
-/** Few, so that commands leave the server's connections to the service. */
+/**
+ * Maximum number of connections: few, so that commands leave the server's connections to the
+ * service.
+ */
 const CONNECTIONS = 2;
 
 async function reconcile(args: readonly string[]): Promise<number> {

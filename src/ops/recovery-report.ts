@@ -23,11 +23,11 @@ interface NetworkRow {
 
 interface KindRow {
   readonly kind: string;
-  /** Time of the newest change in the database; `null` if there is none. */
+  /** When the data in the database last changed; `null` if it is empty. */
   readonly newest: Date | null;
 }
 
-/** Data that only the database has: changes later than these may be lost, without any trace. */
+/** Data that exists only in the database: changes after these times may be lost without a trace. */
 const NEWEST = `
   select * from (values
     ('API keys made', (select max(created) from api_keys)),
@@ -73,7 +73,7 @@ function linesOf(row: NetworkRow): string[] {
   ];
 }
 
-/** Series of receipt numbers that start again at 1 under a new prefix. */
+/** Returns the series of receipt numbers that start again at 1 under a new prefix. */
 async function selectNewSeries(sql: Sql): Promise<Series[]> {
   return sql.query(
     `select ${SERIES}
@@ -95,10 +95,7 @@ function seriesLines(series: readonly Series[]): string[] {
   ];
 }
 
-/**
- * Lists the results of the recovery, and the data that cannot be recovered, for `admin --
- * after-restore`.
- */
+/** Lists what the recovery did and what cannot be recovered, for `admin -- after-restore`. */
 export async function listAfterRestore(sql: Sql): Promise<string[]> {
   const networks = await selectRecoveries(sql);
   const kinds = await sql.query<KindRow>(NEWEST);

@@ -55,8 +55,8 @@ export function expectedToken(given: {
 }
 
 /**
- * Checks the token before a contract is bound to it forever: decimals, name, version, the EIP-712
- * domain that its signatures use, and their form (name and version of FiatTokenV2_1 equal those of
+ * Checks a token before a contract is bound to it forever: decimals, name, version, the EIP-712
+ * domain, and the form of its signatures (name and version do not distinguish FiatTokenV2_1 from
  * V2_2).
  * @throws StartError
  * @returns the token's name and version.
@@ -105,8 +105,9 @@ export async function requireToken(
 }
 
 /**
- * Finds a call that the token lacks. A token that has these calls refuses both with a reason: the
- * permit has expired, and the caller is not the payee. A token without one reverts with no reason.
+ * Returns a call that the token lacks. A token that has these calls refuses both with a reason: the
+ * permit has expired, and the caller is not the payee. A token that lacks one reverts without a
+ * reason.
  */
 async function missingCall(reader: Reader, address: Hex): Promise<string | null> {
   const contract = { address, abi: SIGNATURE_ABI } as const;

@@ -4,8 +4,8 @@ import { reseal } from '#ops/reseal.ts';
 import { cardKey, idSealingKey, peopleKey, readConfig, webhookKey } from '#settings/config.ts';
 
 /**
- * `npm run reseal`: encrypts the database's secrets under TAPLINE_SECRET, once all processes run
- * with it and with TAPLINE_SECRET_PREVIOUS. Exit code 1 if something decrypts under neither.
+ * `npm run reseal`: encrypts the database's secrets under TAPLINE_SECRET. Run it once all processes
+ * have both it and TAPLINE_SECRET_PREVIOUS. Exit code 1 if a value decrypts under neither.
  */
 await runCommand(async (db) => {
   const { secret } = readConfig({ ...process.env, NODE_ENV: undefined }, []);

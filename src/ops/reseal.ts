@@ -1,7 +1,7 @@
 import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 
-/** Documents have up to 5 MiB each. */
+/** Rows per batch: a document has up to 5 MiB. */
 const BATCH = 20;
 
 interface SealedRow {
@@ -25,8 +25,8 @@ async function selectSealed(
 }
 
 /**
- * False if the service has written another value meanwhile: that one is already sealed under the
- * new key.
+ * @returns false if the service has meanwhile written another value, which is already sealed under
+ * the new key.
  */
 async function replaceSeal(
   db: Database,
@@ -94,8 +94,8 @@ async function resealRow(
 }
 
 /**
- * Encrypts everything again under the current secret. It may run while the service does, and again
- * after an interruption: a row is only changed if it still has the value that was read.
+ * Encrypts all sealed values again under the current secret. It can run while the service does, and
+ * again after an interruption: a row changes only if it still has the value that was read.
  */
 export async function reseal(
   db: Database,
@@ -108,7 +108,7 @@ export async function reseal(
   return reports;
 }
 
-/** The key of the service that a column is sealed with. */
+/** Which key of the service seals a column. */
 type SealPurpose = 'people' | 'webhooks' | 'cards' | 'ids';
 
 /** A column written by `encrypt`. */
@@ -123,8 +123,8 @@ interface SealedColumn {
 }
 
 /**
- * Everything that is sealed under the service's secret. Add new columns here: a test compares the
- * list with the schema, and `npm run reseal` goes through it.
+ * All columns sealed under the service's secret. Add new columns here: `npm run reseal` uses the
+ * list, and a test compares it with the schema.
  */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'users', id: 'id', column: 'totp_secret', context: 'id', purpose: 'people' },

@@ -4,9 +4,8 @@ import { promisify } from 'node:util';
 import { type Archive, archivesOf } from '#docs/packages.ts';
 
 /**
- * `npm run sbom`: the release's bill of materials (CycloneDX): every locked package, from the
- * lockfile and offline, and the files that the network serves under `/packages/`, with their
- * SHA-512.
+ * `npm run sbom`: prints the release's bill of materials (CycloneDX): every locked package, read
+ * offline from the lockfile, and the files served under `/packages/` with their SHA-512.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 const LOCKED = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];

@@ -6,9 +6,10 @@ interface HeldKeys {
 }
 
 /**
- * Describes the problem if one process holds both keys, whose thief could register a shop and
- * settle payments to it.
- * @param worker the keys in the worker's settings; `registrar`: those in the registrar's.
+ * Describes the problem if one process holds both kinds of keys: their thief could register a shop
+ * and settle payments to it.
+ * @param worker The keys in the worker's settings.
+ * @param registrar The keys in the registrar's settings.
  * @throws Error if one process holds both kinds, or one key has both roles.
  */
 export function describeSeparateKeys(worker: HeldKeys, registrar: HeldKeys): string {

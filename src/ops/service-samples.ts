@@ -21,9 +21,7 @@ function sample(name: string, help: string, value: number, labels: Labels = {}):
   return { name: `tapline_${name}`, help, labels, value };
 }
 
-/**
- * Measures the amount of waiting work, and whether the database is still fast enough as a queue.
- */
+/** Samples the amount of waiting work, and whether the database is still fast enough as a queue. */
 export function databaseSamples(db: Database): SampleSource {
   return {
     name: 'database',
@@ -72,7 +70,7 @@ export function databaseSamples(db: Database): SampleSource {
   };
 }
 
-/** Creates a separate source, because it can be read when the others cannot. */
+/** A separate source, because it must work when the others cannot be read. */
 export function databaseUp(db: Database): SampleSource {
   return {
     name: 'database check',
@@ -87,7 +85,7 @@ export function databaseUp(db: Database): SampleSource {
 const secondsSince = (at: Date | null, now: number) =>
   at === null ? 0 : Math.max(0, (now - at.getTime()) / 1000);
 
-/** Wei to whole coins; a gauge needs no exact number. */
+/** Converts wei to whole coins; a gauge needs no exact number. */
 const WEI_PER_COIN = 1e18;
 
 type Sender = RelayerStatus['senders'][number];
@@ -161,7 +159,9 @@ function daysSamples({ network, daysLeft }: RelayerStatus): Sample[] {
   return daysLeft === null ? [] : [sample('coin_days_left', help, daysLeft, { network })];
 }
 
-/** Scrapes come every few seconds, and requests to nodes cost money. */
+/**
+ * How long a sample is reused: scrapes come every few seconds, and requests to nodes cost money.
+ */
 const CHAIN_SAMPLE_MS = 60_000;
 
 export function relayerSamples(db: Database, chain: Chain): SampleSource {
@@ -171,7 +171,7 @@ export function relayerSamples(db: Database, chain: Chain): SampleSource {
   };
 }
 
-/** Read from memory, so that it is available while the database is unreachable. */
+/** Reads from memory, so that it works while the database is unreachable. */
 export function readinessSamples(readiness: Readiness): SampleSource {
   const help = 'Whether the network takes payments now.';
   const why = '1 for each reason why the network takes no payments.';
@@ -191,8 +191,8 @@ export function readinessSamples(readiness: Readiness): SampleSource {
 }
 
 /**
- * Requests to nodes, for comparison with a provider's count, by the URL's place in `…_RPC_URL`,
- * from 1.
+ * Counts requests to nodes, for comparison with a provider's count. A node is named by its position
+ * in `…_RPC_URL`, from 1.
  */
 export function nodeRequestSamples(chain: Chain): SampleSource {
   const { network } = chain.config;

@@ -7,9 +7,9 @@ import { secretValues } from '#settings/secret-settings.ts';
 import { type Env, SETTING_NAMES } from '#settings/setting-names.ts';
 
 /**
- * `settings-command.ts init|check --folder <folder> [--json] [--environment]`, for `tapline init`
- * and `tapline doctor`: creates the files of settings, and checks everything that would fail a
- * start. `--environment`: the environment overrides the files, as in a container.
+ * `settings-command.ts init|check --folder <folder> [--json] [--environment]`, used by `tapline
+ * init` and `tapline doctor`: creates the settings files, and checks everything that could make a
+ * start fail. With `--environment`, the environment overrides the files, as in a container.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -9,27 +9,29 @@ import { newKey } from '#ops/deploy-contract.ts';
 import type { Role } from '#settings/arguments.ts';
 import { chainPrefix, type Env } from '#settings/setting-names.ts';
 
-/** The roles of the service. A watchtower belongs on another machine, with its own settings. */
+/** The roles that run together. A watchtower belongs on another machine, with its own settings. */
 export type ServiceRole = Exclude<Role, 'watch'>;
 
-/** The files of a folder that each role reads, in this order (docs/deploy.md). */
+/** The files in a folder that each role reads, in this order (docs/deploy.md). */
 export const FILES_OF_ROLE: Readonly<Record<ServiceRole, readonly string[]>> = {
   api: ['tapline.env'],
   worker: ['tapline.env', 'worker.env'],
   registrar: ['tapline.env', 'registrar.env'],
 };
 
-/** Senders that settle in parallel; two more keys are kept offline. */
+/** Number of senders that settle in parallel; the keys of two more are kept offline. */
 const RELAYERS = 4;
 const EXAMPLE = path.join(import.meta.dirname, '../../.env.example');
-/** Settings that a real network needs; the rest of the example is commented out, with defaults. */
+/**
+ * Settings that a real network needs. The rest of the example stays commented out, with defaults.
+ */
 const FILLED: Readonly<Record<string, () => string>> = {
   NODE_ENV: () => 'production',
   DRAIN_SECONDS: () => '10',
   METRICS_TOKEN: () => randomBytes(24).toString('base64url'),
   TAPLINE_SECRET: () => randomBytes(32).toString('hex'),
 };
-/** Settings that only the operator knows. */
+/** Settings whose values only the operator knows. */
 const ASKED = /^(DATABASE_URL|SMTP_URL|MAIL_FROM|TAPLINE_PUBLIC_URL|TRUSTED_PROXIES)$/;
 const ASKED_OF_CHAIN = /^CHAIN_\w+?_(RPC_URL|CHAIN_ID|USDC|SETTLEMENT|DEPLOYED_AT_BLOCK)$/;
 const KEYS = /^CHAIN_\w+_(RELAYER_KEYS|REGISTRAR_KEY|SPONSOR_KEY|WATCHER_KEY|SIGNER_TOKEN)$/;
@@ -66,7 +68,7 @@ function signingKeys(role: 'worker' | 'registrar'): { text: string; addresses: s
   return { text: `# Signing keys: for the ${role} alone.\n${lines.join('\n')}\n`, addresses };
 }
 
-/** Creates the missing files of settings, with new secrets; leaves existing files unchanged. */
+/** Creates the missing settings files, with new secrets; never changes existing files. */
 export async function makeSettings(folder: string): Promise<Made> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await requireClosedFolder(folder);
@@ -94,8 +96,8 @@ export async function makeSettings(folder: string): Promise<Made> {
 }
 
 /**
- * Reads the settings that a role of this folder starts with. @throws StartError if a file is
- * missing.
+ * Reads the settings with which a role in this folder starts.
+ * @throws StartError if a file is missing.
  */
 export async function readSettingsOf(folder: string, role: ServiceRole): Promise<Env> {
   const env: Record<string, string | undefined> = {};

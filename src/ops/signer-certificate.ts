@@ -4,7 +4,7 @@ import { StartError } from '#core/start-error.ts';
 import { createFile } from '#files/replace-file.ts';
 import { makeCertificate } from '#sandbox/lan-certificate.ts';
 
-/** Its callers have the certificate itself, so it need not be renewed early. */
+/** Validity: callers have a copy of this certificate, so there is no need to renew it often. */
 const VALID_DAYS = 3_650;
 
 async function readIfThere(file: string): Promise<string | null> {
@@ -16,7 +16,7 @@ async function readIfThere(file: string): Promise<string | null> {
 
 /**
  * Creates a signer's key and the certificate that its callers trust, unless both exist.
- * @throws StartError if one of them is missing, or they do not match.
+ * @throws StartError if only one exists, or they do not match.
  */
 export async function keepSignerCertificate(
   files: { readonly key: string; readonly certificate: string },
@@ -29,7 +29,7 @@ export async function keepSignerCertificate(
   if (key === null && certificate === null) {
     const made = makeCertificate(hosts, { validDays: VALID_DAYS, name: 'Tapline signer' });
     await createFile(files.key, made.key);
-    // Public: the signer's callers read it.
+    // The certificate is world-readable: the signer's callers read it.
     await writeFile(files.certificate, made.cert, { flag: 'wx', mode: 0o644 });
     return 'made';
   }

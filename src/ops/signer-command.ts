@@ -4,9 +4,9 @@ import { keepSignerCertificate } from '#ops/signer-certificate.ts';
 import { serveSigner } from '#signer/serve.ts';
 import { readSettings } from '#signer/settings.ts';
 
-// npm run signer -- <settings.json>: keeps keys apart from the programs that send (configure.md).
-// npm run signer -- certificate <key> <certificate> <host>…: creates the TLS files that it needs to
-// listen on other hosts.
+// npm run signer -- <settings.json>: runs the signer, which keeps keys away from the programs that
+// send (configure.md). npm run signer -- certificate <key> <certificate> <host>…: creates the TLS
+// files that it needs to listen on other hosts.
 
 const USAGE =
   'npm run signer -- <settings.json> (see deploy/signer/signer.json), or ' +

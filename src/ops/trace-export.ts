@@ -7,8 +7,8 @@ import { type FinishedSpan, SPAN_KINDS, type TraceSettings, traceInto } from '#c
 const FLUSH_EVERY_MS = 1_000;
 const MAX_BATCH = 512;
 /**
- * Some seconds of a busy process; if the receiver is unreachable, spans are dropped, so memory is
- * bounded.
+ * Spans of some seconds of a busy process. If the receiver is unreachable, more are dropped, so
+ * that memory stays bounded.
  */
 const MAX_WAITING = 8_192;
 const ANSWER_MS = 5_000;
@@ -42,12 +42,12 @@ function render(span: FinishedSpan) {
   };
 }
 
-/** Per process: another start is another instance. */
+/** Identifies this process; after a restart it is another instance. */
 const INSTANCE = randomUUID();
 
 /**
- * Sends the spans of this process as JSON over HTTP (OTLP), in batches, in the background.
- * @returns a function that stops it. Without settings nothing is traced.
+ * Sends this process's spans as JSON over HTTP (OTLP), in batches, in the background.
+ * @returns a function that stops it. Without settings, nothing is traced.
  */
 export function startTraceExport(settings: TraceSettings | null, log: Log): () => Promise<void> {
   if (settings === null) return async () => {};

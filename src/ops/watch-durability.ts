@@ -12,7 +12,7 @@ import {
 } from '#db/durability.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 
-/** A failover takes seconds, and standbys return by themselves. */
+/** Poll interval: a failover takes seconds, and standbys return on their own. */
 const LOOK_EVERY_MS = 5_000;
 
 export interface DurabilityWatch {
@@ -25,7 +25,7 @@ export interface DurabilityWatch {
 
 /**
  * Polls the database's standbys while the service runs. A change is logged as an error and raises
- * an alarm, and stops nothing: payments continue, and a lost standby returns or is replaced.
+ * an alarm, but stops nothing: payments continue, and a lost standby returns or is replaced.
  */
 export function watchDurability(deps: {
   readonly db: Database;

@@ -17,7 +17,7 @@ export interface AskedLines {
 
 type NamedRates = readonly { readonly name: string; readonly rate: number }[];
 
-/** The tax settings of an account, or of a location. Named as in the API. */
+/** The tax settings of an account or a location, with the API's names. */
 export interface TaxSettings {
   readonly tax_rates: NamedRates;
   readonly prices_include_tax: boolean;
@@ -30,15 +30,15 @@ export function needTaxSettings({ lineItems }: AskedLines): boolean {
   });
 }
 
-/** Returns the basis points of a rate; `null` if the account has none with that name. */
+/** Returns a rate's basis points; `null` if the account has no rate with that name. */
 export function basisPointsOf(rate: number | string, settings: TaxSettings): number | null {
   if (typeof rate === 'number') return rate;
   return settings.tax_rates.find(({ name }) => name === rate)?.rate ?? null;
 }
 
 /**
- * Returns an account's rate as it applies at a location: the location's rate of the same name. A
- * rate without a name stays, and so does one whose names have different rates there.
+ * Returns an account's rate as it applies at a location: the location's rate with the same name. A
+ * rate without a name is unchanged, and so is one whose names have different rates there.
  */
 export function rateAt(
   rate: number,
@@ -78,8 +78,8 @@ function readLine(
 }
 
 /**
- * Returns the lines of a sale, completed with the account's settings. Their sum must equal the
- * price, in minor units of the shop's currency or in atoms.
+ * Returns a sale's lines, completed from the account's settings. Their sum must equal the price, in
+ * minor units of the shop's currency or in atoms.
  */
 export function readLines(
   asked: AskedLines,

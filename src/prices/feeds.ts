@@ -2,10 +2,10 @@ import { describeError } from '#core/log.ts';
 import { type FeedAnswer, readFeedNumber } from '#prices/rate.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 
-/** The source of a sandbox's prices. */
+/** The name of the source of a sandbox's prices. */
 export const MADE_UP_SOURCE = 'made up for this sandbox';
 
-/** Units per dollar. They never change, so that a developer gets the same price every day. */
+/** Units per dollar. Constant, so that a developer gets the same price every day. */
 const MADE_UP: Readonly<Record<string, string>> = {
   aed: '3.6725',
   aud: '1.5214',
@@ -48,7 +48,7 @@ const TIMEOUT_MS = 5_000;
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** A response of a feed that is ignored, and the reason. */
+/** A feed's response that is ignored, with the reason. */
 export interface NoAnswer {
   readonly problem: string;
 }
@@ -63,14 +63,14 @@ async function readBody(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    // Leaving the loop cancels the rest of the response.
+    // Throwing out of the loop cancels the rest of the response.
     if (bytes > MAX_BYTES) throw new Error(`the response is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Parses a feed's document; unknown fields are ignored. */
+/** Parses a feed's document. Ignores unknown fields. */
 function readDocument(text: string): FeedAnswer | NoAnswer {
   const document: unknown = JSON.parse(text);
   if (!isObject(document)) return { problem: 'the response is not a JSON object' };
@@ -119,7 +119,7 @@ export async function askFeeds(
   return [answer, answer];
 }
 
-/** Returns the displayed source of a rate: only the hosts, because a URL may contain a key. */
+/** Returns a rate's source for display: only the hosts, because a URL may contain a key. */
 export function sourceOf(feeds: NonNullable<RateSettings['feeds']>): string {
   if (feeds === 'made-up') return MADE_UP_SOURCE;
   return feeds.map((url) => new URL(url).host).join(', ');

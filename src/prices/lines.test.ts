@@ -29,12 +29,12 @@ test('a line is quantity × unit price, rounded half up', () => {
 });
 
 test('tax is rounded once per rate, not once per line', () => {
-  // 7 % within 10 is 0.65 per line: 1 + 1 + 1 by line, 1.96 together.
+  // 7 % tax included in 10 is 0.65 per line: 3 if each line is rounded, 1.96 (so 2) on the sum.
   const within = [1, 2, 3].map(() => line({ unit_amount: 10, tax_rate: 700 }));
   assert.deepEqual(taxTable({ lineItems: within, discount: 0 }), [
     { rate: 700, net: 28, tax: 2, gross: 30 },
   ]);
-  // 25 % on top of 2 is 0.5 per line: 1 + 1 by line, 1 together.
+  // 25 % tax added to 2 is 0.5 per line: 2 if each line is rounded, 1 on the sum.
   const top = [1, 2].map(() => line({ unit_amount: 2, tax_rate: 2_500, tax_inclusive: false }));
   const sale = { lineItems: top, discount: 0 };
   assert.deepEqual(taxTable(sale), [{ rate: 2_500, net: 4, tax: 1, gross: 5 }]);
@@ -75,7 +75,7 @@ test('all of a sale may be taken off', () => {
   assert.equal(salePrice({ lineItems: [line({ unit_amount: 0 })], discount: 0 }), 0n);
 });
 
-/** Returns the same pseudo-random numbers below 2^32 in every run: mulberry32. */
+/** Returns a generator of pseudo-random numbers (mulberry32), the same in every run. */
 function sequence(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -101,7 +101,7 @@ function randomCart(next: (below: number) => number) {
   return { lineItems, discount: next(2) === 0 ? next(whole + 1) : 0, whole };
 }
 
-/** The long run has more (test/long/budgets.test.ts). */
+/** The long run uses more (test/long/budgets.test.ts). */
 const CARTS = Number(process.env.TAXED_CARTS ?? 10_000);
 
 test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exact one`, () => {
@@ -118,7 +118,7 @@ test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exac
       rows.map(({ rate }) => rate),
       [...new Set(lineItems.map(({ tax_rate }) => tax_rate))].sort((a, b) => a - b),
     );
-    // Tax is added to tax-exclusive lines; the rest of the price is the lines minus discounts.
+    // If tax is added to all lines, the net amounts are the lines minus discounts.
     const onTop = lineItems.map((item) => ({ ...item, tax_inclusive: false }));
     assert.equal(
       taxTable({ lineItems: onTop, discount }).reduce((sum, { net }) => sum + net, 0),

@@ -14,24 +14,24 @@ import type { Json } from '#core/canonical-json.ts';
 /** A line of a sale, as stored and as the API returns it. */
 export interface LineItem {
   readonly name: string;
-  /** An integer, or decimal text with up to three decimals, above 0: `2`, `"0.350"`. */
+  /** Above 0: an integer, or decimal text with up to three decimals such as `"0.350"`. */
   readonly quantity: number | string;
   readonly unit_amount: number;
   /** Basis points. */
   readonly tax_rate: number;
   /** True if `unit_amount` includes the tax. */
   readonly tax_inclusive: boolean;
-  /** Subtracted from this line; at most the line's price. */
+  /** Subtracted from this line. At most the line's price. */
   readonly discount: number;
 }
 
-/** The lines of a sale, and the discount on all of them together. */
+/** A sale's lines, and the discount on all of them together. */
 export interface SaleLines {
   readonly lineItems: readonly LineItem[];
   readonly discount: number;
 }
 
-/** A row of a receipt's tax table: all lines of one rate. `net` + `tax` = `gross`. */
+/** A row of a receipt's tax table: all lines with one rate. `net` + `tax` = `gross`. */
 export interface RateTax {
   /** Basis points. */
   readonly rate: number;
@@ -45,7 +45,7 @@ const QUANTITY_DECIMALS = 3;
 const ONE_PIECE = 10n ** BigInt(QUANTITY_DECIMALS);
 const ALL_POINTS = 10_000n;
 
-/** Divides whole numbers, rounded half up. `value` is never negative. */
+/** Divides whole numbers and rounds half up. `value` must not be negative. */
 function divide(value: bigint, by: bigint): bigint {
   return (2n * value + by) / (2n * by);
 }
@@ -56,12 +56,12 @@ function thousandths(quantity: LineItem['quantity']): bigint {
   return BigInt(whole + fraction.padEnd(QUANTITY_DECIMALS, '0'));
 }
 
-/** Quantity × unit price, before any discount. */
+/** Returns quantity × unit price, before any discount. */
 export function fullPrice({ quantity, unit_amount }: Pick<LineItem, 'quantity' | 'unit_amount'>) {
   return divide(thousandths(quantity) * BigInt(unit_amount), ONE_PIECE);
 }
 
-/** Returns the price of a line minus its own discount, which a receipt prints beside the name. */
+/** Returns a line's price minus its own discount. A receipt prints it beside the name. */
 export function linePrice(line: LineItem): bigint {
   return fullPrice(line) - BigInt(line.discount);
 }
@@ -71,9 +71,9 @@ function sum(values: readonly bigint[]): bigint {
 }
 
 /**
- * Returns the lines minus their shares of the sale's discount. The rounding rest, less than one
- * minor unit per line, is taken from the last line; if that is smaller, the line before it takes
- * what remains, so that no line is negative.
+ * Returns the lines minus their shares of the sale's discount. The rest from rounding, less than
+ * one minor unit per line, is taken from the last line and, if that is too small, from the lines
+ * before it, so that no line is negative.
  */
 function discounted({ lineItems, discount }: SaleLines): bigint[] {
   const prices = lineItems.map(linePrice);
@@ -94,7 +94,7 @@ interface Taxed {
   tax: bigint;
 }
 
-/** Returns one sum per rate and kind, taxed once. */
+/** Returns one sum per rate and kind, each taxed once. */
 function taxedSums(sale: SaleLines): { readonly rate: number; readonly taxed: Taxed }[] {
   const left = discounted(sale);
   const sums = new Map<string, { rate: number; isWithin: boolean; value: bigint }>();
@@ -110,16 +110,14 @@ function taxedSums(sale: SaleLines): { readonly rate: number; readonly taxed: Ta
   });
 }
 
-/**
- * Returns the price of a sale: its lines minus all discounts, plus the tax on tax-exclusive lines.
- */
+/** Returns a sale's price: its lines minus all discounts, plus the tax on tax-exclusive lines. */
 export function salePrice(sale: SaleLines): bigint {
   return sum(taxedSums(sale).map(({ taxed: { net, tax } }) => net + tax));
 }
 
 /**
- * Returns the lines of the same sale without a discount on all of them: each line's own discount
- * contains its share. Prices and taxes stay the same.
+ * Returns the same sale without a discount on all lines: each line's own discount includes its
+ * share. Prices and taxes stay the same.
  */
 export function withDiscountInLines(sale: SaleLines): readonly LineItem[] {
   const left = discounted(sale);
@@ -129,8 +127,8 @@ export function withDiscountInLines(sale: SaleLines): readonly LineItem[] {
 }
 
 /**
- * Returns the tax table of an accepted sale: one row per rate, lowest first, including a rate of 0.
- * The sum of `gross` is the price of the sale.
+ * Returns an accepted sale's tax table: one row per rate, lowest first, including rate 0. The sum
+ * of `gross` is the sale's price.
  */
 export function taxTable(sale: SaleLines): RateTax[] {
   const rows = new Map<number, Taxed>();
@@ -145,12 +143,12 @@ export function taxTable(sale: SaleLines): RateTax[] {
     });
 }
 
-/** `line_items` of an intent or a payment. */
+/** Renders `line_items` of an intent or a payment. */
 export function renderLines(lines: SaleLines | null): { [key: string]: Json }[] | null {
   return lines === null ? null : lines.lineItems.map((line) => ({ ...line }));
 }
 
-/** `discount` of an intent or a payment. */
+/** Returns `discount` of an intent or a payment. */
 export function discountOf(lines: SaleLines | null): number {
   return lines === null ? 0 : lines.discount;
 }

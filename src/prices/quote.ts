@@ -10,7 +10,7 @@ export interface AskedPresentment {
   readonly amount: number;
 }
 
-/** A price with its locked rate, as stored; it never changes. */
+/** A price with its fixed rate, as stored. It never changes. */
 export interface Quote extends AskedPresentment {
   /** USDC for one unit of the currency, as decimal text. */
   readonly rate: string;
@@ -18,13 +18,13 @@ export interface Quote extends AskedPresentment {
   readonly source: string;
 }
 
-/** The quote of a payment or refund. Its expiry is omitted, because it ended with the intent. */
+/** The quote of a payment or refund. It has no expiry: that applied only to the intent. */
 export interface PastQuote extends Quote {
   readonly expiresAt: string;
 }
 
 export interface PaidQuote extends PastQuote {
-  /** Minor units, on top of the amount. */
+  /** In minor units, in addition to the amount. */
   readonly tipAmount: number;
 }
 
@@ -47,7 +47,7 @@ function unavailable(currency: string): Refusal {
   );
 }
 
-/** Returns the value of a price at the last known rate, however old; `null` if no rate is known. */
+/** Returns a price's value at the last known rate, however old; `null` if no rate is known. */
 export function lastWorth(
   asked: AskedPresentment,
   rates: ReadonlyMap<string, RateRow>,
@@ -58,8 +58,8 @@ export function lastWorth(
 }
 
 /**
- * Returns the current value of a price. Refuses with 503 if the rate is outdated, and with 400 for
- * an error of the client.
+ * Returns a price's current value. Refuses with 503 if the rate is outdated, and with 400 if the
+ * request is wrong.
  */
 export function quote(
   asked: AskedPresentment,
@@ -87,7 +87,7 @@ export function quote(
   return { amount: atoms(value), quote: locked };
 }
 
-/** The object `presentment` of an intent or a refund. */
+/** Renders the object `presentment` of an intent or a refund. */
 export function renderQuote(quoted: Quote, expiresAt: string) {
   return {
     currency: quoted.currency,
@@ -99,7 +99,7 @@ export function renderQuote(quoted: Quote, expiresAt: string) {
   };
 }
 
-/** The object `presentment` of a payment. */
+/** Renders the object `presentment` of a payment. */
 export function renderPaidQuote(paid: PaidQuote) {
   return { ...renderQuote(paid, paid.expiresAt), tip_amount: paid.tipAmount };
 }

@@ -3,7 +3,7 @@ import { type Row, table } from '#db/table.ts';
 
 export const exchangeRates = table('exchange_rates', {
   currency: 'text',
-  /** USDC per unit; `null` if the feeds have the currency, but have not agreed on a rate. */
+  /** USDC per unit; `null` if the feeds have the currency but have never agreed on a rate. */
   rate: 'text?',
   quoted_at: 'timestamptz?',
   usable_until: 'timestamptz?',
@@ -13,7 +13,7 @@ export const exchangeRates = table('exchange_rates', {
   jumped_seen: 'timestamptz?',
 });
 
-/** A stored rate, including one that has jumped and is not accepted yet. */
+/** A stored rate. It may include a jump that is not accepted yet. */
 export type StoredRate = Row<typeof exchangeRates>;
 
 const RATE = exchangeRates.pick(['currency', 'rate', 'quoted_at', 'usable_until', 'source']);
@@ -34,9 +34,9 @@ export async function selectRates(
 }
 
 /**
- * Claims the next query of the feeds. @returns false if another process has queried within the
- * interval. `first` claims it anyway, because a process that has just started may have new
- * settings.
+ * Claims the next query of the feeds. `first` skips the interval, because a process that has just
+ * started may have new settings.
+ * @returns false if another process has queried within the interval.
  */
 export async function claimRefresh(
   sql: Sql,
@@ -83,8 +83,8 @@ export async function upsertRates(tx: Tx, rates: readonly StoredRate[]): Promise
 }
 
 /**
- * Prepares stored rates at a start: deletes made-up ones, which cannot be compared with real ones,
- * and applies a changed maximum age.
+ * Prepares stored rates at a start: deletes made-up ones, which must not be compared with real
+ * ones, and applies a changed maximum age.
  */
 export async function prepareRates(
   tx: Tx,

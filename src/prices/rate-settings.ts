@@ -1,13 +1,13 @@
 import { StartError } from '#core/start-error.ts';
 import type { RateRules } from '#prices/rate.ts';
 
-/** The source of rates, and the rules for accepting them. */
+/** Where rates come from, and the rules for accepting them. */
 export interface RateSettings extends RateRules {
-  /** Two URLs; `made-up` for the sandbox's own numbers; `null` if none is configured. */
+  /** Two URLs; `made-up` for the sandbox's own rates; `null` if nothing is configured. */
   readonly feeds: readonly [string, string] | 'made-up' | null;
 }
 
-/** The feeds that are queried over the network. */
+/** Returns the feeds that are queried over the network. */
 export function feedAddresses({ feeds }: RateSettings): readonly string[] {
   return feeds === null || feeds === 'made-up' ? [] : feeds;
 }
@@ -22,7 +22,7 @@ function isAddress(url: string | undefined): url is string {
   return url !== undefined && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-/** Requires two sources, because errors of a single one would go unnoticed. */
+/** Reads the feeds. Two are required, because errors of a single one would go unnoticed. */
 function readFeeds(read: Read): readonly [string, string] | null {
   const text = read('RATES_URL');
   if (text === null) return null;

@@ -100,8 +100,8 @@ describe('two feeds', () => {
 
 describe('a rate that jumps', () => {
   /**
-   * Returns the state after the feeds returned these rates at these seconds; `null` if the feeds
-   * differed.
+   * Returns the accepted rate after the feeds returned these rates at these seconds. A rate of
+   * `null` means that the feeds differed.
    */
   function after(said: readonly (readonly [second: number, rate: string | null])[]): string | null {
     let known: KnownRate | undefined;

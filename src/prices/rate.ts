@@ -1,13 +1,13 @@
 import { minorDigits } from '#core/currencies.ts';
 import { RATE_DECIMALS } from '#core/currency-conversion.ts';
 
-/** Decimals of the feeds' numbers (units of a currency per dollar), which are held as integers. */
+/** Decimals of a feed's numbers (units of a currency per dollar), which are stored as integers. */
 const FEED_DECIMALS = 20;
 
 const FEED_ONE = 10n ** BigInt(FEED_DECIMALS);
 const DECIMAL = /^(0|[1-9]\d{0,14})(?:\.(\d{1,20}))?$/;
 
-/** Parses `0.9213` to an integer; `null` if it is not decimal text above 0. */
+/** Parses text like `0.9213` into an integer; `null` if it is not a decimal above 0. */
 export function readFeedNumber(text: unknown): bigint | null {
   const [, whole, fraction = ''] = (typeof text === 'string' && DECIMAL.exec(text)) || [];
   if (whole === undefined) return null;
@@ -36,7 +36,7 @@ export interface RateRules {
   readonly maxSpread: number;
 }
 
-/** The data of both feeds about one currency. */
+/** What both feeds say about one currency. */
 export interface Found {
   readonly currency: string;
   /** `null` if the feeds disagree, or if one is too old. */
@@ -45,7 +45,7 @@ export interface Found {
   readonly quotedAt: Date;
 }
 
-/** A feed's clock may be this much ahead of ours. */
+/** How far a feed's clock may be ahead of ours. */
 const MAX_AHEAD_MS = 60_000;
 const WHOLE_SPREAD = 10_000n;
 
@@ -54,7 +54,7 @@ function divide(value: bigint, by: bigint): bigint {
   return (2n * value + by) / (2n * by);
 }
 
-/** Returns the middle of two rates; `null` if they are too far apart. */
+/** Returns the mean of two rates; `null` if they are too far apart. */
 function middle(a: bigint, b: bigint, maxSpread: number): bigint | null {
   const [less, more] = a < b ? [a, b] : [b, a];
   if ((more - less) * WHOLE_SPREAD > BigInt(maxSpread) * less) return null;
@@ -62,12 +62,12 @@ function middle(a: bigint, b: bigint, maxSpread: number): bigint | null {
   return rate === 0n ? null : rate;
 }
 
-/** The dollar's rate is 1, even if a feed omits it. */
+/** Returns a currency's rate in a feed. The dollar's is 1, even if the feed omits it. */
 function ofFeed({ rates }: FeedAnswer, currency: string): bigint | undefined {
   return rates.get(currency) ?? (currency === 'usd' ? FEED_ONE : undefined);
 }
 
-/** Combines two feeds, for each currency that both contain. */
+/** Combines two feeds into one rate per currency that both contain. */
 export function compareFeeds(
   [a, b]: readonly [FeedAnswer, FeedAnswer],
   { maxAgeMs, maxSpread }: RateRules,
@@ -92,12 +92,14 @@ export interface KnownRate {
   /** The last accepted rate; `null` if there was none. */
   readonly good: { readonly rate: bigint; readonly quotedAt: Date } | null;
   /**
-   * A very different rate that the feeds have returned since then: when it first and last appeared.
+   * A very different rate that the feeds have returned since, and when it first and last appeared.
    */
   readonly jumped: { readonly rate: bigint; readonly since: Date; readonly seen: Date } | null;
 }
 
-/** A larger move is accepted only after a wait, because wrong feeds are corrected in minutes. */
+/**
+ * A larger change is accepted only after a wait, because wrong feeds are corrected within minutes.
+ */
 const MAX_JUMP_PERCENT = 10n;
 const JUMP_WAIT_MS = 5 * 60_000;
 
@@ -106,7 +108,7 @@ function isNear(rate: bigint, known: bigint): boolean {
   return difference * 100n <= MAX_JUMP_PERCENT * known;
 }
 
-/** Returns the state of a currency after another response of the feeds. */
+/** Returns a currency's state after another response of the feeds. */
 export function afterAnswer(
   known: KnownRate | undefined,
   { rate, quotedAt }: Found,

@@ -53,7 +53,7 @@ const json =
   (document: object): RequestListener =>
   (_, response) =>
     response.end(JSON.stringify(document));
-/** Returns a feed that works correctly. */
+/** Returns the handler of a feed that works correctly. */
 const says = (eur: string, more: object = {}) =>
   json({ base: 'usd', as_of: clock.now().toISOString(), rates: { eur }, ...more });
 
@@ -63,14 +63,14 @@ function refresher(settings: Partial<RateSettings> = {}) {
   return createRateRefresher({ db, clock, log: silentLog }, rates);
 }
 
-/** Returns the current rate of the euro, or the code of the refusal. */
+/** Returns a currency's current rate (by default the euro's), or the code of the refusal. */
 async function euro(currency = 'eur'): Promise<string> {
   const rates = await selectRates(db, [currency]);
   const quoted = quote({ currency, amount: 100 }, rates, clock.now());
   return 'refused' in quoted ? quoted.code : quoted.quote.rate;
 }
 
-/** Lets enough time pass for the next query of the feeds. */
+/** Advances the clock far enough for the next query of the feeds. */
 function wait(seconds = MAX_AGE_S / 4): void {
   clock.advance(seconds * 1000);
 }
@@ -100,7 +100,7 @@ test('a currency that one of them does not name has no rate', async () => {
 });
 
 const RATES = { eur: '0.8' };
-/** Feeds that are wrong in one way, while the other one works correctly. */
+/** Ways in which one feed can be wrong while the other is correct. */
 const WRONG: readonly (readonly [string, () => RequestListener])[] = [
   ['lies', () => says('0.6')],
   ['is unwell', () => (_, response) => response.writeHead(500).end()],

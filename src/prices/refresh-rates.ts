@@ -22,12 +22,12 @@ import {
 import { feedAddresses, type RateSettings } from '#prices/rate-settings.ts';
 
 /**
- * Intervals per maximum age: feeds are queried at least three times within it, even if processes
- * die after claiming an interval.
+ * Number of intervals in the maximum age. It lets feeds be queried at least three times within that
+ * age, even if processes die after claiming an interval.
  */
 const TURNS_PER_AGE = 6;
 
-/** Returns how long a process waits after another process's query, and how often it checks. */
+/** Returns the interval of queries across all processes, and how often each process checks it. */
 export function refreshIntervals({ maxAgeMs }: RateSettings) {
   const everyMs = Math.floor(maxAgeMs / TURNS_PER_AGE);
   return { everyMs, pollMs: Math.floor(everyMs / 2) };
@@ -98,7 +98,7 @@ function createReporter(log: Log, rates: RateSettings) {
 
 /**
  * Queries both feeds when due, and stores their rates in rows that every process reads. Without a
- * valid response, the last accepted rate is used until its maximum age.
+ * valid response, the last accepted rate stays in use until its maximum age.
  */
 export function createRateRefresher(
   { db, clock, log }: Omit<ProcessContext, 'wakeups'>,

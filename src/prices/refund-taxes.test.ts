@@ -8,7 +8,9 @@ const line = (unit_amount: number, tax_rate: number): LineItem => {
   return { name: 'x', quantity: 1, unit_amount, tax_rate, tax_inclusive: true, discount: 0 };
 };
 
-/** The tax tables of these refunds of one sale; the last returns what is left. */
+/**
+ * Returns the tax tables of these refunds of one sale. The last refund returns all that is left.
+ */
 function tablesOf(sale: SaleLines, whole: bigint, parts: readonly bigint[]) {
   return parts.map((part, index) => {
     const isLast = index === parts.length - 1;
@@ -25,7 +27,7 @@ test('one refund of everything has the taxes of the sale', () => {
 
 test('a part takes from each rate in proportion, and the last part what is left', () => {
   const sale = { lineItems: [line(1_000, 700), line(500, 1900)], discount: 0 };
-  // 7 % of 1,000 is 65 within the price, 19 % of 500 is 80.
+  // 7 % included in 1,000 is 65; 19 % included in 500 is 80.
   assert.deepEqual(tablesOf(sale, 1_500n, [500n, 1_000n]), [
     [
       { rate: 700, net: 311, tax: 22, gross: 333 },
@@ -65,7 +67,7 @@ const LINE = fc
     return { ...whole, discount: Math.floor((Number(linePrice(whole)) * share) / 4) };
   });
 
-/** Of each random sale; the long run has more sales (test/long/budgets.test.ts). */
+/** Parts per random sale. The long run has more sales (test/long/budgets.test.ts). */
 const PARTS = 20;
 const SALES = Number(process.env.REFUNDED_SALES ?? 500);
 
@@ -94,7 +96,7 @@ test(`${SALES * PARTS} parts: each rate adds up to the sale, each part to its su
       tables.forEach((table, at) => {
         const gross = sumOf(table.map((row) => row.gross));
         const part = Number(parts[at]);
-        // Without a tip to the unit; otherwise the rest is the tip's share.
+        // Without a tip, a part's rows add up to it exactly; otherwise the rest is the tip's share.
         assert.ok(tip === 0 ? gross === part : gross <= part);
         for (const row of table) assert.equal(row.net + row.tax, row.gross);
       });

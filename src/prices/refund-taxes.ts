@@ -1,20 +1,20 @@
 import { type RateTax, type SaleLines, taxTable } from '#prices/lines.ts';
 
 /**
- * The taxes of refunds. A refund returns a part of the sum that the customer paid: of the lines of
- * each rate, and of the tip, which has no tax. Each part is taken in proportion from what earlier
- * refunds left of each rate, and rounded so that
+ * Computes the taxes of refunds. A refund returns a part of what the customer paid: from the lines
+ * of each rate, and from the tip, which has no tax. Each part is taken in proportion from what
+ * earlier refunds left of each rate, and rounded so that
  *
- * - the `gross` of a part adds up to the part, less its share of the tip;
+ * - the `gross` amounts of a part add up to the part, minus its share of the tip;
  * - no rate is ever below 0, and `net` + `tax` is `gross`;
  * - all parts of a rate add up to the sale's row: the last part is what is left.
  */
 
 /** The refunds of a sale, in minor units of its currency (atoms for a sale in USDC). */
 export interface Returned {
-  /** The sum that the customer paid, including the tip. */
+  /** What the customer paid, including the tip. */
   readonly whole: bigint;
-  /** The refunds that were booked before this one, in their order. */
+  /** The amounts of the refunds booked before this one, in order. */
   readonly before: readonly bigint[];
   readonly part: bigint;
   /** True if nothing is left of the payment after this refund. */
@@ -33,12 +33,12 @@ function share(value: bigint, part: bigint, whole: bigint): bigint {
   return whole === 0n ? 0n : (2n * value * part + whole) / (2n * whole);
 }
 
-/** The part of each row, if `part` of the `all` that is left is returned. */
+/** Returns the share of each row if `part` is returned of the `all` that is left. */
 function taken(rows: readonly Left[], part: bigint, all: bigint): Left[] {
   let [through, given] = [0n, 0n];
   return rows.map(({ rate, gross, tax }) => {
     through += gross;
-    // Rounding the running sum, not each row, is what makes the rows add up to the part.
+    // Round the running sum instead of each row, so that the rows add up to the part.
     const upTo = all === 0n ? 0n : (through * part) / all;
     const own = upTo - given;
     given = upTo;
@@ -46,7 +46,7 @@ function taken(rows: readonly Left[], part: bigint, all: bigint): Left[] {
   });
 }
 
-/** The tax table of one refund: the rates of the sale, each with the part that is returned. */
+/** Returns one refund's tax table: the sale's rates, each with the part that is returned. */
 export function refundTaxes(sale: SaleLines, { whole, before, part, isLast }: Returned): RateTax[] {
   let rows = taxTable(sale).map(({ rate, gross, tax }): Left => {
     return { rate, gross: BigInt(gross), tax: BigInt(tax) };

@@ -16,7 +16,7 @@ import { isOfCell } from '#settlement/numbers.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
-/** The action for a settlement on the chain that has no payment in the ledger. */
+/** What to do about a settlement on the chain that has no payment in the ledger. */
 type Plan =
   | { readonly kind: 'leave' }
   | { readonly kind: 'alarm'; readonly alarm: Alarm }
@@ -30,11 +30,11 @@ function alarmOf(row: LostPaymentRow, kind: string): Plan {
 }
 
 /**
- * If the ledger has the transaction's bytes, or a result that is not applied yet, the usual path
- * books the payment, unless a different attempt was paid than the one the ledger waits for. A
- * payment to an unknown merchant, or under a number that this service cannot have issued, is not
- * booked. A payment from an unknown payer is booked, because a payer is an address. If the chain
- * settled an intent's number for a different sale, operators are alerted.
+ * Decides what to do. If the ledger has the transaction's bytes or an unapplied result, the usual
+ * path books the payment, unless the ledger waits for a different attempt. A payment to an unknown
+ * merchant, or with a number that this service cannot have issued, is not booked. One from an
+ * unknown payer is booked, because a payer is an address. If the chain settled an intent's number
+ * for a different sale, the operators are alerted.
  */
 function plan(row: LostPaymentRow, cell: number): Plan {
   const { account_id: accountId, request_id: requestId } = row;
@@ -98,8 +98,8 @@ async function toLost(
 }
 
 /**
- * Books the lost payments of a range in one transaction.
- * @returns where to continue, or `null` at the end of the range.
+ * Books a range's lost payments in one transaction.
+ * @returns the position to continue after; `null` at the end of the range.
  */
 export async function bookPayments(
   tx: Tx,

@@ -9,13 +9,13 @@ import type { RecoveryRun } from '#settlement/network-recovery-queries.ts';
 
 type Registered = Extract<SettlementEvent, { event: 'MerchantRegistered' }>;
 
-/** Ids that are hashed at once, which takes a tenth of a second. */
+/** Number of ids hashed in one go, which takes a tenth of a second. */
 const ACCOUNTS = 5_000;
 
 /**
- * Books the lost registrations of a range: accounts that went live, or moved to the next contract,
- * in the lost period. Their payments can then be attributed to them. A registration that matches no
- * account here is ignored; payments to it raise alarms.
+ * Books a range's lost registrations: accounts that went live, or moved to the next contract, in
+ * the lost period, so that payments can be attributed to them. A registration that matches no
+ * account is ignored; payments to it raise alarms.
  */
 export async function bookRegistrations(
   deps: RecoveryDeps,
@@ -56,7 +56,7 @@ async function selectLost(
 }
 
 /**
- * Contracts identify accounts by the hash of their id, so ids are hashed until all accounts are
+ * The contract identifies an account by the hash of its id, so hash ids until all accounts are
  * found.
  */
 async function findAccounts(

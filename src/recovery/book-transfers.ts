@@ -13,10 +13,10 @@ import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import type { ChainPlace } from '#settlement/requests.ts';
 
-/** A number that this service never issues: its withdrawal numbers have 63 bits. */
+/** Withdrawal numbers of this service have 63 bits, so it never issues this or a higher one. */
 const NEVER_OURS = 2n ** 63n;
 
-/** Returns the same subject as reconciliation, so that both update the same alarm. */
+/** Returns the subject that reconciliation uses, so that both update one alarm. */
 function subjectOf({ kind, number, tx_hash }: LostTransferRow): string {
   return kind === 'refund' ? `refund ${number}/${tx_hash}` : `withdrawal ${number}`;
 }
@@ -50,7 +50,7 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
     if (row.bytes_known) return false;
     return answerRequest(tx, { requestId, outcome: { succeeded: true, facts: placeOf(row) } });
   }
-  // The ledger has it as failed, but the chain has paid it. An operator must decide.
+  // The chain has paid an object that the ledger has marked as failed. An operator must decide.
   if (row.object_id !== null) {
     await alarm(tx, deps, { kind: 'paid_after_failure', row });
     return false;
@@ -67,16 +67,16 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
   if (row.kind === 'refund' && accountId !== null && paymentId !== null && reference !== null) {
     return (await rebuildRefund(tx, { ...lost, paymentId, reference }, given)) !== null;
   }
-  // Its payment is not booked yet. Reconciliation reports it as missing, and a recovery then books
-  // it.
+  // The payment is not booked yet, so its refund cannot be either. Reconciliation reports the
+  // refund as missing, and another recovery books it.
   if (accountId !== null && row.payment_under_way) return false;
   await alarm(tx, deps, { kind: 'foreign_settlement', row });
   return false;
 }
 
 /**
- * Books the lost refunds and withdrawals of a range in one transaction. The range's payments are
- * already booked. All of them get their settlement jobs back.
+ * Books a range's lost refunds and withdrawals in one transaction, and restores their settlement
+ * jobs. The range's payments are already booked.
  */
 export async function bookTransfers(
   tx: Tx,

@@ -56,7 +56,7 @@ after(async () => {
   await shared.close();
 });
 
-/** Taps, so that a settlement job waits for the relayer. */
+/** Taps and disconnects, so that a settlement job waits for the relayer. */
 async function tapped(key: string) {
   const { payer, pass } = await addPayer(store);
   const intentId = await addIntent(store);
@@ -82,10 +82,7 @@ async function requestOf(intentId: string): Promise<RequestRow> {
   return rows[0];
 }
 
-/**
- * Simulates that the chain has settled the intent for this payer, in a transaction unknown to the
- * service.
- */
+/** Settles the intent on the chain for this payer, in a transaction unknown to the service. */
 async function settleOnChain(intentId: string, payer: string, tip = 0): Promise<void> {
   await store.db.query(
     `insert into chain_payments (livemode, number, batch_number, payer, merchant_number, amount,
@@ -247,7 +244,7 @@ describe('a settlement that waits when a loss is shown', () => {
   });
 });
 
-/** Simulates that the chain has paid the refund, in a transaction with this hash. */
+/** Pays the refund on the chain, in a transaction with this hash. */
 async function paidOnChain(payment: Payment, refund: unknown, hash: string): Promise<void> {
   await store.db.query(
     `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
@@ -343,8 +340,8 @@ describe('a refund that is failed in the ledger', () => {
 
 describe('an object that recovery has booked', () => {
   /**
-   * Returns the jobs that have a result. If a reorganization undoes it, the job is `queued` again,
-   * and the relayer sends its payload.
+   * Returns the jobs that have a result. If a reorganization undoes a result, the job is `queued`
+   * again, and the relayer sends its payload.
    */
   async function answeredRequests(subjectId: string) {
     return store.db.query<{ kind: string; payload: Record<string, unknown>; hash: string }>(

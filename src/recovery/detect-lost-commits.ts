@@ -22,28 +22,23 @@ import {
 import { raiseNumbers } from '#settlement/numbers.ts';
 
 export interface NetworkGuard {
-  /** Resolves when this process may use the network, or after `waitMs`. */
+  /** Resolves when this process may use the network, but after `waitMs` at the latest. */
   opened(waitMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/**
- * The interval at which a closed network is checked. Short, because customers wait at a counter
- * meanwhile.
- */
+/** Poll interval of a closed network. Short, because customers are waiting at the counter. */
 const CLOSED_LOOK_MS = 100;
-/** The time after which a node that did not answer is queried again. */
+/** Delay before a node that did not answer is queried again. */
 const UNASKED_LOOK_MS = 500;
 /** Time limit for a node, so that a slow one does not block the API. */
 const NODE_TIMEOUT_MS = 3_000;
-/**
- * The interval of checks for a recovery whose wake-up was lost, and of records of the WAL position.
- */
+/** Interval for noticing a recovery whose wake-up was lost, and for recording the WAL position. */
 const OPEN_LOOK_MS = 1_000;
-/** Until operators have said whether the database was restored, a node is polled this often. */
+/** Poll interval of the node until the operators have said whether the database was restored. */
 const DOUBT_LOOK_MS = 2_000;
 
-/** The facts from which {@link judgeLedger} decides. */
+/** The facts on which {@link judgeLedger} bases its decision. */
 export interface Findings {
   readonly clusterId: string;
   readonly ledger: Omit<LedgerRow, 'request_count' | 'position'>;
@@ -60,12 +55,12 @@ export type Judgment =
   | { readonly kind: 'recover'; readonly reason: RecoveryReason; readonly lossShown: boolean };
 
 /**
- * Decides whether the ledger can be trusted. It has lost something if its WAL is behind a position
- * that was seen before. A nonce of ours that the chain knows and the ledger lacks means one of two
- * things: the database was restored, or someone else has the key. It shows a loss if the database
- * is a different one than before. If ledger and chain had agreed on this database, someone else has
- * the key, and the sender stops when it finds out. Otherwise, at a start, operators must decide. If
- * no node answers, and there is no sign of a loss, the ledger is served, but nothing is signed.
+ * Decides whether the ledger is complete. It is not if its WAL is behind a position that was seen
+ * before. If the chain has a nonce of ours that the ledger lacks, either the database was restored
+ * or someone else has the key. On a different database than before, it means a loss. If ledger and
+ * chain had already agreed on this database, someone else has the key, and the sender stops when it
+ * notices. Otherwise, at a start, the operators must decide. If no node answers and nothing
+ * indicates a loss, the ledger is served but nothing is signed.
  */
 export function judgeLedger(found: Findings): Judgment {
   const { ledger, clusterId, chainNonces, trust } = found;
@@ -77,7 +72,7 @@ export function judgeLedger(found: Findings): Judgment {
     return { kind: 'recover', reason: isAhead ? 'nonce' : 'cluster', lossShown: isAhead };
   }
   if (isAhead && trust !== 'agreed') return { kind: 'doubt', ahead };
-  // Another process has asked the operators, because it has keys that this one lacks.
+  // Another process, with keys that this one lacks, has already asked the operators.
   if (ledger.doubted && trust !== 'agreed') return { kind: 'stand', state: 'closed' };
   if (ledger.clusterId === null) {
     return ledger.used
@@ -100,8 +95,8 @@ function noncesAhead(
 }
 
 /**
- * Reads the chain before the ledger, because the ledger has each nonce before it is used. `null` if
- * no node answers.
+ * Reads the chain before the ledger, because each nonce is in the ledger before it is used. Returns
+ * `null` if no node answers.
  */
 async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | null> {
   if (!chain.isChecked()) return null;
@@ -117,10 +112,10 @@ async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | n
   }
 }
 
-/** The state that one poll leaves for the next. */
+/** The state that one poll passes to the next. */
 interface Look {
   readonly state: LedgerState;
-  /** True if operators must answer first. */
+  /** True if the operators must answer first. */
   readonly waits: boolean;
   /** The epoch in which ledger and chain were compared. */
   readonly comparedIn: number | null;
@@ -146,7 +141,9 @@ async function ask(
   wakeups.send(RECOVERY_TOPIC, network);
 }
 
-/** Asks operators if the database was restored. Meanwhile the network stays closed. */
+/**
+ * Asks the operators whether the database was restored. The network stays closed until they answer.
+ */
 async function askOperators(ctx: ProcessContext, chain: Chain, ahead: NoncesAhead): Promise<void> {
   const { db, log, clock } = ctx;
   const { livemode, network } = chain.config;
@@ -158,7 +155,7 @@ async function askOperators(ctx: ProcessContext, chain: Chain, ahead: NoncesAhea
   log.error('operators must say whether the database was restored', { network });
 }
 
-/** Polls once. @returns `null` if the next poll is due at once. */
+/** Polls once. @returns the new state; `null` if the next poll is due immediately. */
 async function look(ctx: ProcessContext, chain: Chain, last: Look): Promise<Look | null> {
   const { db } = ctx;
   const { livemode } = chain.config;
@@ -177,8 +174,8 @@ async function look(ctx: ProcessContext, chain: Chain, last: Look): Promise<Look
   if (judgment.kind === 'recover') await ask(ctx, chain, judgment, ledger);
   else watch.note(walPosition(ledger.position));
   const state = judgment.kind === 'stand' ? judgment.state : 'closed';
-  // The chain's state is unknown, so skip numbers: new intents must not get one that the chain
-  // knows, nor events a position that receivers have seen.
+  // The chain's state is unknown, so skip numbers: a new intent must not get a number that the
+  // chain knows, nor an event a position that receivers have seen.
   if (state === 'serving' && last.state !== 'serving') {
     await raiseNumbers(db, livemode);
     await raisePlaces(db, livemode);
@@ -199,7 +196,7 @@ async function compare({ db }: ProcessContext, chain: Chain, isDue: boolean) {
 }
 
 /**
- * Asks operators once. The question is withdrawn if the node turns out to belong to another chain.
+ * Asks the operators once. Withdraws the question if the node turns out to belong to another chain.
  */
 async function settleDoubt(
   ctx: ProcessContext,
@@ -219,16 +216,16 @@ async function settleDoubt(
 function trustAfter({ db }: ProcessContext, chain: Chain, judgment: Judgment): LedgerTrust {
   if (judgment.kind === 'doubt') return 'suspicious';
   const isSigning = judgment.kind === 'stand' && judgment.state === 'signing';
-  // A process without keys has compared nothing.
+  // A process without keys has not compared any nonce.
   if (isSigning && hasSenders(chain.config)) return 'agreed';
   const now = db.watch.trust(chain.config.livemode);
   return now === 'suspicious' ? 'unknown' : now;
 }
 
 /**
- * Decides, in every process, if it may write to a network's ledger and if its senders may sign: at
- * start, after each broken connection, and when a recovery is requested. Until the first decision,
- * the network is closed to this process.
+ * Decides, in each process, whether it may write to a network's ledger and whether its senders may
+ * sign: at start, after each broken connection, and when a recovery is requested. The network is
+ * closed to this process until the first decision.
  */
 export function guardNetwork(ctx: ProcessContext, chain: Chain): NetworkGuard {
   const { db, log, wakeups } = ctx;

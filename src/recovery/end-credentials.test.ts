@@ -9,8 +9,8 @@ const EARLIER = new Date('2030-06-01T11:00:00Z');
 const LATER = new Date('2030-06-01T12:00:01Z');
 const FAR = new Date('2031-01-01T00:00:00Z');
 /**
- * The step after the loss: steps of authenticator apps take 30 seconds, and codes of the next step
- * are accepted.
+ * The time step after the loss: authenticator apps use steps of 30 seconds, and codes of the next
+ * step are accepted, too.
  */
 const STEP_AHEAD = Math.floor(LOSS.getTime() / 30_000) + 1;
 

@@ -3,12 +3,12 @@ import { stepAt } from '#payers/check-rotating-code.ts';
 import { noteCopiesInDoubt } from '#payers/pass-copy-queries.ts';
 import { newestTotpStep } from '#people/second-factor.ts';
 
-/** The number of credentials ended per kind, for `admin -- after-restore`. */
+/** Number of ended credentials per kind, for `admin -- after-restore`. */
 export type EndedCredentials = Readonly<Record<string, number>>;
 
 export interface Ending {
   readonly livemode: boolean;
-  /** The time of the loss. Credentials created later stay valid. */
+  /** When the loss was detected. Credentials created later stay valid. */
   readonly before: Date;
   readonly now: Date;
 }
@@ -35,7 +35,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before],
   ],
-  // Codes shown in the lost period may have been used; later ones are new.
+  // Codes shown in the lost period may have been used; later codes cannot.
   'rotating codes of passes': [
     `update rotating_keys r set lost_step = greatest(r.lost_step, $3::bigint)
      from passes p, payers y
@@ -44,7 +44,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before, stepAt(before)],
   ],
-  // Stored counters may be outdated, and a card's counter can be read only at its next tap.
+  // Stored counters may be outdated, and a card reveals its counter only at its next tap.
   'cards that paid without a yes': [
     `update cards c set asks_since = $3 from payers y
      where y.id = c.payer_id and y.livemode = $1 and c.created < $2 and c.revoked_at is null
@@ -54,7 +54,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
   ],
   // The nonces that a Google phone used in the lost period are unknown, and a confirmation does not
   // reveal them. So each of its taps needs a confirmation until the pass is added to the phone
-  // again, which draws a new value. An Apple phone's message contains its time instead.
+  // again, which creates a new value. An Apple phone's message contains the time instead.
   'passes in phones whose taps may be used': [
     `update phone_passes f set doubted_at = $3 from passes p, payers y
      where p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1 and f.created < $2
@@ -67,7 +67,8 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      where t.id = c.terminal_id and t.livemode = $1 returning 1 as ended`,
     ({ livemode }) => [livemode],
   ],
-  // A PIN or a membership may have changed in the lost period, so everybody enters theirs again.
+  // A PIN or a membership may have changed in the lost period, so each cashier must enter the PIN
+  // again.
   'shifts of tills': [
     `update shifts s set pin_id = null from terminals t
      where t.id = s.terminal_id and t.livemode = $1 and s.started_at < $2 and s.ended_at is null

@@ -19,7 +19,9 @@ import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/
 /** The contract's numbers have 64 bits, unsigned: one bit more than a bigint column. */
 const ABOVE_COLUMN = 2n ** 63n;
 const LAST = 2n ** 64n - 1n;
-/** A merchant number without an account here. The name in its settlement is not valid text. */
+/**
+ * A merchant number without an account here. Its settlement contains a name that is not valid text.
+ */
 const OTHERS = 8n;
 const NO_TEXT = 'O\u0100Hÿ\u0001R';
 const AMOUNT = 2_500_000n;
@@ -88,7 +90,7 @@ describe('settlements under numbers that exceed a bigint column', () => {
         expected,
       );
     }
-    // Mines until the blocks are no longer read; the differences must stay open.
+    // Mine so many blocks that these are no longer read; the differences must stay open.
     await network.mine(80);
     for (const _run of ['moves the cursor', 'reads later blocks']) {
       assert.equal((await reconcileOnce(deps, NO_GRACE)).differences.length, expected.length);

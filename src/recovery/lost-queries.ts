@@ -23,11 +23,11 @@ export interface LostPaymentRow {
   readonly intent_id: string | null;
   /** True if the intent has this merchant, amount and order. */
   readonly intent_fits: boolean;
-  /** Its settlement job, if one is in progress, or has a result that is not applied yet. */
+  /** Its settlement job, if one is in progress or has an unapplied result. */
   readonly request_id: bigint | null;
-  /** True if the job has the payer and amount that the chain charged. */
+  /** True if the job has the payer and the amount that the chain charged. */
   readonly same_payment: boolean;
-  /** True if the ledger has the transaction that settled it. Its receipt is then found as usual. */
+  /** True if the ledger has the transaction that settled it: its receipt is then read as usual. */
   readonly bytes_known: boolean;
 }
 
@@ -104,11 +104,11 @@ export interface LostTransferRow {
   readonly payment_id: string | null;
   /** The unpaid refund or withdrawal in the ledger, if there is one. */
   readonly object_id: string | null;
-  /** Its settlement job, if one is in progress, or has a result that is not applied yet. */
+  /** Its settlement job, if one is in progress or has an unapplied result. */
   readonly request_id: bigint | null;
-  /** True if the ledger has the transaction that paid it. Its receipt is then found as usual. */
+  /** True if the ledger has the transaction that paid it: its receipt is then read as usual. */
   readonly bytes_known: boolean;
-  /** For refunds: true if the payment has no row yet, because its result is not applied. */
+  /** For refunds: true if the payment has no row yet, because its result is unapplied. */
   readonly payment_under_way: boolean;
 }
 
@@ -164,7 +164,7 @@ export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<
   return withChainNumbers(rows);
 }
 
-/** Counts refunds in a range whose payment has a result that is not applied yet. */
+/** Counts the range's refunds whose payment has an unapplied result. */
 export async function countAwaitingPayment(sql: Sql, range: BlockRange): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from chain_transfers t
@@ -193,13 +193,13 @@ export async function answerRequest(
   return rows.length > 0;
 }
 
-/** SQL: the position on the chain, as the facts of a result contain it. */
+/** SQL for the position on the chain, as a result contains it. */
 const PLACE = `'txHash', c.tx_hash, 'blockNumber', c.block_number::text, 'logIndex', c.log_index,
   'blockTime', to_char(c.block_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Restores the settlement jobs of objects that recovery has booked: done and applied, without a
- * transaction of ours. If a reorganization undoes one, it is sent again (`watchAnswered`).
+ * Restores the settlement jobs of recovered objects, as done and applied, without a transaction of
+ * ours. If a reorganization undoes one, it is sent again (`watchAnswered`).
  */
 export async function insertAnswered(
   tx: Tx,
@@ -250,8 +250,8 @@ export async function insertAnswered(
 }
 
 /**
- * Ends attempts to pay these intents, because the chain has settled them differently. Transactions
- * that were already sent will fail, because the number is used.
+ * Ends attempts to pay intents that the chain has settled differently. Transactions already sent
+ * will fail, because the settlement number is used.
  */
 export async function endAttempts(
   tx: Tx,

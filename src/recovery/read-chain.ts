@@ -17,23 +17,23 @@ import {
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 
-/** The interval of checks whether the last blocks are deep enough. */
+/** Interval of checks whether the newest blocks are deep enough. */
 const LOOK_MS = 250;
 /**
- * The time to wait for results to be applied, because a refund cannot be booked before its payment.
- * Shorter than the lease of the recovery.
+ * How long to wait until results are applied, because a refund cannot be booked before its payment.
+ * Shorter than the recovery's lease.
  */
 const APPLIED_MS = 4_000;
 const APPLIED_LOOK_MS = 50;
 /** No age limit, because the range already ends at the depth that payments need. */
 const FAR_FUTURE = new Date(8_640_000_000_000);
-/** Events of a kind that one transaction books. */
+/** Maximum number of events of one kind that one transaction books. */
 const BATCH = 100;
 
 /**
  * Reads the contract's events from the last compared block to the newest, and books what the ledger
- * has lost, range by range. Unless a loss is shown, an event without a row is foreign and is not
- * booked. After an interruption, it continues after the last booked range.
+ * has lost, range by range. Unless a loss is certain, an event without a row counts as foreign and
+ * is not booked. After an interruption, it continues after the last booked range.
  * @returns the block up to which nothing can change, with all nodes up to date.
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
@@ -78,8 +78,8 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: ScannedRan
 }
 
 /**
- * Waits until the results of payments are applied. Separate loops apply them, even while the
- * network is closed.
+ * Waits until the results of payments are applied. Other loops apply them, even while the network
+ * is closed.
  */
 async function awaitPayments({ db, chain }: RecoveryDeps, range: ScannedRange): Promise<void> {
   const { livemode } = chain.config;
@@ -91,7 +91,7 @@ async function awaitPayments({ db, chain }: RecoveryDeps, range: ScannedRange): 
   }
 }
 
-/** Repeats from the last examined row, until none is left. */
+/** Calls `book`, each time with the last examined row, until no row is left. */
 async function untilNoneIsLeft(book: (after: After) => Promise<After | null>): Promise<void> {
   let after: After | null = { block: -1n, logIndex: -1 };
   while (after !== null) after = await book(after);

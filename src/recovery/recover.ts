@@ -27,9 +27,9 @@ import { raiseNumbers } from '#settlement/numbers.ts';
 const POLL_MS = 250;
 
 /**
- * Compares a network's ledger with its chain on request, and books what the ledger lacks. One
- * process does this at a time. Every step can be repeated, so that another process can continue if
- * it is killed.
+ * Compares a network's ledger with its chain on request, and books what the ledger lacks. Only one
+ * process does this at a time. Each step can be repeated, so another process can take over if this
+ * one is killed.
  */
 export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
   const { chain, db, wakeups, log } = deps;
@@ -41,7 +41,8 @@ export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
     onError: (name, error) =>
       log.error(`the ${name} failed`, { network, error: describeError(error) }),
     run: async () => {
-      // Nothing to do. Other processes request a recovery only after checking the database.
+      // The ledger is being served, so there is nothing to do. Processes request a recovery only
+      // after they have checked the database.
       if (db.watch.serves(livemode)) return false;
       const run = await takeRecovery(db, { livemode, owner, leaseMs: RECOVERY_LEASE_MS });
       if (run === null) return false;
@@ -72,7 +73,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   await raiseNonces(deps, taken);
   failpoint('recovery.nonces_raised');
   await awaitLostBytes(deps, taken);
-  // The nonces may now prove a loss that was only suspected.
+  // Take the recovery again: the nonces may now prove a loss that was only suspected.
   const run = await takeRecovery(db, { ...taken, leaseMs: RECOVERY_LEASE_MS });
   if (run === null) return;
   if (run.loss_shown) {
@@ -99,7 +100,10 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   wakeups.send('deliveries');
 }
 
-/** Ends every credential that may have ended or been used in the lost period. */
+/**
+ * Gives up the unpaid intents of the lost period, then ends every credential that may have been
+ * used or ended in it.
+ */
 async function giveUp(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, clock, wakeups } = deps;
   const { livemode } = chain.config;

@@ -8,10 +8,13 @@ export interface RecoveryDeps extends ChainContext {
   readonly chain: Chain;
 }
 
-/** Longer than any step. If a process is killed, another one takes over after this time. */
+/** Longer than any step takes. If a process is killed, another one takes over after this time. */
 export const RECOVERY_LEASE_MS = 5_000;
 
-/** Runs one step in a transaction if this process still holds the lease; otherwise does nothing. */
+/**
+ * Runs one step in a transaction and renews the lease.
+ * @throws RecoveryLost if another process has taken it.
+ */
 export function inRun<T>(
   { db }: { readonly db: Database },
   run: RecoveryRun,

@@ -1,6 +1,9 @@
-/** Versions and changelogs of a release: no I/O. */
+/** Versions and changelogs of a release, without I/O. */
 
-/** `1.0.0-rc.1`; null for a version that is no candidate. */
+/**
+ * A version. The candidate number of `1.0.0-rc.1` is 1; it is null for a version that is no
+ * candidate.
+ */
 interface Version {
   readonly numbers: readonly [number, number, number];
   readonly candidate: number | null;
@@ -20,7 +23,10 @@ function versionOf(text: string): Version | null {
   };
 }
 
-/** Candidates come before their version: 1.0.0-rc.1, 1.0.0-rc.2, 1.0.0. */
+/**
+ * True if `one` comes after `other`. Candidates come before their version: 1.0.0-rc.1, 1.0.0-rc.2,
+ * 1.0.0.
+ */
 function isAfter(one: Version, other: Version): boolean {
   const parts = ({ numbers, candidate }: Version) => [
     ...numbers,
@@ -31,7 +37,7 @@ function isAfter(one: Version, other: Version): boolean {
   return at >= 0 && (parts(one)[at] ?? 0) > (others[at] ?? 0);
 }
 
-/** Returns the text from the heading of the open section to the next heading, or `null`. */
+/** Returns the open section's text, up to the next heading; `null` if no section is open. */
 function openSection(
   changelog: string,
 ): { readonly version: string; readonly text: string } | null {
@@ -41,14 +47,14 @@ function openSection(
   return { version: found[1] ?? '', text };
 }
 
-/** Returns the version that the changelog opens, which is the default of a release. */
+/** Returns the version of the changelog's open section, which a release uses by default. */
 export function nextVersion(changelog: string): string | null {
   return openSection(changelog)?.version ?? null;
 }
 
 /**
- * Returns why this version cannot be released now, or `null`.
- * @param tags the repository's tags, of which `v1.0.0` and its like are releases
+ * Returns why this version cannot be released now; `null` if it can.
+ * @param tags The repository's tags; those like `v1.0.0` are releases.
  */
 export function whyNotReleased(
   version: string,
@@ -70,20 +76,23 @@ export function whyNotReleased(
 }
 
 /**
- * Returns the text with the open section closed: `## v1.0.0, 2026-12-01`. A text without an open
- * section is unchanged, and `whyEmpty` then refuses it.
+ * Returns the text with its open section closed, under a heading like `## v1.0.0, 2026-12-01`. A
+ * text without an open section is returned unchanged; `whyEmpty` refuses it later.
  */
 export function closed(text: string, name: string): string {
   return text.replace(OPEN, `## ${name}\n`);
 }
 
-/** Returns the entries of the section that `closed` has closed under this name. */
+/** Returns the entries of the section that `closed` closed under this name. */
 export function sectionOf(changelog: string, name: string): string {
   const part = changelog.split(/^## /m).find((one) => one.startsWith(`${name}\n`)) ?? '';
   return part.slice(name.length).trim();
 }
 
-/** Returns why this page has no entries in the section that a release has closed, or `null`. */
+/**
+ * Returns why the section that a release closed in this page is missing or empty; `null` if it has
+ * entries.
+ */
 export function whyEmpty(page: string, text: string, name: string): string | null {
   if (sectionOf(text, name) !== '') return null;
   const [tag = ''] = name.split(',');
@@ -93,7 +102,7 @@ export function whyEmpty(page: string, text: string, name: string): string | nul
   return `${page} has no section with entries for ${tag} (${before}).`;
 }
 
-/** A package's changelog: its open entries belong to the version that the package has. */
+/** Returns a package's changelog with its open entries moved to the package's current version. */
 export function closedPackage(changelog: string, version: string): string {
   const plain = changelog.replace(`## ${version} (unreleased)\n`, `## ${version}\n`);
   const found = /^## Unreleased\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(plain);

@@ -6,23 +6,29 @@ import { PACKAGES } from '#packages/built.ts';
 import { closed, closedPackage, whyEmpty } from '#release/changes.ts';
 import { git } from '#release/git.ts';
 
-/** The tree that a release is made from: a clone with the version, closed changelogs and a tag. */
+/** Makes the tree of a release: a clone with the version, closed changelogs and a tag. */
 
 const run = promisify(execFile);
 const OUTPUT_BYTES = 64 * 1024 * 1024;
-/** The locked packages, also those of a workspace alone, from the cache where it has them. */
+/**
+ * Installs the locked packages, including those of a single workspace, from npm's cache if
+ * possible.
+ */
 const INSTALL = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
-/** The pages of which a release has a section. */
+/** Pages that have a section per release. */
 const PAGES = ['CHANGELOG.md', 'docs/release-notes.md', 'docs/guides/api-changes.md'];
 
 export interface Tree {
   readonly changelog: string;
   readonly tags: readonly string[];
-  /** Of the commit, `2026-12-01T10:00:00+00:00`: a release of the same commit has the same date. */
+  /**
+   * The commit's time, `2026-12-01T10:00:00+00:00`, so that a release of the same commit has the
+   * same date.
+   */
   readonly committedAt: string;
 }
 
-/** Returns why nothing can be released from this folder, or what a release needs to know of it. */
+/** Returns why this folder cannot be released, or what a release must know about it. */
 export async function readTree(root: string): Promise<Tree | string> {
   const status = await git(root, ['status', '--porcelain']).catch(() => null);
   if (status === null) return 'This folder is no git repository.';
@@ -37,14 +43,17 @@ export interface Copy {
   readonly version: string;
   /** `v1.0.0-rc.1` */
   readonly tag: string;
-  /** `v1.0.0-rc.1, 2026-12-01`: the headings of the closed sections. */
+  /** For example `v1.0.0-rc.1, 2026-12-01`: the heading of each section that the release closes. */
   readonly name: string;
   readonly committedAt: string;
 }
 
 type Edit = (text: string) => string;
 
-/** Replaces the version after each match, which must occur exactly `times` times. */
+/**
+ * Returns an edit that replaces the version after each match. There must be exactly `times`
+ * matches.
+ */
 function replaced(file: string, before: RegExp, version: string, times = 1): Edit {
   return (text) => {
     const found = [...text.matchAll(before)].length;
@@ -53,7 +62,7 @@ function replaced(file: string, before: RegExp, version: string, times = 1): Edi
   };
 }
 
-/** Returns the changes of a release, by file. */
+/** Returns the edits that a release makes, by file. */
 function editsOf({ version, name }: Pick<Copy, 'version' | 'name'>): ReadonlyMap<string, Edit> {
   const ofRelease = (text: string) => closed(text, name);
   const named = (file: string, from: RegExp, to: string, times?: number): [string, Edit] => [
@@ -86,7 +95,7 @@ async function closePackages(folder: string): Promise<void> {
 
 /**
  * Closes the page of API changes, and records what clients and databases rely on from now on.
- * @returns the broken promises of the last release, or `null`
+ * @returns the last release's promises that are broken; `null` if none are.
  */
 async function recordPromises(
   { folder, name }: Copy,
@@ -121,9 +130,8 @@ async function commitAndTag(
 }
 
 /**
- * Clones a repository into a new folder, and installs its locked packages there. Links to the
- * packages of `root` would miss those of a workspace alone, and would lead to the workspaces of
- * `root`.
+ * Clones a repository into a new folder and installs its locked packages there. Links to the
+ * packages of `root` would lack those of a single workspace, and would lead to `root`'s workspaces.
  */
 export async function cloneInstalled(
   root: string,
@@ -134,7 +142,7 @@ export async function cloneInstalled(
   await run('npm', INSTALL, { cwd: folder, maxBuffer: OUTPUT_BYTES, signal });
 }
 
-/** Returns why a page has nothing to say about this release, or `null`. */
+/** Returns why a page has no entries for this release; `null` if each page has some. */
 async function whyNoSection({ folder, name }: Copy): Promise<string | null> {
   for (const page of PAGES) {
     const why = whyEmpty(page, await readFile(path.join(folder, page), 'utf8'), name);
@@ -144,8 +152,8 @@ async function whyNoSection({ folder, name }: Copy): Promise<string | null> {
 }
 
 /**
- * Clones `root` into a new folder, and makes there the commit and the tag of the release.
- * @returns the copy, or why it cannot be released
+ * Clones `root` into a new folder, and makes the release's commit and tag there.
+ * @returns the copy, or why it cannot be released.
  */
 export async function copyTree(
   root: string,

@@ -2,7 +2,10 @@ import { cp, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { git } from '#release/git.ts';
 
-/** What `deploy/container/Dockerfile` says: its stages, and the files that the build may see. */
+/**
+ * Parses `deploy/container/Dockerfile` into stages, and its ignore file into the files that a build
+ * can read.
+ */
 
 interface Instruction {
   readonly name: string;
@@ -10,12 +13,12 @@ interface Instruction {
 }
 
 export interface Stage {
-  /** Empty for the last stage, which is the image. */
+  /** The stage's name; empty for the last stage, which is the image. */
   readonly name: string;
   readonly instructions: readonly Instruction[];
 }
 
-/** Joins lines that end with a backslash, and leaves out comments between them. */
+/** Joins lines that end with a backslash, and drops comments between them. */
 function instructionsOf(text: string): Instruction[] {
   const lines = text.split('\n').filter((line) => !/^\s*(#|$)/.test(line));
   const whole = lines.join('\n').replaceAll(/\s*\\\n\s*/g, ' ');
@@ -25,7 +28,7 @@ function instructionsOf(text: string): Instruction[] {
   });
 }
 
-/** Returns the stages in order; `ARG`s before the first one are left out. */
+/** Returns the stages in order, without `ARG`s that precede the first one. */
 export function stagesOf(text: string): readonly Stage[] {
   const stages: { name: string; instructions: Instruction[] }[] = [];
   for (const instruction of instructionsOf(text)) {
@@ -41,11 +44,14 @@ function patternOf(glob: string): RegExp {
     if (stars === '*') return '[^/]*';
     return stars.endsWith('/') ? '(?:.*/)?' : '.*';
   });
-  // A folder's rule holds for everything in it.
+  // A rule for a folder applies to everything in it.
   return new RegExp(`^${text}(?:/|$)`);
 }
 
-/** Returns whether a `.dockerignore` lets the build see a file: the last rule that matches wins. */
+/**
+ * Returns a function that tells whether `.dockerignore` lets the build read a file. The last
+ * matching rule wins.
+ */
 export function contextFilter(ignore: string): (file: string) => boolean {
   const rules = ignore
     .split('\n')
@@ -54,7 +60,7 @@ export function contextFilter(ignore: string): (file: string) => boolean {
   return (file) => rules.findLast(({ pattern }) => pattern.test(file))?.isKept ?? true;
 }
 
-/** Copies the files that the build may see. */
+/** Copies the files that the build may read. */
 export async function makeContext(folder: string, to: string): Promise<void> {
   const isSeen = contextFilter(await readFile(path.join(folder, '.dockerignore'), 'utf8'));
   const listed = await git(folder, ['ls-files', '-z']);

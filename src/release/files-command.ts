@@ -12,8 +12,8 @@ import { git, gitBytes } from '#release/git.ts';
 import { buildImage } from '#release/image.ts';
 
 /**
- * `node src/release/files-command.ts --out <folder> --name 'v1.0.0, 2026-12-01'`, in the tagged
- * tree: makes the files of the release. It runs there, so that the release's own program packs it.
+ * `node src/release/files-command.ts --out <folder> --name 'v1.0.0, 2026-12-01'`: makes the files
+ * of a release. Run it in the tagged tree, so that the release's own program packs it.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 const OUTPUT_BYTES = 256 * 1024 * 1024;
@@ -44,7 +44,7 @@ async function add(file: string, what: string, bytes: Buffer | string): Promise<
 
 async function zipped(bytes: Buffer): Promise<Buffer> {
   const made = await promisify(gzip)(bytes, { level: 9 });
-  // The operating system's byte: 255 is "unknown".
+  // The byte for the operating system: 255 means "unknown".
   made[9] = 255;
   return made;
 }
@@ -55,7 +55,7 @@ async function addTree(): Promise<void> {
   const what = 'The network: unpack it and run npm ci --omit=dev. Also the context of the image';
   await add(`${inside}.tar.gz`, what, await zipped(tree));
   const bundle = `tapline-network-${version}.bundle`;
-  // Without deltas, whose choice depends on what else the repository holds.
+  // Store no deltas, because their choice depends on the repository's other objects.
   const whole = ['-c', 'pack.threads=1', '-c', 'pack.window=0', '-c', 'pack.depth=0'];
   const one = [...whole, 'bundle', 'create', '-q'];
   await git(ROOT, [...one, path.join(out, bundle), `${tag}~1..${tag}`]);
@@ -70,7 +70,7 @@ async function addPackages(): Promise<void> {
   }
 }
 
-/** Replaces the time and the random number of this run, which no reader needs. */
+/** Replaces this run's time and random number by values that depend only on the commit. */
 function withoutRun(bill: string, commit: string): string {
   const parsed = JSON.parse(bill) as { readonly metadata: object };
   const id = createHash('sha256').update(commit).digest('hex');

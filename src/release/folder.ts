@@ -4,14 +4,14 @@ import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** The folder of a release: files, `manifest.json` and `SHA256SUMS`. */
+/** Writes the lists in a release's folder: `manifest.json` and `SHA256SUMS`. */
 
-/** A file that a release consists of. */
+/** A file of a release. */
 export interface ReleaseFile {
   readonly file: string;
-  /** What it is, for the person who publishes it. */
+  /** What the file is, for the person who publishes it. */
   readonly what: string;
-  /** True if the same commit makes the same bytes again on this machine. */
+  /** True if the same commit gives the same bytes again on this machine. */
   readonly isReproducible: boolean;
 }
 
@@ -39,13 +39,13 @@ export interface About {
   readonly version: string;
   readonly tag: string;
   readonly commit: string;
-  /** The programs that made the files, whose other versions may make other bytes. */
+  /** The programs that made the files. Other versions of them may make other bytes. */
   readonly madeBy: Readonly<Record<'node' | 'npm' | 'git' | 'architecture', string>>;
   /** Files that this machine could not make, each with the reason. */
   readonly missing: readonly string[];
 }
 
-/** Writes the list of files, and their sums in the format of `sha256sum --check`. */
+/** Writes the list of files, and their checksums in the format of `sha256sum --check`. */
 export async function listFiles(
   folder: string,
   files: readonly ReleaseFile[],

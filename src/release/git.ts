@@ -2,20 +2,20 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const OUTPUT_BYTES = 256 * 1024 * 1024;
-/** No person signs a rehearsal; the same name and dates give the same commit and tag. */
+/** No person signs a rehearsal. The same name and dates give the same commit and tag. */
 const NAME = 'Rehearsal';
 const EMAIL = 'rehearsal@localhost';
 const UNSIGNED = ['-c', 'commit.gpgsign=false', '-c', 'tag.gpgsign=false'];
 
 export interface GitOptions {
-  /** Of the author and the committer; the current time by default. */
+  /** The date for author and committer; by default the current time. */
   readonly date?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Returns this process's environment without git's variables: inside a hook they name another
- * repository, and take precedence over the folder.
+ * repository, and override the folder.
  */
 function environment(date: string | undefined): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
@@ -28,7 +28,7 @@ function environment(date: string | undefined): NodeJS.ProcessEnv {
   };
 }
 
-/** Runs git on the repository of this folder. @returns what it prints. */
+/** Runs git in this folder's repository. @returns its output. */
 export async function gitBytes(
   folder: string,
   words: readonly string[],
@@ -41,7 +41,7 @@ export async function gitBytes(
   return stdout;
 }
 
-/** Like `gitBytes`, as text without white space at the ends. */
+/** Like `gitBytes`, but returns text without white space at both ends. */
 export async function git(
   folder: string,
   words: readonly string[],

@@ -6,18 +6,18 @@ import { promisify } from 'node:util';
 import { makeContext, type Stage, stagesOf } from '#release/dockerfile.ts';
 
 /**
- * The image of a release. A container engine builds it. Without one, the stages of the Dockerfile
- * run in a root folder that borrows this machine's system: the result is what the image has above
- * its base, without the base.
+ * Builds the image of a release with a container engine. Without an engine, the Dockerfile's stages
+ * run in a root folder that borrows this machine's system folders. The result then has everything
+ * that the image adds to its base, without the base.
  */
 
 const run = promisify(execFile);
 const DOCKERFILE = 'deploy/container/Dockerfile';
 const BUILD_MS = 1_800_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Folders of this machine that stand in for the base of the image. */
+/** This machine's folders that replace the base image. */
 const BORROWED = ['usr', 'bin', 'sbin', 'lib', 'lib64', 'etc', 'dev', 'proc'];
-/** The others are mounted read-only, so that a build cannot change this machine. */
+/** The other folders are mounted read-only, so that a build cannot change this machine. */
 const WRITABLE = ['dev', 'proc'];
 const HELPERS = 'opt/release';
 
@@ -27,7 +27,7 @@ export interface ImageWanted {
   readonly out: string;
   readonly version: string;
   readonly revision: string;
-  /** The base image; `null` for that of the Dockerfile. */
+  /** The base image; `null` for the Dockerfile's. */
   readonly base: string | null;
 }
 
@@ -51,7 +51,7 @@ async function engineHere(): Promise<string | null> {
   return null;
 }
 
-/** Builds the image with an engine, and saves it as one file. */
+/** Builds the image with an engine and saves it as one file. */
 async function buildWith(engine: string, wanted: ImageWanted): Promise<Image> {
   const { folder, out, version, revision, base } = wanted;
   const name = `tapline:${version}`;
@@ -70,7 +70,9 @@ async function buildWith(engine: string, wanted: ImageWanted): Promise<Image> {
   return { file, what, isReproducible: false };
 }
 
-/** Mounts what is borrowed in a namespace of its own, so that nothing stays mounted. */
+/**
+ * Mounts the borrowed folders in a separate mount namespace, so that no mount remains afterwards.
+ */
 const IN_ROOT = `root=$(readlink -f "$1") folder=$2 cache=$3; shift 3
 for name in ${BORROWED.join(' ')}; do
   [ -e "/$name" ] || continue
@@ -91,13 +93,18 @@ interface Root {
   readonly folder: string;
 }
 
-/** What npm needs to reach its registry: its settings, proxies and their certificates. */
+/** Variables that npm needs to reach its registry: npm's settings, proxies and certificates. */
 const PASSED = /^(npm_config_\w+|(https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
-/** Settings that name files and folders of this machine, which `npm run` always sets. */
+/**
+ * Settings that name this machine's files and folders. `npm run` always sets them, so exclude them.
+ */
 const PLACES =
   /^npm_config_(cache|(user|global)config|(local_|global_)?prefix|init_module|node_gyp)$/i;
 
-/** Returns the variables of this process that a stage's commands see: no secrets of its shell. */
+/**
+ * Returns the variables of this process that a stage's commands get. Secrets of the shell are not
+ * among them.
+ */
 function passedEnv(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => PASSED.test(name) && !PLACES.test(name),
@@ -107,7 +114,7 @@ function passedEnv(): Record<string, string> {
 
 const settingOf = async (name: string) => (await run('npm', ['config', 'get', name])).stdout.trim();
 
-/** Runs a shell command of a stage in its root folder. */
+/** Runs one of a stage's shell commands in the stage's root folder. */
 async function runIn({ place, folder }: Root, command: string): Promise<void> {
   const env = {
     ...passedEnv(),
@@ -121,7 +128,7 @@ async function runIn({ place, folder }: Root, command: string): Promise<void> {
   });
 }
 
-/** Puts Node.js and npm, which the base image has, where `runIn` finds them. */
+/** Puts Node.js and npm, which the base image would have, where `runIn` looks for them. */
 async function putNode(place: string): Promise<void> {
   const helpers = path.join(place, HELPERS);
   const { stdout } = await run('sh', [
@@ -139,7 +146,7 @@ async function putNode(place: string): Promise<void> {
   await cp(settings, path.join(helpers, 'home/.npmrc')).catch(() => {});
 }
 
-/** Copies what `COPY` names, from the build's context or another stage's root. */
+/** Copies the files that `COPY` names, from the build's context or another stage's root. */
 async function copyInto(root: Root, words: string, from: { context: string; stages: Places }) {
   const [, stage, rest = ''] = /^(?:--from=(\w+) )?(.*)$/.exec(words) ?? [];
   const names = rest.split(' ');
@@ -170,7 +177,7 @@ async function runStage(stage: Stage, place: string, from: { context: string; st
   }
 }
 
-/** The same files make the same bytes: sorted, without times and names of users. */
+/** Makes the same files give the same bytes: sorted, without times and user names. */
 const PACKED = [
   ...['--sort=name', '--mtime=@0', '--numeric-owner', '--format=gnu', '--hard-dereference'],
   ...['--use-compress-program=gzip -n -6'],
@@ -205,7 +212,10 @@ export async function whyNoRoot(): Promise<string | null> {
   return has === null ? 'unshare, chroot, mount, tar or gzip is missing' : null;
 }
 
-/** Builds the image, or as much of it as this machine can. @returns it, or why there is none. */
+/**
+ * Builds the image, or as much of it as this machine can.
+ * @returns the image, or the reason why there is none.
+ */
 export async function buildImage(wanted: ImageWanted): Promise<Image | string> {
   const engine = await engineHere();
   if (engine !== null) return buildWith(engine, wanted);

@@ -8,10 +8,10 @@ import { nextVersion, whyNotReleased } from '#release/changes.ts';
 import { copyTree, readTree } from '#release/copy.ts';
 
 /**
- * `npm run release -- --rehearse [--out <folder>] [--base <image>] [--without-image] [version]`
- * makes everything that a release consists of from the present commit, in an empty folder (by
- * default a new one), and publishes nothing. The folder is filled in one step, when all files are
- * made. The version is the open one of CHANGELOG.md unless another is given.
+ * `npm run release -- --rehearse [--out <folder>] [--base <image>] [--without-image] [version]`:
+ * makes all files of a release from the current commit and publishes nothing. The output folder
+ * must be empty (default: a new one), and appears complete in one step. The default version is the
+ * open one of CHANGELOG.md.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -43,13 +43,13 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** Refuses a folder with files: the result replaces it as a whole. */
+/** Refuses a folder that contains files, because the result replaces the whole folder. */
 async function requireEmpty(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   if (names.length > 0) refuse(`${folder} is not empty.`);
 }
 
-/** Ends everything that works on the release, which is then removed. */
+/** Stops everything that works on the release; its files are then removed. */
 const stopping = new AbortController();
 const { signal } = stopping;
 for (const [name, code] of [
@@ -62,11 +62,11 @@ for (const [name, code] of [
   });
 }
 
-/** Runs the program of the tagged tree, which makes the files, in a process group of its own. */
+/** Runs the tagged tree's program that makes the files, in a separate process group. */
 async function makeFiles(work: string, args: readonly string[]): Promise<number> {
   const folder = path.join(work, 'tree');
   const program = path.join(folder, 'src/release/files-command.ts');
-  // What it builds elsewhere is removed with `work`, and no earlier build is used.
+  // Temporary files go to `work`, so they are removed with it, and no earlier build is used.
   const env = { ...process.env, TMPDIR: work };
   const options = { cwd: folder, env, stdio: 'inherit', detached: true } as const;
   const child = spawn(process.execPath, [program, ...args], options);
@@ -84,7 +84,7 @@ interface Wanted {
   readonly out: string;
 }
 
-/** Makes the files in `work`, and moves them to `out` once all are there. */
+/** Makes the files in `work`, and moves them to `out` once all of them exist. */
 async function makeIn(work: string, { version, committedAt, out }: Wanted): Promise<number> {
   const wanted = { version, committedAt, signal };
   const copy = await copyTree(ROOT, path.join(work, 'tree'), wanted);
@@ -116,7 +116,7 @@ async function rehearse(): Promise<number> {
   if (given !== null) await requireEmpty(given);
   const out = given ?? (await mkdtemp(path.join(tmpdir(), `tapline-${version}-`)));
   await mkdir(path.dirname(out), { recursive: true });
-  // Beside the result, because a folder is moved in one step only within its file system.
+  // Work next to the result, because a folder can be moved in one step only within a file system.
   const work = await mkdtemp(path.join(path.dirname(out), '.tapline-release-'));
   let code = 1;
   try {

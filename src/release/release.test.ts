@@ -10,7 +10,9 @@ import { readTree } from '#release/copy.ts';
 import { listFiles } from '#release/folder.ts';
 import { git } from '#release/git.ts';
 
-/** What `npm run release` refuses and lists. test/long/release.test.ts takes a whole release. */
+/**
+ * Tests what `npm run release` refuses and lists. test/long/release.test.ts makes a whole release.
+ */
 
 const run = promisify(execFile);
 let folder = '';

@@ -4,12 +4,12 @@ import { StartError } from '#core/start-error.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
 import { type ChildLog, freePort, lastLine, waitUntil, within } from './processes.ts';
 
-/** Gas per block, as Ethereum had for years: room for a hundred batches. */
+/** Gas limit of a block, as Ethereum had for years: room for a hundred batches. */
 const BLOCK_GAS_LIMIT = 30_000_000;
 
 /**
- * Blocks whose full state stays readable; each costs a copy of all accounts and slots. With its own
- * interval mining, the node keeps 1,500 of them (2 GB at 3,000 slots, instead of 230 MB here), so
+ * Number of blocks whose full state stays readable; each costs a copy of all accounts and slots.
+ * With the node's own interval mining it keeps 1,500 (2 GB at 3,000 slots, instead of 230 MB), so
  * the sandbox requests each block itself.
  */
 const STATES_KEPT = 128;
@@ -23,7 +23,10 @@ const READY_MS = 20_000;
  */
 const PROBE_MS = 3000;
 
-/** A free port can be taken before the node binds it. Three times in a row means another fault. */
+/**
+ * Another program can take a free port before the node binds it. Three failures in a row have
+ * another cause.
+ */
 const PORT_ATTEMPTS_MAX = 3;
 
 /** The node's mining mode. */
@@ -36,8 +39,8 @@ export interface AnvilOptions {
   chainId: number;
   mining: Mining;
   /**
-   * The folder for old states. The node writes none, but the path distinguishes it from all other
-   * processes, and without a folder it could write gigabytes into the home folder.
+   * The folder for old states. The node writes none into it, but the path identifies the process,
+   * and without it the node could write gigabytes into the home folder.
    */
   cacheFolder: string;
 }
@@ -54,11 +57,11 @@ export function rpcUrlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Returns all arguments except the state to load. */
+/** Returns all arguments except the one for the state to load. */
 export function anvilArguments(options: AnvilOptions, port: number): string[] {
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(options.chainId)],
-    // No well-known keys with money; no web page may read responses.
+    // No well-known keys with money, and no web page can read responses.
     ...['--accounts', '0', '--no-cors', '--quiet'],
     // EIP-7825: a transaction above 2^24 gas is refused, as on a real network.
     ...['--gas-limit', String(BLOCK_GAS_LIMIT), '--enable-tx-gas-limit'],
@@ -86,7 +89,7 @@ export async function answersAs(call: RpcCall, chainId: number): Promise<boolean
 
 /**
  * Starts a node on the preferred port, or on another one if that is taken.
- * @throws StartError if it does not come up; the message names the log.
+ * @throws StartError if it does not answer; the message names the log file.
  */
 export async function startAnvil(
   options: AnvilOptions,
@@ -101,7 +104,7 @@ export async function startAnvil(
     const port = await freePort(attempt === 1 ? place.port : undefined);
     const args = anvilArguments(options, port);
     if (place.loadState !== undefined) args.push('--load-state', place.loadState);
-    // Detached, so that Ctrl-C reaches only our process, which saves the state before it ends the
+    // Detached, so that Ctrl-C reaches only our process, which saves the state before it stops the
     // node.
     const child = spawn(anvilProgram(), args, {
       detached: true,
@@ -109,7 +112,7 @@ export async function startAnvil(
       stdio: ['ignore', place.log.fd, place.log.fd],
     });
     child.once('error', () => undefined);
-    // Unreferenced, so that the node does not keep our process alive.
+    // Unreferenced, so that a running node does not keep our process alive.
     child.unref();
     const call = connectRpc(rpcUrlOf(port));
     const ended = () => child.pid === undefined || child.exitCode !== null;
@@ -128,7 +131,7 @@ export async function startAnvil(
   }
 }
 
-/** Returns the path of the program itself; the package's wrapper would be a second process. */
+/** Returns the program's path. The package's wrapper would be one more process. */
 function anvilProgram(): string {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;
   try {

@@ -77,7 +77,7 @@ async function sendLogged(call: RpcCall, nonce: number): Promise<unknown> {
   return receipt;
 }
 
-/** True if a chain kept its port. Another process may have taken it while the node was stopped. */
+/** True if a chain kept its port, or another process took that port while the node was stopped. */
 async function isSameOrTaken(rpcUrl: string, before: string): Promise<boolean> {
   const port = Number(new URL(before).port);
   return rpcUrl === before || (await freePort(port)) !== port;
@@ -87,9 +87,7 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/**
- * Returns the facts that must be the same before and after: receipt, log, block, nonce, balance.
- */
+/** Returns what must be the same before and after: receipt, logs, block, nonce, balance. */
 async function receiptAndNonce(call: RpcCall, receipt: unknown) {
   const block = field(receipt, 'blockNumber');
   return {
@@ -116,7 +114,7 @@ test('blocks are short while transactions are pending, and one a second otherwis
   };
   const idle = await blocksIn(3_100);
   assert.ok(idle >= 2 && idle <= 4, `${idle} blocks in three idle seconds`);
-  // Sends right after an idle block, when the next idle block is a second away.
+  // Send right after an idle block, when the next one is a second away.
   const { number } = await head(call);
   await waitUntil(async () => (await head(call)).number > number, 2_000);
   const sentAt = performance.now();
@@ -126,7 +124,7 @@ test('blocks are short while transactions are pending, and one a second otherwis
   assert.ok(tookMs < 700, `a transaction on the idle chain took ${Math.round(tookMs)} ms`);
   const busy = await blocksIn(2_000);
   assert.ok(busy >= 7 && busy <= 11, `${busy} blocks in the two seconds after it`);
-  // Several blocks share a second, so that the chain's clock does not run ahead.
+  // Blocks within a second share its timestamp, so that the chain's clock does not run ahead.
   const { timestamp } = await head(call);
   assert.ok(Math.abs(timestamp * 1000 - Date.now()) < 2_000, 'the time of the chain');
   await chain.stop();
@@ -153,7 +151,7 @@ test('a chain makes a block per second and continues after a stop', async () => 
   const goesOn = async () => (await head(second.call)).number >= left.number + 3;
   assert.equal(await waitUntil(goesOn, 15_000), true);
   const now = await head(second.call);
-  // A busy machine starts and polls late, and blocks come meanwhile.
+  // Allow for blocks mined meanwhile: a busy machine starts and polls late.
   const most = 1 + (performance.now() - leftAt) / 1_000;
   assert.ok(now.number - left.number <= most, `${left.number} to ${now.number}, at most ${most}`);
   assert.ok(now.timestamp >= left.timestamp + 2 && now.timestamp <= Date.now() / 1000 + 2);

@@ -19,10 +19,12 @@ import {
   within,
 } from './processes.ts';
 
-/** Time for the block and the save in progress when the node is stopped; both take milliseconds. */
+/**
+ * Time for the current block and save to finish when the node is stopped. Both take milliseconds.
+ */
 const LAST_WORK_MS = 3000;
 
-/** The node has nothing to write, so it is killed at once. */
+/** The node itself has nothing to write, so it may be killed soon. */
 const STOP_STEPS = [{ signal: 'SIGTERM', waitMs: 1000 }, KILL_STEP] as const;
 
 export interface ChainNodeOptions {
@@ -31,8 +33,8 @@ export interface ChainNodeOptions {
   name: string;
   chainId: number;
   /**
-   * The block time. Blocks within one second share their timestamp. Below a second, empty blocks
-   * are mined once a second while nothing is pending.
+   * Interval of blocks. Those within one second share its timestamp. If it is below a second, empty
+   * blocks are still mined only once a second.
    */
   blockMs: number;
   /** Receives one line for each event of interest. */
@@ -45,10 +47,10 @@ export interface ChainNode {
   /** True if the chain was just created, with nothing deployed. */
   readonly fresh: boolean;
   /**
-   * Resolves with the reason if the node ends, or stops making blocks, without having been stopped.
+   * Resolves with the reason if the node ends or stops making blocks, unless it was stopped by us.
    */
   readonly lost: Promise<string>;
-  /** Saves the current state durably, so that it survives even a kill -9 of all processes. */
+  /** Saves the current state durably: it survives a kill -9 of all processes. */
   saveState(): Promise<void>;
   /** Saves the state and ends the node: usually within 0.05 s, at most 17 s. */
   stop(): Promise<void>;
@@ -57,9 +59,9 @@ export interface ChainNode {
 /**
  * Starts an anvil chain with a block each `blockMs`. It continues from the saved state, or with the
  * node that a killed instance left running. If only our process is killed, nothing is lost, because
- * the node survives and is adopted. If the node is killed too, everything after the last save is
- * lost: about a second of transactions, more with a large state. That looks like a reorganization
- * of the newest blocks.
+ * the next start adopts the node. If the node is killed, too, everything after the last save is
+ * lost: about a second of transactions, more if the state is large. To the service, that looks like
+ * a reorganization of the newest blocks.
  */
 export async function startChainNode(options: ChainNodeOptions): Promise<ChainNode> {
   const site = chainSite(options);
@@ -80,7 +82,7 @@ export async function startChainNode(options: ChainNodeOptions): Promise<ChainNo
   }
 }
 
-/** The data that stays the same while nodes are replaced. */
+/** Data that stays the same when the node is replaced. */
 interface ChainSite extends ChainNodeOptions {
   anvil: AnvilOptions;
   recordName: string;
@@ -114,7 +116,7 @@ interface RunningNode {
   port: number;
   call: RpcCall;
   fresh: boolean;
-  /** Missing if an earlier process started the node. */
+  /** Missing if an earlier process of ours started the node. */
   child?: ChildProcess;
 }
 

@@ -5,23 +5,20 @@ import { openOwn } from '#files/own-files.ts';
 import { replaceFile } from '#files/replace-file.ts';
 import type { RpcCall } from './json-rpc.ts';
 
-/** The two bytes that a gzip file starts with (RFC 1952). */
+/** The first two bytes of a gzip file (RFC 1952). */
 const GZIP_MAGIC = '1f8b';
 
-/**
- * The interval at which the state is saved while blocks are empty. Then only their number could be
- * lost.
- */
+/** Interval of saves while blocks are empty. Only the number of empty blocks could be lost. */
 const IDLE_SAVE_MS = 15_000;
 
 /**
- * After a save that blocked the node for t, the next one waits at least this many t: 2 % of its
- * time.
+ * After a save that blocked the node for t, the next save waits for this many t, so that saving
+ * takes at most 2 % of the time.
  */
 const SAVE_REST_FACTOR = 50;
 
 export interface ChainSaver {
-  /** Saves now, or after the running save. The file contains the state at the time of the call. */
+  /** Saves now, or after the current save. The file contains the state as of the call or later. */
   save(): Promise<void>;
   /** Saves if that is due. `sawTransactions`: some arrived since the last call. */
   saveWhenDue(sawTransactions: boolean): Promise<void>;
@@ -29,9 +26,9 @@ export interface ChainSaver {
 
 /**
  * Saves the chain's whole state (accounts, blocks, transactions, receipts) to the file. The node's
- * own `--state` writes in place and at intervals, so a crash during a write would leave half a file
- * and no chain. Here the old file stays until the new one is complete, and a save follows each
- * block with transactions while that is cheap.
+ * own `--state` overwrites the file at intervals, so that a crash during a write would leave no
+ * usable chain. Here the old file stays until the new one is complete, and each block with
+ * transactions is followed by a save while saves are fast.
  */
 export function createChainSaver(call: RpcCall, file: string): ChainSaver {
   let last: Promise<void> = Promise.resolve();
@@ -66,7 +63,10 @@ export function createChainSaver(call: RpcCall, file: string): ChainSaver {
   };
 }
 
-/** Unpacks a saved state into the plain JSON that the node loads. False if none was saved. */
+/**
+ * Unpacks a saved state into the plain JSON that the node loads.
+ * @returns false if none was saved.
+ */
 export async function unpackChainState(file: string, plainFile: string): Promise<boolean> {
   const packed = await openOwn(file, 'read').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;

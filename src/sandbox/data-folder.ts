@@ -6,40 +6,40 @@ import { StartError } from '#core/start-error.ts';
 import { makeOwnFolder, readOwn, refuseLinksIn, requireOwnFolder } from '#files/own-files.ts';
 import { acceptExisting, createFile, replaceFile } from '#files/replace-file.ts';
 
-/** Bytes of a secret: 256 bits, enough for every key derived from it. */
+/** Length of a secret in bytes: 256 bits, enough for every key derived from it. */
 const SECRET_BYTES = 32;
 
-/** SQLite's error code if another connection holds the lock (https://sqlite.org/rescode.html). */
+/** SQLite's error code for a lock held by another connection (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 
-/** The file with the addresses of a running sandbox. A killed sandbox leaves it behind. */
+/** The file with a running sandbox's addresses. It remains if the sandbox is killed. */
 const SANDBOX_FILE = 'sandbox.json';
 
-/** The file with the process id of the folder's holder. */
+/** The file with the id of the process that has the folder open. */
 const HOLDER_FILE = 'holder.pid';
 
 /** The folder with all state of a sandbox. Only one process can have it open. */
 export interface DataFolder {
-  /** The absolute path with links resolved, so that it can be recognized in a command line. */
+  /** The absolute path without links, so that it can be recognized in a command line. */
   readonly path: string;
-  /** Returns the 32 random bytes stored under this name, and creates them at the first call. */
+  /** Returns the 32 random bytes stored under this name; the first call creates them. */
   secret(name: string): Promise<Buffer>;
   /** Returns the JSON value in this file; undefined if there is no such file. */
   readJson(file: string): Promise<unknown>;
-  /** Replaces a JSON file as a whole: readers see the old value or the new one. */
+  /** Replaces a whole JSON file: readers see either the old value or the new one. */
   writeJson(file: string, value: unknown): Promise<void>;
   /** Releases the folder. The files stay. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the folder for this process alone, creating it (mode 0700) if it does not exist.
- * The lock is a lock of the operating system, taken through SQLite. A file with a process id would
- * not suffice: it cannot distinguish a killed holder from a living process that got the same id,
- * and two starts that both find it stale can both win. A lock of the system ends with its holder,
- * even after kill -9. A `sandbox.json` that an earlier holder left is removed.
+ * Opens the folder for this process alone, and creates it (mode 0700) if it does not exist. The
+ * lock belongs to the operating system and is taken through SQLite, so it ends with its holder,
+ * even after kill -9. A file with a process id would not do: the id may meanwhile belong to another
+ * process, and two starts that both find the file stale could both proceed. Removes a
+ * `sandbox.json` that an earlier process left.
  * @throws StartError if the folder cannot be created, others may write to it, it contains a link,
- * or another instance has it.
+ * or another instance has it open.
  */
 export async function openDataFolder(wantedPath: string): Promise<DataFolder> {
   const path = await makeFolder(resolve(wantedPath));
@@ -91,8 +91,8 @@ async function takeLock(path: string): Promise<DatabaseSync> {
   const file = join(path, 'lock');
   let lock: DatabaseSync | undefined;
   try {
-    // Created exclusively, because closing a second descriptor of a locked file would release our
-    // lock.
+    // Create the file only if it is missing: closing a second descriptor of a locked file would
+    // release our lock.
     await fs.writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch(acceptExisting);
     lock = new DatabaseSync(file, { timeout: 0 });
     // No journal, because nothing is written; the transaction only holds the lock.
@@ -132,7 +132,7 @@ async function readSecret(file: string): Promise<Buffer | undefined> {
   if (text === undefined) return undefined;
   const secret = Buffer.from(text.trim(), 'hex');
   if (secret.length === SECRET_BYTES) return secret;
-  // Never replaced silently, because everything encrypted or derived with it would be lost.
+  // Never replace it silently: everything encrypted with it or derived from it would be lost.
   throw new StartError(
     `The secret file ${file} is damaged; restore it, or remove the data folder to start over.`,
   );

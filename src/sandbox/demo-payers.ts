@@ -12,7 +12,7 @@ export interface DemoPayersInput {
   readonly network: NetworkConfig;
   readonly secret: Buffer;
   readonly wallets: Readonly<Record<string, DemoWallet>>;
-  /** True if there is a faucet; otherwise the wallets stay empty. */
+  /** True if USDC can be minted; otherwise the wallets stay empty. */
   readonly funded: boolean;
   readonly now: Date;
 }
@@ -23,7 +23,7 @@ interface Signed {
   readonly enrolment: Awaited<ReturnType<typeof signEnrolment>>;
 }
 
-/** Sets a demo payer's state except its wallet, with the same switches that people use. */
+/** Sets a demo payer's state, except for its wallet, as people would in the app. */
 async function applyState(
   tx: Tx,
   person: { readonly name: string; readonly payerId: string; readonly passId: string },
@@ -57,7 +57,7 @@ async function requestFunds(
 
 /**
  * Creates a network's demo payers and their passes in one transaction.
- * @returns the pass secrets by name, and the settlement jobs to wait for.
+ * @returns the passes' secrets by name, and the settlement jobs to wait for.
  */
 export async function createDemoPayers(
   db: Database,

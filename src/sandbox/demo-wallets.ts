@@ -11,13 +11,14 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /**
- * The balance and allowance of a demo wallet, which are real: the service treats it like any other.
+ * A demo wallet's balance and allowance. Both are real: the service treats it like any other
+ * wallet.
  */
 export interface DemoWallet {
   /** Atoms. */
   readonly funds: bigint;
   readonly allowance: boolean;
-  /** Atoms per payment that its policy on the chain allows. */
+  /** Atoms per payment that the wallet's on-chain policy allows. */
   readonly perPayment: bigint;
 }
 
@@ -40,7 +41,7 @@ export const LIVE_WALLETS = { ok: IN_ORDER } as const satisfies Record<string, D
 
 const DAY_SECONDS = 86_400;
 const VALID_SECONDS = 10n * 365n * 86_400n;
-/** Basis points: twice the sandbox's fees. */
+/** In basis points: twice the sandbox's fees. */
 const MAX_FEE_RATE = 100;
 
 type Enrolment = RequestPayloads['enrolment'];
@@ -85,7 +86,7 @@ function clientOf(network: NetworkConfig): PublicClient {
   return createPublicClient({ transport: http(network.rpcUrls[0], { batch: true }) });
 }
 
-/** Returns the signatures that set up a demo wallet's approval, over its current nonces. */
+/** Returns the signatures that set up a demo wallet's approval, for its current nonces. */
 export async function signEnrolment(
   demo: DemoWallet,
   signer: {

@@ -18,7 +18,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 
-/** The part of sandbox.json for one mode (behavior.md 20.3). */
+/** One mode's part of sandbox.json (behavior.md 20.3). */
 export interface DemoMode {
   readonly secret_key: string;
   readonly terminal: string;
@@ -28,14 +28,14 @@ export interface DemoMode {
 }
 
 /**
- * The secrets of the demo account, stored in the data folder because the service shows them only
- * once.
+ * The demo account's secrets. They are stored in the data folder, because the service shows them
+ * only once.
  */
 export interface Demo {
   readonly account: string;
   readonly dashboard: { readonly email: string; readonly password: string };
   readonly operator: { readonly email: string; readonly password: string };
-  /** A second operator, who can approve once its second factor is set up. */
+  /** A second operator, who can approve once a second factor is set up. */
   readonly operator_2: { readonly email: string; readonly password: string };
   readonly test: DemoMode;
   readonly live: DemoMode;
@@ -51,7 +51,7 @@ type Kept = Omit<Demo, 'operator_2'> & Partial<Pick<Demo, 'operator_2'>>;
 
 const DEMO_FILE = 'demo.json';
 const ACTOR = { type: 'system', name: 'demo data' } as const;
-/** A few blocks. A chain that takes longer has a fault, which its log explains. */
+/** Time limit: a few blocks. If it is exceeded, the chain has a fault, which its log explains. */
 const CHAIN_WAIT_MS = 60_000;
 const CHAIN_POLL_MS = 50;
 
@@ -60,7 +60,10 @@ function orThrow<T>(value: T | Refusal): T {
   return value;
 }
 
-/** Derives a password, the same for one data folder, so that an interrupted start can continue. */
+/**
+ * Derives a password that is always the same for a data folder, so that an interrupted start can
+ * continue.
+ */
 function password(secret: Buffer, who: string): string {
   return deriveKey(secret, `demo password ${who}`).toString('base64url').slice(0, 20);
 }
@@ -110,7 +113,7 @@ async function createPeople(deps: DemoDeps): Promise<People> {
 async function ensureSecondOperator({ db, secret, clock }: DemoDeps): Promise<Demo['operator_2']> {
   const person = { email: 'operator2@demo.test', password: password(secret, 'operator 2') };
   const named = { ...person, name: 'Demo Operator 2' };
-  // Refused if the operator already exists.
+  // The service refuses this if the operator already exists.
   await createOperator(db, { person: named, actor: ACTOR, now: clock.now() });
   return person;
 }
@@ -135,7 +138,7 @@ async function createMode(
   };
 }
 
-/** True if an earlier, interrupted start has requested it. */
+/** True if an earlier start, which was interrupted, has already requested it. */
 async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
   const rows = await sql.query(
     `select 1 as asked from chain_requests
@@ -146,7 +149,8 @@ async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
 }
 
 /**
- * Registers the demo merchant on a network's contract, unless it is. @returns the job to wait for.
+ * Registers the demo merchant on a network's contract, unless it already is.
+ * @returns the job to wait for.
  */
 async function goLive(
   deps: DemoDeps,
@@ -206,7 +210,7 @@ async function waitForChains(deps: DemoDeps, subjects: readonly string[]): Promi
   }
 }
 
-/** Warns that the demo passes work only once their wallets are funded. */
+/** Returns the warning that the demo passes work only once their wallets have money. */
 function withoutMoney({ network, chainId }: NetworkConfig): string {
   return (
     `the demo wallets of ${network} hold no USDC: the token of chain ${chainId} cannot be minted ` +
@@ -243,7 +247,7 @@ async function createDemo(deps: DemoDeps): Promise<Demo> {
   };
 }
 
-/** Checks that nodes answer, because the demo's merchant and payers are created on the chains. */
+/** Checks that the nodes answer, because the demo merchant and payers are created on the chains. */
 async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
   for (const { config, rpc } of chains) {
     const probed = await rpc.probe();
@@ -257,7 +261,7 @@ async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
   }
 }
 
-/** Creates the second operator in data folders of earlier releases, which had one. */
+/** Adds the second operator to data folders of earlier releases, which had only one. */
 async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
   const demo = { ...kept, operator_2: await ensureSecondOperator(deps) };
   await deps.folder.writeJson(DEMO_FILE, demo);
@@ -266,7 +270,7 @@ async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
 
 /**
  * Creates the demo account with its people, keys, terminals and payers at the first start; later
- * starts return the same. An interrupted start is completed by the next.
+ * starts return the same. If a start is interrupted, the next one completes it.
  */
 export async function ensureDemo(deps: DemoDeps): Promise<Demo> {
   const kept = (await deps.folder.readJson(DEMO_FILE)) as Kept | undefined;

@@ -21,14 +21,14 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 
 /** The fees of behavior.md 6.2, in basis points. */
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
-/** Short enough to watch a change in a sandbox; on a real network it takes days. */
+/** Short enough to watch a change in a sandbox. On a real network it takes days. */
 const SANDBOX_GOVERNANCE_DELAY_SECONDS = 60;
 const SANDBOX_WALLET_DELAY_SECONDS = 60;
 /** Whole USDC per hour: the contract's maximum, because nothing here has value. */
 const SANDBOX_CEILING = 2 ** 24 - 1;
 /** Native coin for gas, so much that it never runs out. */
 const GAS_BALANCE = parseEther('1000000');
-/** More than enough for a pending transaction to be in a block. */
+/** Time limit for a transaction's receipt: more than enough. */
 const RECEIPT_TIMEOUT_MS = 20_000;
 const RECEIPT_POLL_MS = 50;
 
@@ -59,7 +59,7 @@ async function fund(clients: Clients, addresses: readonly Hex[]): Promise<void> 
   );
 }
 
-/** Sends both deployments at once, so that they fit into one block. */
+/** Sends both deployments at the same time, so that they fit into one block. */
 async function deployContracts(clients: Clients, usdc: Hex, setup: object): Promise<bigint> {
   const { reader, deployer } = clients;
   const from = deployer.account.address;
@@ -69,7 +69,7 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
     bytecode: settlementBytecode,
     args: [usdc, setup as never],
   });
-  // The gas limits add up to less than the 30 million of a block.
+  // The gas limits must add up to less than the 30 million of a block.
   const hashes = [
     await deployer.sendTransaction({ data: token, nonce: 0, gas: 12_000_000n }),
     await deployer.sendTransaction({ data: settlement, nonce: 1, gas: 16_000_000n }),
@@ -85,7 +85,7 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
   return receipts[0]?.blockNumber ?? 0n;
 }
 
-/** In seconds. In production, the start refuses the delays of the sandbox. */
+/** The contract's delays in seconds. A start in production refuses the sandbox's. */
 export interface ContractDelays {
   readonly walletDelay: number;
   readonly payoutHold: number;
@@ -95,7 +95,7 @@ export interface ContractDelays {
 
 /**
  * Prepares an embedded chain: funds the relayer, deploys missing contracts (at the first start, or
- * after a crash before the state was saved), and describes the network in the form of an external
+ * after a crash before the state was saved), and returns the network in the form of an external
  * chain's settings.
  */
 export async function prepareNetwork(
@@ -142,7 +142,7 @@ export async function prepareNetwork(
     chainId: node.chainId,
     rpcUrls: [node.rpcUrl],
     headsUrl: node.rpcUrl.replace('http', 'ws'),
-    // The node is ours. A short interval notices a reorganization that a test makes.
+    // The node is ours, so poll often: a reorganization made by a test is noticed soon.
     idleHeadMs: 1_000,
     usdc,
     settlement,

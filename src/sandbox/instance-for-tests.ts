@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** The instance's report once its parts run. */
+/** What the instance reports once its parts run. */
 export interface InstanceReport {
   url?: string;
   rpcUrl?: string;
@@ -43,8 +43,8 @@ const PROGRAM = `
 `;
 
 /**
- * Starts a process that opens the folder, runs the parts and then waits to be killed.
- * @throws Error with the output of the process if it ended before its parts ran.
+ * Starts a process that opens the folder, runs the parts and waits to be killed.
+ * @throws Error with the process's output if it ended before its parts ran.
  */
 export async function startInstance(
   folder: string,

@@ -2,15 +2,14 @@
 export type RpcCall = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
 /**
- * Time limit of an answer: a local node that takes longer is stuck. Dumping a large state takes 2
+ * Time limit of a request: a local node that takes longer is stuck. Dumping a large state takes 2
  * s.
  */
 const ANSWER_MS = 15_000;
 
 /**
- * Connects to the node at this address over HTTP. It replaces viem's client here, because a dump of
- * the whole state has tens of megabytes, and a start has no time for a client's retries and chain
- * checks.
+ * Connects to a node over HTTP. viem's client is not used here: a dump of the whole state has tens
+ * of megabytes, and a start has no time for retries and chain checks.
  */
 export function connectRpc(url: string): RpcCall {
   return async (method, params = []) => {

@@ -2,9 +2,9 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net';
 import { DAY_MS } from '#core/durations.ts';
 
-/** Validity of a certificate; each start creates one. */
+/** Validity of a certificate. Each start creates a new one. */
 const VALID_DAYS = 30;
-/** Valid since a day ago, so that phones with slow clocks accept it. */
+/** Certificates are valid from a day earlier, so that phones with slow clocks accept them. */
 const EARLIER_MS = DAY_MS;
 const NAME = 'Tapline sandbox';
 
@@ -61,7 +61,7 @@ function nameOf(host: string): Buffer {
   return isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : text(0x82, host);
 }
 
-/** Returns the signed part: version 3, not a certificate authority. */
+/** Returns the part to sign: version 3, not a certificate authority. */
 function body(
   hosts: readonly string[],
   publicKey: Buffer,
@@ -89,8 +89,8 @@ function body(
 
 /**
  * Creates a self-signed certificate, because browsers allow camera, NFC and WebCrypto only over
- * https. Written here, because Node creates keys and signatures but no certificates, and not every
- * machine has `openssl`.
+ * https. Implemented here, because Node has no function for certificates, and not every machine has
+ * `openssl`.
  */
 export function makeCertificate(
   hosts: readonly string[],

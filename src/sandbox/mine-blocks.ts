@@ -5,12 +5,12 @@ import type { RpcCall } from './json-rpc.ts';
 /** Consecutive blocks that may fail before the chain counts as lost. */
 const FAILED_BLOCKS_MAX = 10;
 
-/** The interval of blocks while nothing is pending, because all blocks are stored forever. */
+/** Block interval while nothing is pending. Longer, because all blocks are stored forever. */
 const IDLE_BLOCK_MS = 1_000;
 
 /**
- * The time for which blocks stay fast after one with transactions, because more follow:
- * confirmations, refunds, taps.
+ * How long blocks stay frequent after one with transactions, because more follow: confirmations,
+ * refunds, taps.
  */
 const BUSY_MS = 5_000;
 
@@ -21,8 +21,8 @@ export interface Miner {
 }
 
 /**
- * Makes a block each `blockMs` until the signal. If that is less than a second, it applies only
- * while something is pending; otherwise one block per second is made.
+ * Makes a block each `blockMs` until the signal aborts. An interval below a second applies only
+ * while transactions are pending; otherwise there is one block per second.
  */
 export async function mineBlocks(
   { call, rpcUrl, blockMs }: Miner,
@@ -37,7 +37,7 @@ export async function mineBlocks(
   let failures = 0;
   const isDue = () => {
     const now = performance.now();
-    // Of two ticks around the second, the one before is closer.
+    // If no tick is exactly a second later, use the nearest one.
     const idleMs = IDLE_BLOCK_MS - blockMs / 2;
     return pool === undefined || pool.due || now < busyUntil || now - minedAt >= idleMs;
   };
@@ -56,14 +56,14 @@ export async function mineBlocks(
       failures += 1;
       if (failures === FAILED_BLOCKS_MAX) throw cause;
     }
-    // Late blocks are skipped, because a burst after a pause would not help.
+    // Skip late blocks: a burst after a pause would not help.
     nextAt = Math.max(nextAt + blockMs, performance.now());
     const pauseMs = Math.max(0, nextAt - performance.now());
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 
-/** Reports new transactions in a node's pool, so that it need not be polled. */
+/** Reports new transactions in a node's pool, so that the pool need not be polled. */
 interface PoolNews {
   /** True if transactions may have arrived since the last `reset`, or if that is unknown. */
   readonly due: boolean;
@@ -71,14 +71,14 @@ interface PoolNews {
   close(): void;
 }
 
-/** Time between connection attempts; a local node returns within moments, or not at all. */
+/** Interval of connection attempts: a local node returns within moments, or not at all. */
 const RECONNECT_MS = 1_000;
 
 const SUBSCRIBE = { jsonrpc: '2.0', id: 1, method: 'eth_subscribe' };
 
 /**
- * Subscribes to the transactions in the pool of the node at this address. Without a subscription
- * `due` is true, so that each tick makes a block.
+ * Subscribes to the transactions in a node's pool. Without a subscription `due` is true, so that
+ * each tick makes a block.
  */
 function watchPool(rpcUrl: string): PoolNews {
   let subscribed = false;
@@ -91,7 +91,7 @@ function watchPool(rpcUrl: string): PoolNews {
     socket.onopen = () => {
       socket.send(JSON.stringify({ ...SUBSCRIBE, params: ['newPendingTransactions'] }));
     };
-    // The first message confirms the subscription. Transactions may have arrived before it.
+    // The first message confirms the subscription. Transactions may have arrived before that.
     socket.onmessage = () => {
       subscribed = true;
       came = true;

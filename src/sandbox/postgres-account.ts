@@ -5,38 +5,39 @@ import { dirname, join } from 'node:path';
 import { StartError } from '#core/start-error.ts';
 
 /**
- * Time limit of a probe, which takes 10 ms. One that hangs (a policy prompt, a dead network folder)
- * counts as failed.
+ * Time limit of a probe, which takes 10 ms. A probe that hangs (a policy prompt, an unreachable
+ * network folder) counts as failed.
  */
 const PROBE_MS = 5000;
 
-/** The usual ids of `nobody`, if the user list does not contain it. */
+/** The usual ids of `nobody`, used if the system's user list lacks it. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/** An account that runs PostgreSQL's programs, which refuse to run as root, and owns its files. */
+/**
+ * The account that runs PostgreSQL's programs, which refuse to run as root, and that owns their
+ * files.
+ */
 export interface PostgresAccount {
   readonly name: 'ourselves' | 'user namespace' | 'capability' | 'other user';
-  /** A program with its first arguments; the program to run follows them. */
+  /** A program with its first arguments; the program to run is appended. */
   readonly wrapper: readonly string[];
-  /** For spawn: the ids to switch to. */
+  /** The ids that spawn switches to. */
   readonly switchTo?: { uid: number; gid: number };
-  /**
-   * The required owner of the cluster's files; missing if we are not root, and so have no choice.
-   */
+  /** Required owner of the cluster's files; missing if we are not root, and so cannot change it. */
   readonly owner?: { uid: number; gid: number };
 }
 
 /**
  * Finds the first account under which the program runs and can enter the folder, and gives the
- * folder to it. For an ordinary user that is the user's own account. As root, in this order:
- * 1. A user namespace in which root is called `nobody`: files stay root's, and closed folders are
- * no obstacle. Containers often forbid it.
- * 2. `nobody` with the single capability to pass closed folders (a container's root may grant
- * that).
- * 3. Plain `nobody`: works if all parent folders are open; the data folder becomes passable (0711)
- * for it, but not readable.
+ * folder to it. For an ordinary user, this is the user's own account. As root, in this order:
+ * 1. A user namespace in which root is called `nobody`: the files stay root's, and closed folders
+ * are no obstacle. Containers often forbid it.
+ * 2. `nobody` with only the capability to pass through closed folders, which a container's root may
+ * be allowed to grant.
+ * 3. Plain `nobody`: works if all parent folders are open; the data folder gets mode 0711, which
+ * lets it pass but not read.
  * The account that already owns the folder is tried first, so that later starts change nothing.
- * @throws StartError if PostgreSQL cannot run here, with the reason of each attempt.
+ * @throws StartError if PostgreSQL cannot run here, with the reason for each attempt.
  */
 export function choosePostgresAccount(program: string, folder: string): PostgresAccount {
   const ownerUid = fs.statSync(folder).uid;
@@ -62,8 +63,7 @@ function candidates(): PostgresAccount[] {
   const nobody = findNobody();
   if (process.getuid?.() !== 0) {
     const ourselves: PostgresAccount = { name: 'ourselves', wrapper: [] };
-    // initdb needs the name of its user. For an id without a name, an id from the user list is
-    // used.
+    // initdb needs a user name. If our id has none, use an id from the user list.
     return isListed() ? [ourselves] : [namespace(nobody.uid, nobody.gid), ourselves];
   }
   const ids = ['--reuid', String(nobody.uid), '--regid', String(nobody.gid), '--clear-groups'];
@@ -92,7 +92,7 @@ function findNobody(): { uid: number; gid: number } {
   return uid > 0 && gid > 0 ? { uid, gid } : NOBODY;
 }
 
-/** Returns why this account does not work; undefined if it does. */
+/** Returns why this account does not work; undefined if it does work. */
 function prepareAndProbe(
   account: PostgresAccount,
   program: string,
@@ -125,7 +125,7 @@ function probe(account: PostgresAccount, program: string, folder: string): strin
 function giveTo(path: string, owner: { uid: number; gid: number }): void {
   const stat = fs.lstatSync(path);
   if (stat.uid === owner.uid && stat.gid === owner.gid) return;
-  // The folder itself comes last, so that an interrupted change is noticed and repeated.
+  // Change the folder itself last, so that an interrupted change is noticed and repeated.
   if (stat.isDirectory()) {
     for (const name of fs.readdirSync(path)) giveTo(join(path, name), owner);
   }
@@ -133,7 +133,7 @@ function giveTo(path: string, owner: { uid: number; gid: number }): void {
 }
 
 /**
- * Returns the environment of PostgreSQL's programs. It omits ours, so that no `PG…` variable takes
+ * Returns the environment for PostgreSQL's programs, without ours, so that no `PG…` variable takes
  * effect.
  */
 export function postgresEnvironment(): NodeJS.ProcessEnv {

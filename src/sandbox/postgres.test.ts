@@ -19,7 +19,7 @@ const NOBODY = 65_534;
 const roots: string[] = [];
 
 async function emptyPlace(): Promise<string> {
-  // mkdtemp creates the root with mode 0700, so other users cannot enter the folders below.
+  // mkdtemp creates folders with mode 0700, which other users cannot enter.
   const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
   roots.push(root);
   return join(root, 'data');
@@ -64,11 +64,14 @@ async function makeStopped(): Promise<string> {
   return path;
 }
 
-/** Returns a folder with the cluster of a stopped server. Only the first one is made by initdb. */
+/**
+ * Returns a folder with the cluster of a stopped server. initdb creates only the first one; the
+ * others are copies.
+ */
 async function usedPlace(): Promise<string> {
   stopped ??= makeStopped();
   const path = await emptyPlace();
-  // Unlike `fs.cp` it keeps the owner of the files, who is another account if we are root.
+  // Unlike `fs.cp`, it keeps the files' owner, which is another account if we are root.
   await promisify(execFile)('cp', ['-a', await stopped, path]);
   return path;
 }
@@ -130,7 +133,8 @@ test('a foreign process with the id of the old server is left alone', async () =
   const content = await fs.readFile(pidFile, 'utf8');
   process.kill(await serverPid(path), 'SIGKILL');
   await instance.kill('SIGKILL');
-  // Writes the id of the test's parent process: alive, not PostgreSQL, and not to be signaled.
+  // Use the id of the test's parent process, which runs, is not PostgreSQL, and must not get a
+  // signal.
   await fs.writeFile(pidFile, content.replace(/^\d+/, String(process.ppid)));
   const again = await startHere(path);
   assert.equal(isRunning(process.ppid), true);
@@ -228,7 +232,7 @@ test('root without user namespaces keeps its closed folder and its data', rootOn
   const path = await usedPlace();
   const programs = join(path, '..', 'programs');
   await fs.mkdir(programs);
-  // The output in a container that forbids namespaces.
+  // Prints what a container that forbids namespaces prints.
   const refusing = '#!/bin/sh\necho "unshare failed: Operation not permitted" >&2; exit 1\n';
   await fs.writeFile(join(programs, 'unshare'), refusing, { mode: 0o755 });
   const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };

@@ -36,7 +36,7 @@ import {
 } from './processes.ts';
 import { openTemporaryFolder } from './temporary-folder.ts';
 
-/** The role that the service signs in as, and its database. */
+/** The service's role, and the name of its database. */
 export const ROLE = 'tapline';
 
 /**
@@ -45,18 +45,19 @@ export const ROLE = 'tapline';
  */
 const READY_MS = 30_000;
 
-/** The remains of a killed server (processes, memory) disappear after 1 to 2 s. */
+/** The remains of a killed server (processes, shared memory) disappear after 1 to 2 s. */
 const LEFTOVER_MS = 5000;
 
 /**
- * A free port can be taken before the server binds it. Three times in a row means another fault.
+ * Another program can take a free port before the server binds it. Three failures in a row have
+ * another cause.
  */
 const PORT_ATTEMPTS_MAX = 3;
 
 /** Time limit of a sign-in, which takes 10 ms. */
 const CONNECT_MS = 3000;
 
-/** Fast shutdown, then immediate (the next start replays the log), then by force. */
+/** Fast shutdown, then immediate shutdown (the next start replays the log), then kill. */
 const STOP_STEPS = [
   { signal: 'SIGINT', waitMs: 5000 },
   { signal: 'SIGQUIT', waitMs: 1500 },
@@ -76,9 +77,9 @@ export interface PostgresOptions {
 export interface RunningPostgres {
   /** Connection string of the service's role (no superuser; may create databases). */
   readonly url: string;
-  /** Resolves with the reason if the server ends without having been stopped. */
+  /** Resolves with the reason if the server ends, unless it was stopped by us. */
   readonly lost: Promise<string>;
-  /** Ends the server within 17 s, and usually within 0.1 s. */
+  /** Stops the server within 17 s, usually within 0.1 s. */
   stop(): Promise<void>;
 }
 
@@ -100,7 +101,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   }
 }
 
-/** The data that stays the same while servers are replaced. */
+/** Data that stays the same when the server is replaced. */
 interface Site {
   folder: DataFolder;
   cluster: string;
@@ -108,7 +109,7 @@ interface Site {
   programs: PostgresPrograms;
   superuserPassword: string;
   rolePassword: string;
-  /** Identifies version and settings; only a server with the same ones is adopted. */
+  /** Identifies the version and the settings. A server is adopted only if it has the same. */
   signature: string;
   durable: boolean;
   settings: Readonly<Record<string, string>>;
@@ -137,7 +138,7 @@ async function surveySite(options: PostgresOptions): Promise<Site> {
 interface Server {
   pid: number;
   port: number;
-  /** Missing if an earlier process started the server. */
+  /** Missing if an earlier process of ours started the server. */
   child?: ChildProcess;
 }
 
@@ -151,7 +152,7 @@ async function readServerFile(
   return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7] === 'ready' };
 }
 
-/** Adopts a healthy server with our settings, and ends any other, with all its remains. */
+/** Adopts a healthy server that has our settings; stops any other, and removes its remains. */
 async function adoptServer(site: Site, log: PostgresOptions['log']): Promise<Server | undefined> {
   const left = await readServerFile(site.cluster);
   if (left === undefined) return undefined;
@@ -181,10 +182,10 @@ async function hasSignature(site: Site, port: number): Promise<boolean> {
 }
 
 /**
- * Removes the remains of a server that was killed by force: processes that use the files until they
- * notice, and a `postmaster.pid` whose id may now belong to a foreign process or a zombie. That
- * file prevents two servers on one cluster. It is deleted only if it is misleading (PostgreSQL
- * itself detects an unused process id) and no process is left in the folder.
+ * Removes the remains of a killed server: processes that use the files until they notice, and a
+ * `postmaster.pid` whose id may now belong to a foreign process or a zombie. That file prevents two
+ * servers on one cluster, so it is deleted only if it is misleading (PostgreSQL itself detects an
+ * unused id) and no process is left in the folder.
  */
 async function clearLeftovers(cluster: string, namedPid: number): Promise<void> {
   const gone = () => findByWorkingFolder(cluster).length === 0;
@@ -220,8 +221,8 @@ async function launch(
   const settings = { ...clusterSettings(port), ...site.settings, cluster_name: site.signature };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, ...args] = [...account.wrapper, site.programs.postgres, '-D', site.cluster];
-  // Detached, so that Ctrl-C reaches only our process, and the database outlives processes that
-  // still write to it.
+  // Detached, so that Ctrl-C reaches only our process, and the database outlives those that still
+  // write to it.
   const child = spawn(file ?? '', [...args, ...flags], {
     ...account.switchTo,
     cwd: '/',
@@ -230,7 +231,7 @@ async function launch(
     stdio: ['ignore', log.fd, log.fd],
   });
   child.once('error', () => undefined);
-  // Unreferenced, so that the server does not keep our process alive.
+  // Unreferenced, so that a running server does not keep our process alive.
   child.unref();
   const ended = () => child.pid === undefined || child.exitCode !== null;
   const ready = async () => {
@@ -249,7 +250,7 @@ function recordedPort(record: unknown): number | undefined {
 }
 
 /**
- * Creates the cluster unless it exists. It is renamed last, so that a partial one is never used.
+ * Creates the cluster unless it exists. The rename comes last, so that a partial one is never used.
  */
 async function ensureCluster(site: Site): Promise<PostgresAccount> {
   const exists = await fs.stat(site.cluster).then(
@@ -284,7 +285,8 @@ function connectAs(
 }
 
 /**
- * Creates role and database unless they exist. The next start completes an interrupted creation.
+ * Creates the role and the database unless they exist. After an interruption, the next start
+ * completes it.
  */
 async function ensureDatabase(site: Site, port: number): Promise<void> {
   if (await hasSignature(site, port)) return;
@@ -292,9 +294,9 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
   await client.connect();
   try {
     const roles = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
-    // The password is base64url, so it needs no escaping; role statements take no parameters.
+    // The password is base64url and needs no escaping; role statements accept no parameters.
     const command = roles.rows.length === 0 ? 'create' : 'alter';
-    // It may create roles with fewer rights, such as the one in docs/operate.md for the service.
+    // The role may create roles with fewer rights, such as the service's in docs/operate.md.
     const rights = `login createdb createrole password '${site.rolePassword}'`;
     await client.query(`${command} role ${ROLE} ${rights}`);
     await client.query(`grant pg_monitor, pg_checkpoint to ${ROLE}`);
@@ -330,9 +332,9 @@ function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres
 }
 
 /**
- * Starts a separate PostgreSQL in a temporary folder for tests: ready in about 0.7 s, deleted with
- * its folder at `stop()`, also if the test's process is killed. `settings` are added to ours;
- * `cluster` is the folder of its files.
+ * Starts a separate PostgreSQL in a temporary folder for tests. It is ready in about 0.7 s, and
+ * deleted with its folder at `stop()`, or when the test's process is killed. `settings` are added
+ * to ours; `cluster` is the folder of its files.
  */
 export async function startThrowawayPostgres(
   settings: Readonly<Record<string, string>> = {},

@@ -37,7 +37,7 @@ test('a log that grew too large is moved aside, and its writer continues in the 
 });
 
 test('a zombie counts as ended though its id is still taken', { skip: !linux() }, async () => {
-  // The shell starts a child that ends soon, and then becomes a program that never reaps it.
+  // The shell starts a child that ends soon, then becomes a program that never reaps it.
   const parent = spawn('/bin/sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 30']);
   const [chunk] = await once(parent.stdout, 'data');
   const pid = Number(String(chunk));

@@ -4,13 +4,13 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openOwnSync } from '#files/own-files.ts';
 
-/** The interval at which a process is polled: short compared to any start or stop. */
+/** Poll interval for a process: short compared to any start or stop. */
 const POLL_MS = 10;
 
-/** A log file of this size is moved aside, so that a child never fills the disk. */
+/** A log file of this size is moved aside, so that a child cannot fill the disk. */
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The interval at which a log's size is checked; meanwhile the fastest child writes a few MB. */
+/** Interval of checks of a log's size. The fastest child writes a few MB in that time. */
 const LOG_CHECK_MS = 10_000;
 
 /** True if the process id is in use, even by a zombie. */
@@ -19,14 +19,14 @@ export function isListed(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (cause) {
-    // EPERM: the process exists, and belongs to another user.
+    // EPERM: the process exists but belongs to another user.
     return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
   }
 }
 
 /**
- * True if a process runs. A zombie (dead, not yet reaped by its parent) does not: it holds no file,
- * port or memory, although `kill -0` finds it.
+ * True if a process runs. A zombie (ended, but not yet reaped by its parent) does not count: it
+ * holds no file, port or memory, although `kill -0` finds it.
  */
 export function isRunning(pid: number): boolean {
   return isListed(pid) && !isZombie(pid);
@@ -36,7 +36,7 @@ function isZombie(pid: number): boolean {
   if (process.platform === 'linux') {
     const stat = readProc(pid, 'stat');
     if (stat === undefined) return true;
-    // The state follows the command's name, which is in parentheses and may contain anything.
+    // The state follows the command's name, which is in parentheses and may contain any characters.
     return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
   }
   return (
@@ -47,7 +47,7 @@ function isZombie(pid: number): boolean {
   );
 }
 
-/** Returns the arguments of a running process; none if it has ended or is hidden. */
+/** Returns a running process's arguments; empty if it has ended or is hidden. */
 export function commandLine(pid: number): string[] {
   if (process.platform === 'linux') {
     return readProc(pid, 'cmdline')?.split('\0').slice(0, -1) ?? [];
@@ -57,8 +57,8 @@ export function commandLine(pid: number): string[] {
 }
 
 /**
- * Returns running processes that were started with exactly this argument. With a path in our data
- * folder, it finds what a killed instance left running, and reused process ids cannot mislead it.
+ * Returns the running processes that were started with exactly this argument. A path in our data
+ * folder finds what a killed instance left running, and cannot match a reused process id.
  */
 export function findByArgument(argument: string): number[] {
   return allProcesses().filter(
@@ -130,10 +130,10 @@ export interface StopStep {
   waitMs: number;
 }
 
-/** The last step. On a busy machine, even a killed process takes seconds to end. */
+/** The last step. On a busy machine, even a killed process can take seconds to end. */
 export const KILL_STEP: StopStep = { signal: 'SIGKILL', waitMs: 10_000 };
 
-/** Sends the signals in turn until the process has ended; the last one should be SIGKILL. */
+/** Sends the signals in turn until the process has ended. The last one should be SIGKILL. */
 export async function stopProcess(pid: number, steps: readonly StopStep[]): Promise<void> {
   for (const { signal, waitMs } of steps) {
     if (!isRunning(pid)) return;
@@ -152,7 +152,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns the preferred port of 127.0.0.1 if it is free, otherwise one chosen by the system. */
+/** Returns the preferred port of 127.0.0.1 if it is free, otherwise a port chosen by the system. */
 export async function freePort(wanted?: number): Promise<number> {
   if (wanted !== undefined) {
     const port = await tryPort(wanted);
@@ -184,14 +184,14 @@ export interface ChildLog {
 }
 
 /**
- * Opens the log of a child. A file rather than a pipe, because the child may outlive our process
- * and be adopted by the next instance, which then limits the same file.
+ * Opens a child's log. It is a file rather than a pipe, because the child may outlive our process;
+ * the next instance then adopts the child and limits the same file.
  */
 export function openChildLog(file: string): ChildLog {
   const fd = openOwnSync(file, 'append');
   const bound = () => {
     if (fs.fstatSync(fd).size <= LOG_BYTES_MAX) return;
-    // Copied and emptied rather than renamed, because the child keeps its descriptor.
+    // Copy and empty the file instead of renaming it, because the child keeps its descriptor.
     fs.rmSync(`${file}.1`, { force: true });
     fs.copyFileSync(file, `${file}.1`, fs.constants.COPYFILE_EXCL);
     fs.ftruncateSync(fd, 0);

@@ -14,7 +14,7 @@ export interface RunningSandbox {
 }
 
 /**
- * Finds them in the files of the instance that runs on the folder.
+ * Finds them in the files of the instance that has the folder open.
  * @throws StartError if none runs; sandbox.json exists only while one does.
  */
 export async function findRunningSandbox(dataDir: string): Promise<RunningSandbox> {
@@ -35,7 +35,7 @@ export async function findRunningSandbox(dataDir: string): Promise<RunningSandbo
         rpcUrls: [mode.rpc_url],
         usdc: mode.usdc as Hex,
         settlement: mode.settlement as Hex,
-        // A process that only reads needs no keys.
+        // A command that only reads needs no keys.
         relayerKeys: [],
         registrarKey: '0x',
       };

@@ -40,7 +40,7 @@ function modeOf(demo: DemoMode, network: NetworkConfig | undefined): SandboxMode
   };
 }
 
-/** Written last, by rename, so that a program that sees the file can send requests. */
+/** Written last and by rename, so that a program that sees the file can send requests. */
 export async function writeSandboxFile(
   folder: DataFolder,
   ground: {

@@ -6,7 +6,7 @@ import { type DataFolder, openDataFolder } from './data-folder.ts';
 
 /**
  * Reads process ids until its input ends, which also happens when our process is killed. Then it
- * ends those processes and removes the folder.
+ * kills those processes and removes the folder.
  */
 const CLEAN_UP = `
   pids=
@@ -19,15 +19,15 @@ const CLEAN_UP = `
 /** A data folder for one test run. */
 export interface TemporaryFolder {
   folder: DataFolder;
-  /** Ends this process if ours ends without `remove()`. */
+  /** Registers a process to kill if our process ends without `remove()`. */
   endWithUs(pid: number): void;
-  /** Removes the folder. All processes in it must have ended. */
+  /** Removes the folder. All processes in it must have ended before. */
   remove(): Promise<void>;
 }
 
 /**
- * Creates a folder for temporary files, which is removed at the latest when our process ends.
- * @param place the folder that contains it
+ * Creates a folder for temporary files. It is removed when our process ends, at the latest.
+ * @param place The folder that contains it.
  */
 export async function openTemporaryFolder(
   prefix: string,

@@ -10,9 +10,9 @@ export interface ThrowawayChain {
 }
 
 /**
- * Starts a separate anvil for tests: ready in about 0.1 s, ended at `stop()`, also if the test's
- * process is killed. `blockTime`: seconds (fractions allowed, default 1); `automine`: a block per
- * transaction; `manual`: blocks only by `evm_mine`.
+ * Starts a separate anvil for tests. It is ready in about 0.1 s, and ends at `stop()`, or when the
+ * test's process is killed. `blockTime`: seconds (fractions allowed, default 1). `automine`: a
+ * block per transaction. `manual`: blocks only by `evm_mine`.
  */
 export async function startThrowawayChain(options: {
   chainId: number;

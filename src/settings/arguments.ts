@@ -1,14 +1,14 @@
 import { StartError } from '#core/start-error.ts';
 
 /**
- * `registrar`: the part of a worker that sends with the registrar's key. `watch`: a watchtower, in
- * its own process.
+ * `registrar` is the part of a worker that sends with the registrar's key. `watch` is a watchtower,
+ * in a process of its own.
  */
 export type Role = 'api' | 'worker' | 'registrar' | 'watch';
 /** The roles of a process without arguments. */
 const ROLES: readonly Role[] = ['api', 'worker', 'registrar'];
 
-/** Returns the arguments without `--lan`, and whether it was there. */
+/** Returns the arguments without `--lan`, and whether it was given. */
 export function takeLan(args: readonly string[]): {
   readonly lan: boolean;
   readonly others: string[];

@@ -6,8 +6,8 @@ import { type CountsRule, NETWORK_DEFAULTS, type NetworkRules } from '#settlemen
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Settings that apply to any chain, without their prefix `CHAIN_<NETWORK>_`. They do not make a
- * chain external.
+ * Settings that apply to any chain, without the prefix `CHAIN_<NETWORK>_`. They do not make a chain
+ * external.
  */
 export const RULE_SETTINGS = [
   'PROFILE',
@@ -22,7 +22,7 @@ export const RULE_SETTINGS = [
 type RuleSetting = (typeof RULE_SETTINGS)[number];
 type Read = (setting: RuleSetting) => string | null;
 
-/** A network's rules, and the configured depth of a payment; `null` if none is. */
+/** A network's rules, and the configured depth of a payment; `null` if there is none. */
 export interface AskedRules extends NetworkRules {
   readonly askedDepth: Depth | null;
 }
@@ -49,7 +49,7 @@ export function readChainRules(prefix: string, chainId: number, read: Read): Ask
 
 const ADDRESS_LIST = /^0x[0-9a-f]{40}(\s*,\s*0x[0-9a-f]{40})*$/i;
 
-/** Returns the factories of payers' wallets; by default the well-known ones of the profile. */
+/** Returns the factories of payers' wallets. Default: the well-known ones of the profile. */
 function readFactories(profile: ChainProfile, read: Read, refuse: Refuse): readonly Hex[] {
   const text = read('WALLET_FACTORIES');
   if (text === null) return profile.walletFactories;
@@ -102,7 +102,7 @@ function timeOf(text: string): number | null {
   return ms >= 1 && ms <= MAX_WAIT_MS ? ms : null;
 }
 
-/** More steps than an operator needs. */
+/** Maximum number of steps: more than an operator needs. */
 const MOST_RULES = 10;
 
 function readCountsFrom(read: Read, refuse: Refuse): readonly CountsRule[] {
@@ -131,7 +131,7 @@ function ruleOf(entry: string): CountsRule | null {
   return ms === null ? null : { from, waitsFor: 'time', ms };
 }
 
-/** A transaction must be signed at least ten seconds before the payment's time-out. */
+/** Upper limit: a transaction must be signed at least ten seconds before the payment's time-out. */
 const MOST_SETTLE_EVERY_MS = 10_000;
 const MOST_LOW_BALANCE = 1_000_000_000;
 

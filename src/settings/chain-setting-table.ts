@@ -1,7 +1,7 @@
 import type { SettingSection } from '#settings/setting-table.ts';
 
 /**
- * Settings of one network, without the prefix `CHAIN_TESTNET_` or `CHAIN_MAINNET_`. A setting of
+ * One network's settings, without the prefix `CHAIN_TESTNET_` or `CHAIN_MAINNET_`. Any setting of
  * the first two sections makes the network's chain external.
  */
 export const CHAIN_SECTIONS = [

@@ -49,10 +49,7 @@ export function gaslessTransfers(env: Env): readonly Network[] | null {
   throw new StartError(`GASLESS_TRANSFERS=${text} must be ${form}`);
 }
 
-/**
- * Returns a network's keys. A process that does not sign needs none, so the setting may be omitted
- * there.
- */
+/** Returns a network's keys. The settings of a process that does not sign may omit them. */
 function keysOf(env: Env, network: Network, roles: ReadonlySet<Role>) {
   const prefix = chainPrefix(network);
   const [relayers, registrar] = [`${prefix}RELAYER_KEYS`, `${prefix}REGISTRAR_KEY`] as const;
@@ -84,10 +81,13 @@ export function watchSettings(env: Env, network: Network): WatchSettings {
   };
 }
 
-/** A second is what people expect; the minimum leaves a slow machine time for its work. */
+/** A second is what people expect; the minimum leaves a slow machine enough time. */
 const BLOCK_MS = { min: 100, max: 60_000, default: 1_000 };
 
-/** The embedded node is trusted, so immediate confirmation needs no second provider. */
+/**
+ * Reads the rules of an embedded chain. Its node is trusted, so immediate confirmation needs no
+ * second provider.
+ */
 export function embeddedRules(env: Env, network: Network): EmbeddedRules {
   const chainId = EMBEDDED_IDS[network];
   const { askedDepth, ...rules } = chainRules(env, network, chainId);
@@ -102,7 +102,7 @@ function sandboxBlockMs(env: Env, network: Network): number {
   const name = 'SANDBOX_BLOCK_MS';
   const texts = (readSetting(env, name) ?? '').split(',').map((text) => text.trim());
   const own = texts[NETWORKS.indexOf(network)];
-  // An empty part is a typing error rather than a request for the default.
+  // An empty part is a typing error, not a request for the default.
   if (texts.length === NETWORKS.length && own !== undefined && !texts.includes('')) {
     return integer({ ...env, [name]: own }, name, BLOCK_MS);
   }
@@ -118,8 +118,8 @@ function chainRules(env: Env, network: Network, chainId: number): AskedRules {
 const FORMER = /^(0x[0-9a-f]{40})(?:@(\d{1,15}))?$/i;
 
 /**
- * Parses the previous contracts. @throws StartError for malformed text, and for a contract that is
- * named twice.
+ * Parses the previous contracts.
+ * @throws StartError for malformed text, or a contract named twice.
  */
 function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): ContractPlace[] {
   const name = `${prefix}PREVIOUS_CONTRACTS` as const;

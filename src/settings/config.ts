@@ -33,27 +33,24 @@ import {
 } from '#settings/walletconnect-settings.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
-/**
- * The condition on which a pass that can be copied needs its payer's confirmation (the rule
- * STATIC_PASS).
- */
+/** When a pass that can be copied needs its payer's confirmation (the rule STATIC_PASS). */
 interface StaticPass {
   readonly confirmFrom: Atoms;
-  /** True to require it also at a payer's first payment at a merchant, for any amount. */
+  /**
+   * True to require confirmation also for a payer's first payment at a merchant, whatever the
+   * amount.
+   */
   readonly asksFirst: boolean;
 }
 
-/** The settings of a process, read once. Errors name the variable. */
+/** A process's settings, read once. Error messages name the variable. */
 export interface Config {
   readonly roles: ReadonlySet<Role>;
   readonly host: string;
   readonly port: number;
   /** A port for probes and metrics only; `null` if `port` serves them. */
   readonly opsPort: number | null;
-  /**
-   * The time for which a stopping process keeps serving, so that load balancers notice its failing
-   * probe.
-   */
+  /** How long a stopping process keeps serving, so that load balancers notice its failing probe. */
   readonly drainSeconds: number;
   /** The bearer token that `/metrics` on `port` requires; for `null` see `mayReadMetrics`. */
   readonly metricsToken: string | null;
@@ -63,10 +60,13 @@ export interface Config {
   readonly databaseUrl: string | null;
   /** A standby for lists, exports and statistics; `null` if there is none. */
   readonly databaseReadUrl: string | null;
-  /** The database's address without a pooler in transaction mode; `null` if there is none. */
+  /** The database's address that bypasses a pooler in transaction mode; `null` if there is none. */
   readonly databaseDirectUrl: string | null;
   readonly maxConnections: number;
-  /** The declared loss if the primary fails; `null` if undeclared, which production refuses. */
+  /**
+   * How much may be lost if the primary fails, as declared; `null` if undeclared, which production
+   * refuses.
+   */
   readonly durability: DeclaredDurability | null;
   readonly redisUrl: string | null;
   /** This cell, and the others of its network. */
@@ -83,59 +83,53 @@ export interface Config {
    * block.
    */
   readonly settleWithinS: number;
-  /**
-   * The condition on which a pass that can be copied needs its payer's confirmation; `null` for
-   * never.
-   */
+  /** When a pass that can be copied needs its payer's confirmation; `null` for never. */
   readonly staticPass: StaticPass | null;
   /**
-   * The networks on which the operator pays the gas of transfers; `null` for a sandbox's own
-   * chains.
+   * The networks on which the operator pays the gas of transfers; `null` for a sandbox's embedded
+   * chains only.
    */
   readonly gaslessTransfers: readonly Network[] | null;
-  /** The limits of such transfers per hour: per IP address, and in total. */
+  /** Hourly limits of gas-free transfers: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
-  /** The most gas a day and network for the deployment of payers' wallets. */
+  /** Maximum gas per day and network for deploying payers' wallets. */
   readonly walletDeploymentGas: number;
-  /** The source of prices in a shop's currency. */
+  /** Where prices in a shop's currency come from. */
   readonly rates: RateSettings;
-  /** Percent of the hourly ceiling that one account may use; for `null` see `commonShare`. */
+  /** Percent of the hourly ceiling that one account may use. For `null` see `commonShare`. */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
-  /**
-   * The only address of the console and its API; `null` if they share the address of everything
-   * else.
-   */
+  /** The address that serves the console and its API exclusively; `null` if every address does. */
   readonly operatorUrl: string | null;
   /** Client addresses that may reach the console and its API; empty for all. */
   readonly operatorAllowCidrs: readonly string[];
-  /**
-   * True if the test network is embedded. Webhook receivers of test mode may then run on this
-   * machine.
-   */
+  /** True if the test network is embedded. Test-mode webhooks may then go to this machine. */
   readonly isSandbox: boolean;
   readonly trustedProxies: readonly string[];
-  /** `null` if it is kept in the data folder. */
+  /** `null` if the secret is in the data folder. */
   readonly secret: RotatingKey | null;
-  /** `null` if mails are written to files in the data folder. */
+  /** `null` if mails become files in the data folder. */
   readonly smtpUrl: string | null;
   /** The sender of all mails. */
   readonly mailFrom: string;
-  /** `null` for mails to the operators, or a file in the data folder if there is no mail server. */
+  /**
+   * `null` to mail the anchors to the operators, or to write a file in the data folder if there is
+   * no mail server.
+   */
   readonly auditAnchors: AnchorTarget | null;
-  /** The requests that get a log line, until a signal toggles it. */
+  /** Which requests get a line in the log, until a signal changes it. */
   readonly logRequests: LoggedRequests;
   /** `null` if tracing is off. */
   readonly tracing: TraceSettings | null;
   /** The public origin of the web apps; `null` for this machine and port. */
   readonly publicUrl: string | null;
-  /** The keys of Web Push to payers' browsers; `null` for no notifications. */
+  /** The Web Push keys for payers' browsers; `null` if notifications are off. */
   readonly push: PushSettings | null;
   /** `null` if the pay page does not offer wallets on other devices. */
   readonly walletConnect: WalletConnectSettings | null;
   /** The signing keys of phone passes. */
   readonly passFiles: PassFileSettings;
-  /** The address for phones, if the sandbox was started with `--lan`; otherwise `null`. */
+  /** The address for phones if the sandbox was started with `--lan`, otherwise `null`. */
   readonly lan: Lan | null;
 }
 
@@ -150,7 +144,7 @@ function opsPort(env: Env): number | null {
   return integer(env, 'OPS_PORT', { min: 0, max: 65_535, default: 0 });
 }
 
-/** Limits per hour; GASLESS_TRANSFERS=none disables transfers. */
+/** Limits per hour. GASLESS_TRANSFERS=none turns transfers off. */
 const TRANSFERS = { min: 1, max: 100_000 } as const;
 
 function gaslessLimits(env: Env): Config['gaslessLimits'] {
@@ -171,10 +165,10 @@ function rateLimit(env: Env): RateLimit {
   return { requests: Number(requests), seconds: Number(seconds) };
 }
 
-/** 20 USDC: a copied pass may pay for a lunch, but not for a phone. */
+/** 20 USDC: a copied pass can pay for a lunch, but not for a phone. */
 const STATIC_PASS_FROM = 20_000_000;
 
-/** A sandbox requires no confirmation unless an amount is set. */
+/** A sandbox requires confirmation only if an amount is set. */
 function staticPass(env: Env, isSandbox: boolean): StaticPass | null {
   const text = readSetting(env, 'STATIC_PASS_CONFIRM_FROM');
   if (text === 'off' || (text === null && isSandbox)) return null;
@@ -204,7 +198,10 @@ function logRequests(env: Env): LoggedRequests {
   throw new StartError(`LOG_REQUESTS=${text} must be ${LOGGED_REQUESTS.join(', ')}`);
 }
 
-/** `name=value` pairs separated by commas, values percent-encoded, as OpenTelemetry defines. */
+/**
+ * Parses `name=value` pairs separated by commas, with percent-encoded values, as OpenTelemetry
+ * defines.
+ */
 function traceHeaders(text: string): Record<string, string> {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   const entries = pairs.map((pair) => /^\s*([A-Za-z0-9-]+)=([^\s,]+)\s*$/.exec(pair)?.slice(1));
@@ -250,7 +247,7 @@ function secret(env: Env): RotatingKey | null {
   return withPrevious(current, previous);
 }
 
-/** Returns where the audit log's daily anchor is sent. */
+/** Returns where the audit log's daily anchors are sent. */
 function auditAnchors(env: Env): AnchorTarget | null {
   const text = readSetting(env, 'AUDIT_ANCHORS');
   if (text === null) return null;
@@ -262,7 +259,7 @@ function auditAnchors(env: Env): AnchorTarget | null {
   throw new StartError('AUDIT_ANCHORS must be mail:<address>, https://… or file:/<path>');
 }
 
-/** Checks the requirements of production: nothing embedded, and required settings are set. */
+/** Checks what production requires: nothing embedded, and all required settings set. */
 function checkProduction(config: Config): void {
   const missing = [
     config.databaseUrl === null && 'DATABASE_URL',
@@ -280,9 +277,9 @@ function checkProduction(config: Config): void {
   for (const [name, address] of [
     ['TAPLINE_PUBLIC_URL', config.publicUrl],
     ['OPERATOR_URL', config.operatorUrl],
-    // With plain HTTP, an attacker on the way could set the price.
+    // Over plain HTTP, an attacker on the network could set the price.
     ...feedAddresses(config.rates).map((feed) => ['RATES_URL', feed]),
-    // With plain HTTP, passwords and the cells' secret could be read on the way.
+    // Over plain HTTP, an attacker on the network could read passwords and the cells' secret.
     ...config.cells.others.map(({ url }) => ['CELL_ADDRESSES', url]),
   ]) {
     if (address?.startsWith('http:') !== true) continue;
@@ -352,7 +349,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
   return config;
 }
 
-/** Derives one key per purpose from the process's secret. */
+/** Derives a separate key for each purpose from the process's secret. */
 export function deriveKey(secretKey: RotatingKey, purpose: string): RotatingKey {
   const derive = (key: Buffer) =>
     Buffer.from(hkdfSync('sha256', key, 'tapline', purpose, SECRET_BYTES));
@@ -360,22 +357,22 @@ export function deriveKey(secretKey: RotatingKey, purpose: string): RotatingKey 
   return withPrevious(derive(secretKey), previous && derive(previous));
 }
 
-/** Encrypts the key that ids are derived with. */
+/** Returns the key that encrypts the key from which ids are derived. */
 export function idSealingKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'id key');
 }
 
-/** Encrypts the signing secrets of webhook endpoints. */
+/** Returns the key that encrypts webhook endpoints' signing secrets. */
 export function webhookKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'webhook secrets');
 }
 
-/** Encrypts the keys of payers' cards. */
+/** Returns the key that encrypts the keys of payers' cards. */
 export function cardKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'cards');
 }
 
-/** Encrypts and signs data of people and their sessions. */
+/** Returns the key that encrypts and signs data of people and their sessions. */
 export function peopleKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'people');
 }

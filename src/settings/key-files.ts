@@ -4,9 +4,9 @@ import { StartError } from '#core/start-error.ts';
 const FILE = /^file:(?:\/\/)?(\/.+)$/;
 
 /**
- * Returns the keys in a setting: its text, or the lines of a file if it is `file:/<path>`, for
- * systemd's credentials and Kubernetes' mounted secrets. @throws StartError if there is no such
- * file.
+ * Returns the keys in a setting: its text or, for `file:/<path>`, the lines of that file (systemd
+ * credentials, secrets mounted by Kubernetes).
+ * @throws StartError if the file does not exist.
  */
 export function readKeyTexts(text: string, name: string): string[] {
   return text

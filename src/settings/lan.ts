@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { StartError } from '#core/start-error.ts';
 
-/** The address at which phones on the same network reach a sandbox with `--lan`. */
+/** The address at which phones on the same network reach a sandbox started with `--lan`. */
 export interface Lan {
   /** This machine's address on the network. */
   readonly host: string;
@@ -21,6 +21,6 @@ function ownAddress(): string | null {
 export function lanOf(port: number): Lan {
   const host = ownAddress();
   if (host === null) throw new StartError('--lan: this machine has no address on a network');
-  // The next port, so that scripts on this machine can keep using plain HTTP.
+  // Use the next port, so that scripts on this machine can still use plain HTTP.
   return { host, port: port === 0 ? 0 : port + 1 };
 }

@@ -12,7 +12,9 @@ function settings(given: Readonly<Record<string, string>>) {
   return readNodeSettings('CHAIN_TESTNET_', (name) => all[name] ?? null);
 }
 
-/** Returns the error of a failed start: one line that names the setting and contains no secret. */
+/**
+ * Returns the error of a start that fails: one line that names the setting and contains no secret.
+ */
 function refusal(given: Readonly<Record<string, string>>): string {
   try {
     settings(given);

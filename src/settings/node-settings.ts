@@ -27,8 +27,8 @@ type NodeSetting =
 type Read = (setting: NodeSetting) => string | null;
 
 /**
- * Reads the settings for reaching a network's nodes. Errors name an address by its position,
- * because the address may contain a key.
+ * Reads the settings for connecting to a network's nodes. Error messages name an address by its
+ * position, because it may contain a key.
  * @throws StartError for the first invalid setting.
  */
 export function readNodeSettings(prefix: string, read: Read): NodeSettings {
@@ -91,7 +91,7 @@ function isHeaders(value: unknown): value is Record<string, string> {
 }
 
 const MIN_TIMEOUT_MS = 100;
-/** A tap must be answered within 30 s, even if nodes are slow. */
+/** Upper limit: a tap must be answered within 30 s, even if nodes are slow. */
 const MAX_TIMEOUT_MS = 20_000;
 
 function timeouts(name: string, text: string | null, addresses: number): readonly number[] {
@@ -105,7 +105,7 @@ function timeouts(name: string, text: string | null, addresses: number): readonl
   );
 }
 
-/** With less, a tap would have to wait for its own requests. */
+/** Lower limit: below it, a single tap's requests would have to wait for each other. */
 const LEAST_PER_SECOND = 5;
 const MOST_PER_SECOND = 100_000;
 

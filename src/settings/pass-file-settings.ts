@@ -8,8 +8,8 @@ export interface AppleSettings {
   readonly keyFile: string;
   readonly wwdrFile: string;
   /**
-   * From the NFC certificate; `null` for no NFC: without the certificate, such a pass would not
-   * open.
+   * The public key from the NFC certificate; `null` for passes without NFC. A pass with NFC but
+   * without the certificate would not open.
    */
   readonly nfcPublicKey: string | null;
 }
@@ -43,7 +43,7 @@ type PassFileSetting =
 
 type Read = (name: PassFileSetting) => string | null;
 
-/** Reads a group of settings; either all or none must be set. */
+/** Reads a group of settings, of which either all or none must be set. */
 function group<Name extends PassFileSetting>(
   names: readonly Name[],
   read: Read,
@@ -59,8 +59,8 @@ function group<Name extends PassFileSetting>(
 }
 
 /**
- * Reads the settings of phone passes. @throws StartError if one of a group is missing. The files
- * are read by {@link loadPassFiles}.
+ * Reads the settings of phone passes; {@link loadPassFiles} reads the files.
+ * @throws StartError if one of a group is missing.
  */
 export function readPassFileSettings(read: Read): PassFileSettings {
   const apple = group(APPLE_SETTINGS, read);

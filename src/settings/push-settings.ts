@@ -1,13 +1,13 @@
 import { createECDH } from 'node:crypto';
 import { StartError } from '#core/start-error.ts';
 
-/** The identity of this service with push services (RFC 8292). */
+/** This service's identity for push services (RFC 8292). */
 export interface PushSettings {
   /** 32 bytes: the scalar of a P-256 key. */
   readonly privateKey: Buffer;
-  /** The uncompressed point, 65 bytes, for which browsers subscribe. */
+  /** The uncompressed point, 65 bytes. Browsers subscribe to this key. */
   readonly publicKey: Buffer;
-  /** The contact for a push service: `mailto:…` or `https://…`. */
+  /** A contact for the push services: `mailto:…` or `https://…`. */
   readonly subject: string;
 }
 
@@ -28,14 +28,14 @@ function publicKeyOf(privateKey: Buffer): Buffer {
 }
 
 /**
- * Names of RFC 6761 and RFC 6762, and common internal names. Push services cannot reach such
- * contacts.
+ * Matches names of RFC 6761 and RFC 6762, and common internal names. Push services cannot reach
+ * these.
  */
 const LOCAL = /(^|\.)(localhost|local|internal|intranet|lan|home|invalid|test|onion|arpa)$/;
-/** A domain: labels of letters, digits and hyphens; the last one is not a number. */
+/** Matches a domain: labels of letters, digits and hyphens; the last label is not a number. */
 const DOMAIN = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$/;
 
-/** True if push services accept the contact (RFC 8292 2.1; Apple is the strictest). */
+/** True if push services accept the contact (RFC 8292 2.1; Apple is strictest). */
 function isReachable(subject: string): boolean {
   const [, mail] = /^mailto:[^\s@<>,?]+@([^\s@<>,?]+)$/.exec(subject) ?? [];
   const isWeb = /^https:\/\/[^\s@]+$/.test(subject) && URL.canParse(subject);
@@ -43,7 +43,7 @@ function isReachable(subject: string): boolean {
   return DOMAIN.test(domain.toLowerCase()) && !LOCAL.test(domain.toLowerCase());
 }
 
-/** Reads the push settings; `null` if no notifications are sent. @throws StartError */
+/** Reads the push settings; `null` if notifications are off. @throws StartError */
 export function readPushSettings(
   read: (name: (typeof PUSH_SETTINGS)[number]) => string | null,
 ): PushSettings | null {

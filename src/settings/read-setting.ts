@@ -11,7 +11,7 @@ export function readSetting(env: Env, name: SettingName): string | null {
   return value === undefined || value === '' || isOfService(name, value) ? null : value;
 }
 
-/** Decodes percent encoding; `null` if a `%` does not begin an encoded character. */
+/** Decodes percent encoding; `null` if the text is malformed. */
 export function percentDecoded(text: string): string | null {
   try {
     return decodeURIComponent(text);

@@ -27,7 +27,7 @@ const WITH_PASSWORD: readonly SettingName[] = [
   'SMTP_URL',
 ];
 
-/** Addresses with a secret path and query, where providers put their keys. */
+/** Addresses whose path and query are secret, because providers put their keys there. */
 const WITH_PATH: readonly SettingName[] = [
   'AUDIT_ANCHORS',
   ...NETWORKS.flatMap((network): SettingName[] => [
@@ -36,7 +36,10 @@ const WITH_PATH: readonly SettingName[] = [
   ]),
 ];
 
-/** Shorter parts of a path are words (`v2`, `anchors`), which any log line may contain. */
+/**
+ * Shorter parts of a path are words (`v2`, `anchors`), which log lines may contain for other
+ * reasons.
+ */
 const MIN_KEY_LENGTH = 16;
 
 const HEADERS: readonly SettingName[] = NETWORKS.map(
@@ -52,14 +55,14 @@ function addresses(env: Env, names: readonly SettingName[]): URL[] {
   return texts.map((text) => new URL(text));
 }
 
-/** Returns the text as written in the setting, and as programs print it. */
+/** Returns a value as written in the setting, and as programs print it. */
 function bothSpellings(text: string): string[] {
   return [text, percentDecoded(text) ?? text];
 }
 
 /**
- * Returns the keys; none if the file cannot be read, because that ends the start with its own
- * error.
+ * Returns the keys in the file; none if it cannot be read, because the start reports that error
+ * itself.
  */
 function keysIfReadable(text: string): string[] {
   try {
@@ -69,7 +72,7 @@ function keysIfReadable(text: string): string[] {
   }
 }
 
-/** Returns every secret given to this process, which the log masks. */
+/** Returns all secrets given to this process. The log masks them. */
 export function secretValues(env: Env): string[] {
   const passwords = addresses(env, WITH_PASSWORD).map((url) => url.password);
   const paths = addresses(env, WITH_PATH).flatMap((url) => [
@@ -79,7 +82,7 @@ export function secretValues(env: Env): string[] {
     ...url.searchParams.values(),
   ]);
   const headers = HEADERS.flatMap((name) =>
-    // With and without the scheme (`Bearer …`).
+    // Mask both the whole value and the part after the scheme (`Bearer …`).
     [...(env[name] ?? '').matchAll(/:\s*"((?:\w+ )?([^"]+))"/g)].flatMap((found) => found.slice(1)),
   );
   const inFiles = valuesOf(env, WHOLE).filter((text) => text.startsWith('file:'));

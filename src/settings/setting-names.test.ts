@@ -87,7 +87,7 @@ test('variables that Kubernetes sets for Services named like settings are ignore
   assert.match(refusalOf('TAPLINE_PORT', '4242') ?? '', /not a setting/);
 });
 
-/** Variables of real environments in which a start may run. */
+/** Environment variables that exist where a start may run. */
 const ORDINARY = {
   'a login shell': `COLORTERM DBUS_SESSION_BUS_ADDRESS DISPLAY EDITOR HISTSIZE HOME HOSTNAME
     HOSTTYPE LANG LANGUAGE LC_ALL LESS LOGNAME LS_COLORS MAIL MANPATH OLDPWD OSTYPE PAGER PATH PS1

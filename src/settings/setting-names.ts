@@ -13,7 +13,7 @@ const CHAIN_SETTINGS: readonly ChainSetting[] = CHAIN_SECTIONS.flatMap(({ rows }
   rows.map(({ name }) => name),
 );
 
-/** Settings that make a network external. Others may be used with an embedded chain. */
+/** Settings that make a network external. All others can be used with an embedded chain. */
 export const EXTERNAL_SETTINGS: readonly ChainSetting[] = CHAIN_SETTINGS.filter(
   (setting) => !RULE_SETTINGS.some((rule) => rule === setting),
 );
@@ -37,7 +37,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   ),
 ];
 
-/** Read by tests and crash points rather than by a start. */
+/** Variables for tests and crash points; a start does not read them. */
 const TEST_NAMES = [
   'TAPLINE_FAILPOINT',
   'TAPLINE_TEST_BROWSER',
@@ -45,19 +45,24 @@ const TEST_NAMES = [
   'TAPLINE_TEST_SANDBOX',
 ];
 
-/** Read by clients, which may run in the same shell as the sandbox. */
+/** Variables for clients, which may run in the same shell as the sandbox. */
 const CLIENT_NAMES = ['TAPLINE_API_KEY', 'TAPLINE_BASE_URL'];
 
 const KNOWN: ReadonlySet<string> = new Set([...SETTING_NAMES, ...TEST_NAMES, ...CLIENT_NAMES]);
 /** Prefixes that only Tapline uses. */
 const OWN_PREFIX = /^(TAPLINE|CHAIN|WEBHOOK)_/;
-/** Variables that Kubernetes sets in every pod for each Service, named after the Service. */
+/**
+ * Matches variables that Kubernetes sets in every pod for each Service, named after the Service.
+ */
 const SERVICE = /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
 const SERVICE_PORT = /_PORT$/;
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
-/** Shorter names resemble too many ordinary ones: HOME is two edits from HOST. */
+/**
+ * Shorter names are compared with one edit only, because they resemble ordinary ones: HOME is two
+ * edits from HOST.
+ */
 const TWO_EDITS_FROM_LENGTH = 6;
-/** Ordinary variables that happen to resemble a setting. */
+/** Ordinary variables that resemble a setting by chance. */
 const ORDINARY: ReadonlySet<string> = new Set([
   'API_PORT',
   'APP_PORT',
@@ -67,7 +72,7 @@ const ORDINARY: ReadonlySet<string> = new Set([
   'WS_PORT',
 ]);
 
-/** True if Kubernetes has set the variable for a Service that happens to have such a name. */
+/** True if Kubernetes has set the variable for a Service whose name happens to match. */
 export function isOfService(name: string, value: string | undefined): boolean {
   return SERVICE.test(name) || (SERVICE_PORT.test(name) && SERVICE_ADDRESS.test(value ?? ''));
 }
@@ -92,7 +97,7 @@ function editsBetween(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Names from before the first release. The error for one names its successor. */
+/** Names from before the first release. The error message for one names its successor. */
 const RENAMED: ReadonlyMap<string, SettingName> = new Map([
   ['SETTLE_WITHIN', 'SETTLEMENT_TIMEOUT_SECONDS'],
   ['CEILING_SHARE', 'MAX_ACCOUNT_SHARE_PERCENT'],
@@ -106,7 +111,7 @@ const RENAMED: ReadonlyMap<string, SettingName> = new Map([
   ]),
 ]);
 
-/** Returns the setting that was probably meant. */
+/** Returns the setting that the operator probably meant; `null` if none is similar. */
 function meantBy(name: string): SettingName | null {
   if (ORDINARY.has(name)) return null;
   const allowed = (known: string) => (known.length < TWO_EDITS_FROM_LENGTH ? 1 : 2);
@@ -116,7 +121,7 @@ function meantBy(name: string): SettingName | null {
   return near[0]?.known ?? null;
 }
 
-/** Refuses old names and typing errors. @throws StartError */
+/** Refuses old names and names that look like typing errors. @throws StartError */
 export function refuseUnknown(env: Env): void {
   for (const [name, value] of Object.entries(env)) {
     if (KNOWN.has(name) || isOfService(name, value)) continue;

@@ -1,12 +1,12 @@
 /**
  * A setting, declared once. The accepted names, `.env.example` and docs/settings.md (`npm run
- * settings-reference`) are generated from these rows and those of `chain-setting-table.ts`.
+ * settings-reference`) come from these rows and those of `chain-setting-table.ts`.
  */
 export interface SettingRow {
   readonly name: string;
-  /** As an operator would write it; empty if there is no fixed default. */
+  /** As an operator would write it; empty if the default is not fixed. */
   readonly default: string;
-  /** Describes the behavior without the setting, if no value can express it. */
+  /** What happens without the setting, if no value can express it. */
   readonly without?: string;
   readonly unit?: string;
   /** One or two sentences; the first is the comment in `.env.example`. */

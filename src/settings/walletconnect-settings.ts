@@ -1,6 +1,6 @@
 import { StartError } from '#core/start-error.ts';
 
-/** The settings of the pay page for wallets on other devices (docs/decisions/walletconnect.md). */
+/** Settings for wallets on other devices, on the pay page (docs/decisions/walletconnect.md). */
 export interface WalletConnectSettings {
   readonly projectId: string;
   /** The relay that connects page and wallet: `wss://…`. */
@@ -10,10 +10,13 @@ export interface WalletConnectSettings {
 const WALLETCONNECT_SETTINGS = ['WALLETCONNECT_PROJECT_ID', 'WALLETCONNECT_RELAY_URL'] as const;
 
 const PROJECT_ID = /^[0-9a-f]{32}$/;
-/** The relay of the company that issues the ids. */
+/** The relay of the company that issues the project ids. */
 const RELAY_URL = 'wss://relay.walletconnect.org';
 
-/** Reads these settings; `null` if the pay page does not offer such wallets. @throws StartError */
+/**
+ * Reads these settings; `null` if the pay page does not offer wallets on other devices.
+ * @throws StartError
+ */
 export function readWalletConnectSettings(
   read: (name: (typeof WALLETCONNECT_SETTINGS)[number]) => string | null,
 ): WalletConnectSettings | null {

@@ -12,9 +12,9 @@ export type KeySource = (digest: Hex) => Promise<Signature>;
 
 const run = promisify(execFile);
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-/** Time limit of the command, below the caller's time-out (`settlement/signer.ts`). */
+/** The command's time limit, below the caller's time-out (`settlement/signer.ts`). */
 const COMMAND_TIMEOUT_MS = 4_000;
-/** The order of secp256k1. Chains accept only the lower of the two forms of a signature. */
+/** The order of secp256k1. A signature has two forms, and chains accept only the lower one. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const INTEGER_TAG = 0x02;
 const WORD = 32;
@@ -32,13 +32,13 @@ export async function keyFromFile(file: string, address: Hex): Promise<KeySource
 }
 
 /**
- * Signs with a program. It gets the digest (64 hex digits) as its last argument, and prints the
- * signature in DER as base64, like key services. @throws StartError if other users could change the
- * program.
+ * Signs with a program. Its last argument is the digest (64 hex digits); it prints the signature in
+ * DER as base64, as key services do.
+ * @throws StartError if other users can change the program.
  */
 export async function keyFromCommand(command: readonly string[], address: Hex): Promise<KeySource> {
   const [program = '', ...args] = command;
-  // A name without a path is looked up in the system's own program folders.
+  // A name without a path is looked up in the system's program folders.
   if (program.includes('/')) await requireClosedFile(program, false);
   return async (digest) => {
     const options = { timeout: COMMAND_TIMEOUT_MS };
@@ -55,7 +55,7 @@ export async function keyFromCommand(command: readonly string[], address: Hex): 
   };
 }
 
-/** Parses `SEQUENCE { INTEGER r, INTEGER s }`, in which every length fits in one byte. */
+/** Parses `SEQUENCE { INTEGER r, INTEGER s }`. Each length fits in one byte. */
 function readDer(der: Buffer): { readonly r: bigint; readonly s: bigint } {
   const integers: bigint[] = [];
   for (let at = 2; at < der.length; ) {

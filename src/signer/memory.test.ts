@@ -37,7 +37,7 @@ test('keeps the highest nonces, signs no lower ones, and counts the whole hour',
   const file = path.join(folder, 'key.jsonl');
   const lines = (await readFile(file, 'utf8')).trim().split('\n');
   assert.ok(lines.length < SIGNED / 2, `${lines.length} lines`);
-  // A restarted signer reads the same state.
+  // Read twice: a restarted signer must read the same state.
   for (const after of [await openMemory(folder, 'key'), await openMemory(folder, 'key')]) {
     const now = START + SIGNED;
     const limit = { perHour: PER_HOUR, now, used: null };
@@ -45,8 +45,8 @@ test('keeps the highest nonces, signs no lower ones, and counts the whole hour',
     const judged = (nonce: number, unsigned?: Hex) => after.judge(asked(nonce, unsigned), limit);
     assert.deepEqual(judged(oldest), { kind: 'again', signed: `${bytesOf(oldest)}aa` });
     for (const nonce of [0, oldest - 1]) {
-      // The forgotten transaction is not signed again, and neither is another one, whatever its
-      // fee.
+      // A forgotten nonce is never signed again: neither the same transaction nor another one,
+      // whatever its fee.
       for (const unsigned of [bytesOf(nonce), bytesOf(9_999)]) {
         const refused = judged(nonce, unsigned);
         assert.ok(refused.kind === 'refused' && /older than those/.test(refused.reason));
@@ -73,7 +73,7 @@ test('a nonce more than 64 above the highest signed one is not signed', async ()
   const memory = await openMemory(folder, 'far');
   const kindOf = (nonce: number, used: number | null = null) =>
     memory.judge(asked(nonce), { perHour: PER_HOUR, now: START, used }).kind;
-  // Nothing was signed, so without nodes the key counts as new.
+  // Nothing is signed yet, so without nodes the key counts as new.
   assert.deepEqual(
     [0, 64, 65].map((nonce) => kindOf(nonce)),
     ['new', 'new', 'far'],
@@ -87,7 +87,7 @@ test('a nonce more than 64 above the highest signed one is not signed', async ()
     [0, 41, 104, 105].map((nonce) => kindOf(nonce)),
     ['new', 'new', 'new', 'far'],
   );
-  // The key was used elsewhere meanwhile.
+  // The key was used elsewhere in the meantime.
   assert.equal(kindOf(500, 500), 'new');
   await memory.close();
 });
@@ -103,7 +103,7 @@ test('a thief of the token cannot make a key unusable if nodes are configured', 
     }
     assert.equal(signed, KEPT, 'the next one would have forgotten a nonce that is not used');
     for (const nonce of [100, 101]) {
-      // Each transaction is replaced, or signed once the chain has used the earlier nonces.
+      // Each transaction can be replaced, or signed once the chain has used the earlier nonces.
       const outbids = memory.judge(asked(nonce, bytesOf(9_999)), { ...limit, used: nonce });
       assert.equal(outbids.kind, 'new', `nonce ${nonce}`);
     }

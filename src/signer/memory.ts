@@ -20,7 +20,7 @@ export type Verdict =
   | { readonly kind: 'again'; readonly signed: Hex }
   /** Another transaction has this nonce; a replacement must offer more. */
   | { readonly kind: 'outbid'; readonly reason: string }
-  /** Refused, unless the chain has used more nonces than known here. */
+  /** Refused, unless the chain has meanwhile used more nonces than known here. */
   | { readonly kind: 'far'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -28,8 +28,8 @@ export interface Limit {
   readonly perHour: number;
   readonly now: number;
   /**
-   * The number of nonces that the chain has used, confirmed by two nodes; `null` if nodes are
-   * unavailable. More may have been used since.
+   * The number of nonces that the chain has used, confirmed by two nodes; `null` if no nodes are
+   * configured. More may have been used since.
    */
   readonly used: number | null;
 }
@@ -39,10 +39,7 @@ export interface Memory {
     asked: { readonly nonce: number; readonly unsigned: Hex; readonly maxFeePerGas: bigint },
     limit: Limit,
   ): Verdict;
-  /**
-   * True until this key's first signature. The key may have been used elsewhere, or its folder was
-   * lost.
-   */
+  /** True until this key has signed. It may have been used elsewhere, or its folder may be lost. */
   isEmpty(): boolean;
   /** Stores a signature durably. It must not be released before this resolves. */
   note(one: Remembered): Promise<void>;
@@ -50,27 +47,24 @@ export interface Memory {
 }
 
 /**
- * Nodes accept a replacement only if it offers a tenth more than the transaction with the same
- * nonce.
+ * A divisor: nodes accept a replacement only if it offers a tenth more than the transaction with
+ * the same nonce.
  */
 const RAISED_BY = 10n;
-/**
- * The number of the highest nonces that are remembered; nodes queue fewer transactions per account.
- */
+/** How many of the highest nonces are remembered. Nodes queue fewer transactions per account. */
 const KEPT_NONCES = 256;
 /**
- * Maximum distance of a nonce above the highest signed one. A sender has at most 16 open
- * transactions.
+ * How far a nonce may be above the highest signed one. A sender has at most 16 open transactions.
  */
 const MOST_AHEAD = 64;
-/** The number of lines at which the file is rewritten. */
+/** The file is rewritten when it has this many lines. */
 const MOST_LINES = 4 * KEPT_NONCES;
 
 /** The first line of a rewritten file. */
 interface Head {
-  /** Nothing is signed below this nonce, because earlier signatures are no longer known. */
+  /** Nothing is signed below this nonce, because the earlier signatures are forgotten. */
   readonly floor: number;
-  /** Times of the signatures of the last hour, including those in the following lines. */
+  /** Times of the last hour's signatures, including those in the following lines. */
   readonly times: readonly number[];
   /** The number of following lines that were kept from the previous file. */
   readonly kept: number;
@@ -84,20 +78,20 @@ interface State {
 }
 
 /**
- * One file per key, with one line per signature. A caller without a response asks again and gets
- * the same transaction. A different transaction with that nonce is signed only as a replacement
- * that outbids the last one. No caller is trusted about finality: only the highest nonces are kept,
- * and below the lowest of them nothing is signed, so a forgotten nonce cannot be signed a second
- * time. A caller with a stolen token must not advance the nonces beyond those used on the chain
- * either, which would make the key unusable for good. So no nonce is signed far above the highest
- * one, and if nodes are configured, none is forgotten before the chain has used it.
+ * Opens a key's memory: a file with one line per signature. A caller that missed the response asks
+ * again and gets the same transaction. A different transaction with that nonce is signed only if it
+ * outbids the last one. No caller is trusted about finality: only the highest nonces are
+ * remembered, and nothing is signed below them, so that a forgotten nonce is never signed twice. A
+ * thief of the caller's token must not advance the nonces beyond those used on the chain, which
+ * would make the key unusable. So no nonce far above the highest one is signed, and if nodes are
+ * configured, no nonce is forgotten before the chain has used it.
  */
 export async function openMemory(folder: string, name: string): Promise<Memory> {
   await makeOwnFolder(folder);
   const file = path.join(folder, `${name.toLowerCase()}.jsonl`);
   const state: State = { newest: new Map(), times: [], floor: 0, lines: 0 };
   const text = (await readOwn(file)) ?? '';
-  // A power cut can leave an incomplete last line. Its signature was never released.
+  // A power cut can leave an incomplete last line; its signature was never released.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   let counted = 0;
   for (const line of whole.split('\n').filter((one) => one !== '')) {
@@ -129,7 +123,7 @@ function count({ times }: State, at: number): void {
   while ((times[0] ?? at) < at - HOUR_MS) times.shift();
 }
 
-/** Rewrites the file. The rename is atomic, so a power cut leaves either file complete. */
+/** Rewrites the file. The rename is atomic, so after a power cut either file is complete. */
 async function writeAnew(file: string, { newest, times, floor }: State): Promise<FileHandle> {
   const kept = [...newest.values()];
   const head: Head = { floor, times, kept: kept.length };
@@ -137,7 +131,9 @@ async function writeAnew(file: string, { newest, times, floor }: State): Promise
   return openOwn(file, 'append');
 }
 
-/** Returns why a nonce that was never signed must wait for the chain; `null` if it need not. */
+/**
+ * Returns why a nonce that was never signed must wait for the chain; `null` if it need not wait.
+ */
 function farReason(state: State, nonce: number, used: number | null): string | null {
   const { newest } = state;
   const first = used ?? 0;
@@ -152,7 +148,7 @@ function farReason(state: State, nonce: number, used: number | null): string | n
   return null;
 }
 
-/** Returns the lowest nonce that can still be signed after this one was signed. */
+/** Returns the lowest nonce that can still be signed once this nonce is signed. */
 function floorWith({ newest, floor }: State, nonce: number): number {
   if (newest.size + 1 < KEPT_NONCES) return floor;
   const [lowest = 0, second = lowest] = [...newest.keys(), nonce].sort((a, b) => a - b);

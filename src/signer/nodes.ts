@@ -2,19 +2,21 @@ import { createPublicClient, http } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Time limit for nodes. Together with the key's program, below the caller's time-out
+ * Time limit of a node. With the time of the key's program, it is below the caller's time-out
  * (`settlement/signer.ts`).
  */
 const TIMEOUT_MS = 2_000;
-/** A single node may return false data or be on a fork. */
+/** Two nodes must answer, because a single one may lie or be on a fork. */
 const LEAST_ANSWERS = 2;
 
-/** Asks nodes how many nonces were used; called only if the signed nonces do not show it. */
+/**
+ * Asks nodes how many nonces the chain has used. Called only if the signed nonces do not show it.
+ */
 export type UsedNonces = () => Promise<number>;
 
 /**
  * Returns how many nonces of an account are in blocks: the lowest answer of the nodes.
- * @throws unless two nodes of this chain answer.
+ * @throws if fewer than two nodes of this chain answer.
  */
 export function usedNoncesAt(
   nodes: readonly string[],

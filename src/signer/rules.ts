@@ -8,7 +8,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { NO_TRANSACTION } from '#settlement/signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
-/** The limits of one key, which apply to every caller. */
+/** One key's limits, which apply to all callers. */
 export interface Limits {
   readonly chainId: number;
   /** Contracts that may be called. */
@@ -21,7 +21,10 @@ export interface Limits {
   readonly perHour: number;
 }
 
-/** Token functions that anyone may call with the holder's signature, a key's or a contract's. */
+/**
+ * Token functions that anyone can call with the holder's signature, which may be a key's or a
+ * contract's.
+ */
 const TOKEN_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, ' +
     'uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
@@ -55,8 +58,8 @@ const NOT_A_TRANSACTION: Checked = {
 };
 
 /**
- * Checks a transaction against the limits, without side effects; `memory.ts` checks its nonce. A
- * call without data to the key's own address is always allowed: it only uses up a nonce.
+ * Checks a transaction against the limits, without side effects; `memory.ts` checks the nonce. A
+ * call without data to the key's own address is always allowed, because it only uses up a nonce.
  */
 export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   const no = (reason: string): Checked => ({ ok: false, reason });

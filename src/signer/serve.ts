@@ -17,7 +17,7 @@ import { type Memory, openMemory, type Verdict } from '#signer/memory.ts';
 import { check } from '#signer/rules.ts';
 import type { SignerSettings, SigningAccount } from '#signer/settings.ts';
 
-/** Maximum size of a request, above that of the contract's longest call. */
+/** Size limit of a request, larger than the contract's longest call. */
 const MAX_BODY_BYTES = 300_000;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
@@ -33,11 +33,11 @@ interface Answer {
 interface Desk {
   readonly account: SigningAccount;
   readonly memory: Memory;
-  /** The number of used nonces when nodes were last queried. */
+  /** How many nonces were used when the nodes were last queried. */
   used: number;
   /**
-   * Runs signatures one after the other, because each is checked against the state that the
-   * previous one left.
+   * Runs one signature after another, because each is checked against the state that the previous
+   * one left.
    */
   turn: Promise<unknown>;
 }
@@ -118,7 +118,8 @@ function readRequest(body: string): SignRequest | null {
 }
 
 /**
- * Asks the nodes only about a nonce that must wait for the chain. @throws if they do not answer.
+ * Judges a nonce. Queries the nodes only if it must wait for the chain.
+ * @throws if they do not answer.
  */
 async function judge(
   desk: Desk,

@@ -13,7 +13,7 @@ export interface SigningAccount {
   readonly address: Hex;
   readonly source: KeySource;
   readonly limits: Limits;
-  /** `null` if the settings name no nodes of the chain. */
+  /** `null` if the settings name no nodes for the chain. */
   readonly usedNonces: UsedNonces | null;
 }
 
@@ -21,7 +21,7 @@ export interface SignerSettings {
   readonly host: string;
   readonly port: number;
   readonly token: string;
-  /** `null` for plain HTTP, which callers accept only on the same machine. */
+  /** `null` for plain HTTP, which callers accept only from the same machine. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   /** The folder that remembers signatures. */
   readonly folder: string;
@@ -68,7 +68,7 @@ function isOwnMachine(host: string): boolean {
 
 type Nodes = Readonly<Record<string, readonly string[]>>;
 
-/** Parses `{"8453": ["https://…", "https://…"]}`: per chain, nodes of two providers. */
+/** Parses `{"8453": ["https://…", "https://…"]}`: for each chain, nodes of two providers. */
 function readNodes(value: unknown): Nodes {
   if (value === undefined) return {};
   const chains = Object.entries((value ?? {}) as Json);

@@ -33,7 +33,8 @@ import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts'
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /**
- * Runs the real program, with one key in a file and one in OpenSSL, which acts as a key service.
+ * Runs the real program with two keys: one in a file, and one in OpenSSL, which stands in for a key
+ * service.
  */
 
 const COMMAND = path.join(import.meta.dirname, '../ops/signer-command.ts');
@@ -42,7 +43,7 @@ const SETTLEMENT = '0x00000000000000000000000000000000000000aa';
 const FILE_KEY = generatePrivateKey();
 const PER_HOUR = 7;
 const EXAMPLE = path.join(import.meta.dirname, '../../deploy/signer/signer.json');
-/** Two kilobytes: a passkey's signature has about 700 bytes, and that of a Safe 65 per owner. */
+/** Two kilobytes: a passkey's signature has about 700 bytes, a Safe's 65 per owner. */
 const LONG_SIGNATURE_WORDS = 64;
 /** The DER form of a public key ends with a point of 64 bytes. */
 const POINT_BYTES = 64;
@@ -145,7 +146,7 @@ describe('npm run signer', () => {
   });
 
   it('gives the same transaction again after a kill, and never others for a nonce', async () => {
-    // OpenSSL draws a random number for each signature, so signing twice gives different ones.
+    // OpenSSL uses a random number for each signature, so two signatures of one text differ.
     const account = accountAt(serviceAddress);
     const first = await account.signTransaction(unsigned(1));
     assert.equal(await account.signTransaction(unsigned(1)), first);
@@ -275,7 +276,7 @@ describe('npm run signer', () => {
       const [response] = await once(ask.end('{}'), 'response');
       assert.equal(response.statusCode, 401);
       response.resume();
-      // In a separate process, like real callers of the signer.
+      // Run it in a separate process, like real callers of the signer.
       const script = `console.log((await fetch('https://localhost:${port}/sign')).status)`;
       const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
         env: { ...process.env, NODE_EXTRA_CA_CERTS: cert },
@@ -286,7 +287,7 @@ describe('npm run signer', () => {
     }
   });
 
-  /** Returns valid settings with these changes. */
+  /** Returns valid settings with these changes applied. */
   async function settingsWith(changes: Readonly<Record<string, unknown>>): Promise<string> {
     const settings = JSON.parse(await readFile(path.join(folder, 'signer.json'), 'utf8'));
     const file = path.join(folder, 'changed.json');
@@ -388,7 +389,7 @@ describe('npm run signer', () => {
   });
 
   it('signs a limited number per hour, counted across a restart', async () => {
-    // Signs as many as allowed, apart from the first one and the cancellation.
+    // Sign as often as allowed, not counting the first transaction and the cancellation.
     for (let nonce = 1; nonce < PER_HOUR - 1; nonce++) {
       if (nonce === 3) {
         await stop('SIGKILL');

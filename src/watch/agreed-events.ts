@@ -26,17 +26,15 @@ export interface AgreedEvents {
 }
 
 /**
- * Blocks required on top of an event, because the newest block is the most likely to be
- * reorganized.
+ * Events are read only once a block follows theirs, because the newest block is the most likely to
+ * be reorganized.
  */
 const DEPTH = 1n;
 /** Maximum number of blocks per poll after a long absence. */
 const MAX_BLOCKS = 2_000n;
 const ENOUGH = 2;
 
-/**
- * Returns the answer; `null` if the provider does not answer, or answers from another one's cache.
- */
+/** Returns the provider's answer; `null` if it is unreachable or refuses the request. */
 async function ask<T>(question: Promise<T>): Promise<T | null> {
   try {
     return await question;

@@ -25,38 +25,36 @@ import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 /** One chain client per provider. */
 type Providers = readonly Chain[];
 
-/** Three times the gas of a pause or a drop. */
+/** Gas limit: three times what a pause or a drop uses. */
 const GAS = 200_000n;
-/** More than an idle chain requires. */
+/** Minimum priority fee, in wei: more than an idle chain requires. */
 const LEAST_TIP = 1_000_000n;
-/** The base fee is offered twice over; each retry offers a quarter more. */
+/** Offers twice the base fee; each retry offers a quarter more. */
 const BASE_FEES = 2n;
 const MAX_RAISES = 20;
 /**
- * Tries, one a second, after which operators are alerted that they must stop the contract
- * themselves.
+ * Number of tries, one per second, after which the operators are alerted that they must stop the
+ * contract themselves.
  */
 const ALERT_FROM_TRIES = 10;
 /**
- * The balance reserves gas for this many pauses, so that a thief cannot use it up with proposals
- * that must be dropped: two pauses of each contract, with retries at higher fees.
+ * Keeps gas in reserve for this many pauses (two per contract, with retries at higher fees), so
+ * that a thief cannot drain the balance with proposals that must be dropped.
  */
 const PAUSES_KEPT = 20n;
 /**
- * Operators are alerted if the balance pays for fewer transactions than this at the current gas
+ * Alerts the operators if the balance pays for fewer transactions than this at the current gas
  * price.
  */
 const ALERT_BELOW_TRANSACTIONS = 100n;
 /**
- * A thief of the registrar's key may make a proposal in each block. After the first ones, all
- * proposals of ten minutes are dropped together, because none can be applied for at least a day.
+ * A thief with the registrar's key can make a proposal in each block. After the first few,
+ * proposals are collected for ten minutes and dropped together, because none takes effect for at
+ * least a day.
  */
 const DROP_EVERY_MS = 600_000;
 const DROPS_AT_ONCE = 10;
-/**
- * A registrar's proposals are canceled individually up to this number; more are dropped in one
- * call.
- */
+/** Cancels up to this many of a registrar's proposals one by one, and more with a single call. */
 const MAX_SINGLE = 1;
 
 const LENS = { abi: settlementLensAbi } as const;
@@ -101,8 +99,8 @@ async function readSteps(chain: Chain, steps: readonly StepRow[]): Promise<Said[
 }
 
 /**
- * Reads the steps from all providers. A step is done if at least one answered and all that answered
- * agree, so that a node that lies cannot end it.
+ * Reads the steps from all providers. A step is done only if every provider that answers agrees, so
+ * that one lying node cannot end it.
  */
 async function readForAll(chains: readonly Chain[], steps: readonly StepRow[]): Promise<Said[]> {
   const said = await Promise.allSettled(chains.map((chain) => readSteps(chain, steps)));
@@ -124,8 +122,8 @@ function pauseOf({ step }: StepRow): Hex {
 }
 
 /**
- * Returns the actions: pauses first, then one call per registrar, however many wallets it has
- * proposed.
+ * Returns the transactions to send: pauses first, then one per registrar, however many wallets it
+ * has proposed.
  */
 function actionsOf(
   config: Chain['config'],
@@ -160,8 +158,8 @@ function actionsOf(
 }
 
 /**
- * True if a provider's simulation accepts the transaction. Sending a refused one would cost gas
- * each second.
+ * True if a provider's simulation accepts the transaction. Sending one that fails would waste gas
+ * every second.
  */
 async function isTaken(
   chains: readonly Chain[],
@@ -175,8 +173,8 @@ async function isTaken(
 }
 
 /**
- * Returns the highest balance that a provider reports, so that one that hides it cannot stop the
- * watchtower.
+ * Returns the highest balance that any provider reports, so that a provider that hides the balance
+ * cannot stop the watchtower.
  */
 async function coinOf(chains: readonly Chain[], address: Hex): Promise<bigint | null> {
   const said = await Promise.allSettled(chains.map((chain) => chain.balances([address])));
@@ -185,7 +183,7 @@ async function coinOf(chains: readonly Chain[], address: Hex): Promise<bigint | 
 }
 
 /**
- * Returns the lowest nonce that a provider reports, because a gap would block all later
+ * Returns the lowest nonce that any provider reports, because a nonce gap would block all later
  * transactions.
  */
 async function nextNonce(chains: readonly Chain[], address: Hex): Promise<bigint> {
@@ -245,7 +243,7 @@ async function send(
       ...{ to: action.to, data: action.data, gas: GAS, ...fees },
     };
     const raw = await account.signTransaction(unsigned).catch((error: unknown) => {
-      // The signer does not answer, or refuses. The next poll asks again.
+      // The signer is unreachable or refuses to sign. The next poll tries again.
       log.warn('a watchtower transaction was not signed', { ...what, error: describeError(error) });
       return null;
     });
@@ -264,8 +262,8 @@ async function send(
 }
 
 /**
- * Sends a transaction for the open steps until every provider reports that the contract has them.
- * Pausing is idempotent, so each one is signed again instead of being stored.
+ * Sends a transaction for the open steps until every provider reports that they are done. Pausing
+ * is idempotent, so transactions are signed again rather than stored.
  */
 export async function carryOut(
   { db, clock, log }: Omit<ProcessContext, 'wakeups'>,
@@ -312,8 +310,7 @@ export async function carryOut(
 }
 
 /**
- * Returns the steps that may be taken now: pauses always; drops of proposals wait if many were
- * dropped lately.
+ * Returns the steps to take now: pauses always; drops of proposals wait if many were sent recently.
  */
 async function notTooOften<T extends { readonly step: StepRow }>(
   db: Database,
@@ -329,8 +326,8 @@ async function notTooOften<T extends { readonly step: StepRow }>(
 }
 
 /**
- * Raises an alarm if the key's balance pays for few transactions only: without gas the watchtower
- * stops nothing.
+ * Raises an alarm if the key can pay for only a few more transactions: without gas the watchtower
+ * cannot stop anything.
  */
 export async function checkCoin(
   { db, clock, log }: Omit<ProcessContext, 'wakeups'>,

@@ -14,7 +14,7 @@ export interface Confirmed {
 }
 
 export interface JudgeOptions {
-  /** Atoms; settlements and refunds are paused once this sum is reached. */
+  /** Pauses settlements and refunds once the sum reaches this many atoms. */
   readonly pauseFrom: bigint;
 }
 
@@ -29,7 +29,7 @@ export function placeOf({
   return `${txHash}/${logIndex}`;
 }
 
-/** Returns the steps that pause a contract. Merchant 0 stands for the whole contract. */
+/** Returns the steps that pause a contract. Merchant 0 means the whole contract. */
 function pauses(contractVersion: number, reason: string): NewStep[] {
   const merchantNumber = merchantNumberOf(contractVersion, 0);
   return [
@@ -45,10 +45,10 @@ function firstOfEach<T>(found: readonly T[], contractVersion: (one: T) => number
 }
 
 /**
- * Decides what the watchtower does on its own. Its key can only pause, and drop proposals of
- * registrars. Roles, rates and a higher ceiling change only by operations of the timelock. A
- * withdrawal pauses nothing, because the contract cannot pause withdrawals. Actions of a merchant's
- * own wallet are not unexplained.
+ * Decides what the watchtower does without an operator. Its key can only pause, and drop
+ * registrars' proposals; roles, rates and a higher ceiling change only through the timelock.
+ * Withdrawals cause no pause, because the contract cannot pause them. Actions of a merchant's own
+ * wallet are expected.
  */
 export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] {
   const charged = found.moved.filter(({ kind }) => kind !== 'withdrawal');

@@ -28,8 +28,8 @@ import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
 /**
- * A drill in which each key is stolen in turn: its thief acts in each block, and a watchtower polls
- * each block. SECURITY.md has the results as a table; `WRITE_DRILL=1` updates it.
+ * Steals each key in turn: the thief acts in each block while a watchtower polls. SECURITY.md shows
+ * the results as a table, which `WRITE_DRILL=1` updates.
  */
 
 const SECURITY = path.join(import.meta.dirname, '../../SECURITY.md');
@@ -42,13 +42,13 @@ const DEADLINE = 4_000_000_000n;
 const VALID_UNTIL = Number(DEADLINE);
 /** The number of shops that a thief registers, one per block. */
 const SHOPS = 6;
-/** The contract's highest ceiling, which the test network has. */
+/** The contract's maximum ceiling, used by the test network. */
 const MOST_CEILING = 2 ** 24 - 1;
 /** Wallets or operations that a thief proposes at once. */
 const FLOOD = 40;
 const SALT: Hex = `0x${'5a'.repeat(32)}`;
 const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as const;
-/** More blocks than a pause needs. */
+/** More blocks than the watchtower needs for a pause. */
 const ROUNDS = 10;
 
 describe('each key is stolen in turn', () => {
@@ -106,8 +106,9 @@ describe('each key is stolen in turn', () => {
   }
 
   /**
-   * Runs the drill.
-   * @returns the blocks from the first theft to the pause; `null` if the contract was not paused.
+   * Runs one drill.
+   * @returns the number of blocks from the theft to the pause; `null` if the contract was never
+   * paused.
    */
   async function drill(act: () => Promise<void>): Promise<number | null> {
     for (const part of ['Settling', 'Refunding']) {
@@ -184,7 +185,7 @@ describe('each key is stolen in turn', () => {
     });
     const taken = before - (await world.network.usdcOf(payer));
     assert.ok(stopped !== null, 'it is stopped');
-    // Counts from the first sale, because each earlier proposal took a block.
+    // Count from the first sale, because each proposal before it took a block.
     const blocks = stopped - FLOOD;
     const act = `proposes ${FLOOD} wallets, and settles 1,000 USDC in each block`;
     note('registrar and operator', act, blocks, taken);

@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** Returns up to where this network was watched; `null` if never. */
+/** Returns the first block of this network that was not watched yet; `null` if none was. */
 export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ next_block: bigint }>(
     'select next_block from watch_cursors where livemode = $1',
@@ -12,8 +12,8 @@ export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint
 }
 
 /**
- * Records that everything below `next` was examined. Of several watchtowers, the one that has read
- * furthest counts.
+ * Records that all blocks below `next` were examined. With several watchtowers, the furthest one
+ * counts.
  */
 export async function noteLook(
   sql: Sql,
@@ -29,8 +29,8 @@ export async function noteLook(
 }
 
 /**
- * True if the ledger is complete: no recovery is running or due, and operators are not being asked
- * about a restore. `position` is the flushed WAL position.
+ * True if the ledger is complete: no recovery is running or due, and no question about a restore is
+ * open. `position` is the flushed WAL position.
  */
 export async function readLedgerState(
   sql: Sql,
@@ -38,8 +38,8 @@ export async function readLedgerState(
     readonly livemode: boolean;
     readonly clusterId: string | null;
     /**
-     * The time at which this process noticed that the database was replaced or reset to an earlier
-     * state; `null` if it was not.
+     * When this process noticed that the database was replaced or reset to an earlier state; `null`
+     * if it was not.
      */
     readonly changedAt: Date | null;
   },
@@ -92,9 +92,9 @@ export async function saveFindings(
 }
 
 /**
- * Takes the events that two providers returned and that were not reported to owners: each event
- * once, whichever watchtower has read it. `is_silent` is true if the account's owners were notified
- * of another event within the interval.
+ * Claims the events that two providers returned and that owners were not notified of: each event
+ * once, across all watchtowers. `is_silent` is true if the account's owners were notified of
+ * another event within the interval.
  */
 export async function takeUnreported(
   tx: Tx,
@@ -171,7 +171,7 @@ export async function selectOpenSteps(sql: Sql, livemode: boolean): Promise<Step
   return watchSteps.list(sql, 'where livemode = $1 and done_at is null order by id', [livemode]);
 }
 
-/** Returns how many proposed wallets were canceled since then. */
+/** Returns how many proposed wallets were canceled at or after this time. */
 export async function countCanceled(sql: Sql, livemode: boolean, since: Date): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from watch_steps
@@ -190,7 +190,7 @@ export async function countTries(sql: Sql, ids: readonly bigint[]): Promise<void
   await sql.query('update watch_steps set tries = tries + 1 where id = any($1)', [ids.map(String)]);
 }
 
-/** Returns the given operations whose scheduled calls were all reviewed by an operator. */
+/** Returns those of the operations whose scheduled calls an operator has all reviewed. */
 export async function selectLookedAt(
   tx: Tx,
   livemode: boolean,

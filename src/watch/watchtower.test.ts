@@ -49,7 +49,7 @@ const LARGE = 6_000_000n;
 /** More rounds, of one block each, than the watchtower needs to pause the contract. */
 const ROUNDS = 8;
 
-/** A thief uses one of the keys outside the service. */
+/** Simulates a thief who uses one of the keys outside the service. */
 describe('a watchtower', () => {
   let world: RelayerWorld;
   let second: ProviderProxy;
@@ -76,7 +76,7 @@ describe('a watchtower', () => {
   beforeEach(async () => {
     const { db } = world.database;
     second.behavior = null;
-    // Mines the last transactions, which would disturb the next test.
+    // Mine the pending transactions, which would disturb the next test.
     await world.network.mine();
     await db.query('delete from watch_findings');
     await db.query('delete from watch_steps');
@@ -297,7 +297,7 @@ describe('a watchtower', () => {
 
   it('sends nothing that the contract would refuse, and reports the failure', async () => {
     const { db } = world.database;
-    // Adds a step for a merchant without a proposal; the key can do nothing about it.
+    // A step for a merchant without a proposal: the key cannot carry it out.
     const nobody = `insert into watch_steps
         (livemode, step, merchant_number, reason, created, tries)
       values (false, 'cancel_wallet', $1, 'WalletProposed 0x11/0', now(), 20)`;
@@ -329,7 +329,7 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  /** Returns an operation that grants a stranger the operator role, as a thief would. */
+  /** Returns an operation that grants the operator role to a stranger, as a thief would. */
   function grantOf(account: Hex, salt: Hex) {
     const { settlement } = world.network.config;
     const args = [roleId('operator'), account] as const;
@@ -377,7 +377,7 @@ describe('a watchtower', () => {
     ]);
   });
 
-  /** Floods the contract with the registrar's key, for the thief's own shops or for all. */
+  /** Proposes many wallets with the registrar's key, for the thief's own shops or for all shops. */
   async function flood(count: number): Promise<bigint[]> {
     const merchants = [];
     for (let n = 0; n < count; n++) merchants.push(await world.network.addMerchant());
@@ -409,7 +409,7 @@ describe('a watchtower', () => {
 
   it('reserves gas for pauses', async () => {
     const { baseFeePerGas } = await chains[0].newest();
-    // The maximum cost of a transaction of the watchtower: see carry-out.ts.
+    // The maximum price of one watchtower transaction: see carry-out.ts.
     const price = 200_000n * (baseFeePerGas * 2n + baseFeePerGas / 2n + 1_000_000n);
     await setCoin(20n * price);
     try {

@@ -51,7 +51,7 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   readonly pauseFrom: bigint;
   /** Notifies a merchant's owners, in the transaction that records the events. Optional. */
   readonly notifyOwners?: (tx: Tx, found: ForeignMovements, now: Date) => Promise<void>;
-  /** Alerts the operators, in the transaction of the alarms. Optional. */
+  /** Alerts the operators, in the transaction that records the alarms. Optional. */
   readonly alertOperators?: (tx: Tx, found: FoundPast, now: Date) => Promise<void>;
 }
 
@@ -60,26 +60,26 @@ export interface FoundPast {
   readonly network: Network;
   /** One line each. */
   readonly lines: readonly string[];
-  /** The steps that the watchtower takes because of them. */
+  /** The steps that the watchtower takes in response. */
   readonly steps: readonly StepName[];
 }
 
-/**
- * The interval of polls. An event is reported within three seconds or two blocks, whichever is
- * longer.
- */
+/** Poll interval. Events are reported within three seconds or two blocks, whichever is longer. */
 const LOOK_MS = 1_000;
-/** If providers differ for longer, operators are alerted and the watchtower continues. */
+/**
+ * If providers disagree for longer than this, the operators are alerted and the watchtower moves
+ * on.
+ */
 const DIFFER_MS = 15_000;
 /** The period over which unexplained sums are added up. */
 const SUM_MS = DAY_MS;
 /**
- * The time for which the watchtower waits after its connections broke before it judges. A restored
- * database breaks them all, and may have lost fewer rows than this process can notice. Workers have
- * seen more of the database's log, poll each second, and close the network if something is missing.
+ * How long the watchtower waits after its database connections broke before it judges events. A
+ * restore breaks all connections, and this process may not notice every lost row. Workers see more
+ * of the database's log, poll each second, and close the network if something is missing.
  */
 const SETTLED_MS = 5_000;
-/** The interval at which the balance is checked. A flood of proposals takes hours to use it up. */
+/** Interval of balance checks. Even a flood of proposals takes hours to use up the balance. */
 const COIN_EVERY_MS = 60_000;
 /** A thief may settle every second, so mails are limited to one per minute. */
 const MAIL_EVERY_MS = 60_000;
@@ -88,9 +88,9 @@ const MAIL_EVERY_MS = 60_000;
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;
-  /** The number of times that this process's connections found another database. */
+  /** How often this process's connections found a different database. */
   changes: number;
-  /** The time since which rows may be missing; `null` if none are, or once a recovery has ended. */
+  /** When rows may have gone missing; `null` if none have, or once a recovery has ended. */
   changedAt: Date | null;
   /** Increments with each broken database connection. */
   epoch: number;
@@ -142,7 +142,7 @@ interface Judged {
   readonly steps: readonly StepName[];
 }
 
-/** Records unexplained events, and the steps to take, in one transaction. */
+/** Records unexplained events and the steps to take, in the caller's transaction. */
 async function note(
   tx: Tx,
   deps: WatchDeps,
@@ -153,7 +153,7 @@ async function note(
   const now = deps.clock.now();
   const confirmed = new Set(events.flatMap((one) => (one.confirmed ? [placeOf(one.event)] : [])));
   const all = events.map(({ event }) => event);
-  // Roles that a later contract's constructor grants are expected.
+  // Expects the roles that the constructors of later contracts grant.
   const contracts = contractsOf(chain.config);
   const isSinceDeployment = ({ contractVersion, blockNumber }: OtherEvent) =>
     contractVersion === 0 || blockNumber > (contracts[contractVersion]?.deployedAtBlock ?? 0n);
@@ -183,7 +183,7 @@ async function note(
   return { rules, moved: news, steps: steps.map(({ step }) => step) };
 }
 
-/** Alerts the operators, at most once a minute; the alarms list everything. */
+/** Alerts the operators, at most once a minute; the alarms list all events. */
 async function report(
   tx: Tx,
   { chains, clock, alertOperators }: WatchDeps,
@@ -223,8 +223,8 @@ async function notifyConcerned(
 }
 
 /**
- * True if a missing row is evidence. A database that was replaced or reset may lack payments, which
- * workers detect and recover.
+ * True if a missing row is evidence of a theft. A replaced or reset database may lack payments,
+ * which workers detect and recover.
  */
 async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<boolean> {
   const { chains, db, clock, log } = deps;
@@ -249,8 +249,8 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
 }
 
 /**
- * True if the next poll continues after these blocks. Blocks on which providers differ are read
- * again for some time.
+ * True if the next poll may continue after these blocks. Blocks on which providers disagree are
+ * read again for some time.
  */
 function mayMove(read: AgreedEvents, single: boolean, memory: Memory): boolean {
   if (read.agreed || single) {
@@ -266,7 +266,7 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   const { chains, db, clock } = deps;
   const { livemode, network } = chains[0].config;
   memory.nextBlock ??= await selectWatched(db, livemode);
-  // Reconciliation has compared the blocks before the first poll.
+  // Start at the newest block: reconciliation compares the earlier ones.
   memory.nextBlock ??= (await chains[0].newest()).number;
   if (!(await mayJudge(deps, db, memory))) return;
   const now = clock.now();
@@ -277,7 +277,7 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   const moves = mayMove(read, chains.length === 1, memory);
   const differs = moves && !read.agreed && chains.length > 1;
   const judged = await db.transaction(async (tx) => {
-    // The database may have been replaced while nodes were queried.
+    // Check again: the database may have been replaced while the nodes were queried.
     if (!(await mayJudge(deps, tx, memory))) return null;
     const found = await note(tx, deps, read);
     await report(tx, deps, found, memory);
@@ -299,9 +299,9 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
 }
 
 /**
- * @param watch of a database that was not restored while this process was down; if missing, that is
- * unknown.
- * @returns what {@link lookOnce} remembers between polls.
+ * @param watch The state of a database that was not restored while this process was down. Omit it
+ * if that is unknown.
+ * @returns the state that {@link lookOnce} keeps between polls.
  */
 export function openMemory(watch?: Pick<DatabaseWatch, 'changes' | 'epoch'>): Memory {
   return {

@@ -1,20 +1,22 @@
 import type { Feature } from '#core/permissions-policy.ts';
 
 /**
- * The readers of an app. A shop's customers get the language of their browser, or else the shop's.
- * Owners of a screen, such as a shop's staff or a wallet's owner, get the browser's language and
- * can switch it. Apps without translations are English.
+ * Who reads an app. A shop's customers get their browser's language, or else the shop's. The owner
+ * of a screen, such as a shop's staff or a wallet's owner, gets the browser's language and can
+ * switch it. Apps without translations are in English.
  */
 export type Readers = 'customers' | 'owners' | 'english';
 
-/** The page of each path. `*`: the app itself handles the rest of the path. */
+/**
+ * An app, and the paths that serve its page. `*` means that the app handles the rest of the path.
+ */
 export interface WebApp {
   readonly name: string;
   readonly paths: readonly string[];
   /** The built page. */
   readonly page: string;
   readonly readers: Readers;
-  /** Windows whose address has this parameter face customers. */
+  /** The query parameter that marks windows facing customers. */
   readonly customersAt?: string;
   /** True if it can be installed, because it has a service worker at `/<name>/worker.js`. */
   readonly installable: boolean;
@@ -23,15 +25,15 @@ export interface WebApp {
   /** True if only sandboxes have this app. */
   readonly sandboxOnly?: boolean;
   /**
-   * True if the page is never cached, because its content must be current and its address can
+   * True if the page must not be cached, because its content must be current and its URL can
    * expire.
    */
   readonly unkept?: boolean;
 }
 
 /**
- * For sign-in, second factors, wallet keys, and chips that a till reads through the security-key
- * dialog.
+ * For sign-in, second factors, wallet keys, and chips that a till reads through the browser's
+ * security-key dialog.
  */
 const PASSKEYS: readonly Feature[] = ['publickey-credentials-create', 'publickey-credentials-get'];
 

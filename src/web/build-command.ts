@@ -6,20 +6,22 @@ import { build } from 'vite';
 import { compressFiles, FAST } from '#web/compress.ts';
 
 /**
- * `node src/web/build-command.ts --out <folder>`: builds the web apps into the folder, each file
- * with compressed forms beside it, which `compress-command.ts` improves later. A separate process,
- * so that the service does not keep the memory that building needs.
+ * `node src/web/build-command.ts --out <folder>`: builds the web apps into the folder, with
+ * compressed forms of each file that `compress-command.ts` improves later. Runs in a separate
+ * process, so that the service does not keep the memory that a build needs.
  */
 const WEB = path.join(import.meta.dirname, '../../web');
 
-/** The page `/contract` as a single file, which works without a server. */
+/** The page `/contract` as a single file that works without a server. */
 const ALONE = 'contract-alone.html';
 
 function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Builds it with inline script and style, and a policy that forbids all connections. */
+/**
+ * Builds the single file, with inline script and style and a policy that forbids all connections.
+ */
 async function buildAlone(folder: string): Promise<string> {
   await build({
     root: WEB,
@@ -47,7 +49,7 @@ async function buildAlone(folder: string): Promise<string> {
   const policy =
     `default-src 'none'; script-src ${hashOf(script)}; ` +
     `style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
-  // Replacements are functions, because the texts may contain patterns of `replace`.
+  // Use functions as replacements, because the texts may contain patterns of `replace`.
   return bare
     .replace(
       '<head>',
@@ -62,7 +64,7 @@ if (values.out === undefined) throw new Error('--out <folder> is missing');
 const out = path.resolve(values.out);
 await build({
   root: WEB,
-  // By default Vite writes a file beside its configuration, but a service may not write to its
+  // By default Vite writes a file next to its configuration, but a service may not write to its
   // program's folder.
   configLoader: 'native',
   build: { outDir: out, emptyOutDir: true },

@@ -2,7 +2,7 @@ import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Build, ensureBuild, runBuild } from '#files/build-cache.ts';
 
-/** The files and folders that the web apps are built from. */
+/** The files and folders from which the web apps are built. */
 export const WEB_SOURCES = [
   ...['web', 'texts', 'src/texts', 'src/core', 'src/prices/lines.ts'],
   'reader/src/printing/escpos.ts',
@@ -31,10 +31,10 @@ const COMPRESSION = {
 } as const;
 
 /**
- * Compresses built apps as much as possible, once. It takes as long as the build; the service uses
- * the result after its next start.
- * @param folder of {@link ensureBuilt}
- * @throws StartError if the command fails
+ * Compresses the built apps as much as possible, once. It takes as long as the build, so the
+ * service uses the result only from its next start.
+ * @param folder The folder that {@link ensureBuilt} returned.
+ * @throws StartError if the command fails.
  */
 export async function ensureCompressed(folder: string): Promise<void> {
   const done = path.join(folder, '.compressed');

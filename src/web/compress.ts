@@ -3,17 +3,20 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 
-/** Smaller files are not compressed, because that would save less than the header costs. */
+/** Smaller files are not compressed: the header would cost more than compression saves. */
 const LEAST_BYTES = 512;
-/** Takes 0.1 s for all apps; a first start waits for it. */
+/** Brotli quality that takes 0.1 s for all apps, for which a first start waits. */
 export const FAST = 5;
-/** A tenth smaller, but takes 1.8 s of a core, half as long as the build. */
+/**
+ * Brotli quality for files that are a tenth smaller. Takes 1.8 s on one core, half as long as the
+ * build.
+ */
 export const SMALLEST = zlib.BROTLI_MAX_QUALITY;
 
-/** Not compressed: fonts already are, and pages are completed before they are sent. */
+/** Not compressed: fonts already are, and pages are filled in before they are sent. */
 const UNPACKED = /\.(html|woff2|br|gz)$/;
 
-/** Writes a file as readable as the original, in one step, because another process may read it. */
+/** Writes a file with default permissions, by rename, because another process may be reading it. */
 async function put(file: string, content: Buffer): Promise<void> {
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, content);
@@ -29,8 +32,8 @@ async function compress(file: string, quality: number): Promise<void> {
 }
 
 /**
- * Writes the compressed forms of built files beside them, each file in one step.
- * @param quality of Brotli; gzip forms are made with {@link FAST} only.
+ * Writes compressed forms next to the built files, each in one step.
+ * @param quality For Brotli; gzip forms are made only with {@link FAST}.
  */
 export async function compressFiles(folder: string, quality: number): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

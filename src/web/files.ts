@@ -38,7 +38,8 @@ export async function readBuilt(folder: string): Promise<ReadonlyMap<string, Web
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const contents = new Map<string, Buffer>();
   for (const entry of entries) {
-    // Another process may be compressing them: its drafts are renamed at any time.
+    // Skip other files: another process may be compressing, and its drafts can be renamed at any
+    // time.
     if (!entry.isFile() || !READ.has(path.extname(entry.name))) continue;
     const file = path.join(entry.parentPath, entry.name);
     contents.set(path.relative(folder, file).replaceAll(path.sep, '/'), await readFile(file));
@@ -62,7 +63,9 @@ export async function readBuilt(folder: string): Promise<ReadonlyMap<string, Web
   return files;
 }
 
-/** Returns the smallest encoding that the browser accepts; `q=0` means not accepted. */
+/**
+ * Returns the smallest encoding that the browser accepts. `q=0` means that it does not accept it.
+ */
 function encodingFor(request: FastifyRequest, file: WebFile): Encoding | null {
   const accepted = String(request.headers['accept-encoding'] ?? '')
     .split(',')

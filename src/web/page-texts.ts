@@ -11,7 +11,7 @@ import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
 import type { Readers } from '#web/apps.ts';
 import type { WebFile } from '#web/files.ts';
 
-/** Files with texts, per app and language: the first is loaded with the page, the other later. */
+/** Files with texts, by app and language: the first loads with the page, the second later. */
 export type TextFiles = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 export function readTextFiles(files: ReadonlyMap<string, WebFile>): TextFiles {
@@ -36,8 +36,8 @@ function languageInAddress({ query }: Asking): string | undefined {
 }
 
 /**
- * Returns the language of a response: `?lang=`, else the browser's, else the account's, else
- * English. Users who can switch the language store it in a cookie.
+ * Returns a response's language: `?lang=`, else the browser's, else the account's, else English.
+ * The choice of a user who can switch languages is in a cookie.
  */
 export function languageFor(
   asking: Asking,
@@ -58,14 +58,19 @@ export function languageFor(
   return chooseLanguage({ chosen, accept, account }, offered);
 }
 
-/** A placeholder in a built page for a text of the catalog, with the elements for its tags. */
+/**
+ * Matches a placeholder in a built page: the key of a text, and the elements for the text's tags.
+ */
 const PLACE = /\{\{([\w.]+)((?:\s*<(\w+)[^>]*>[^<]*<\/\3>)*)\}\}/g;
 const ELEMENT = /(<(\w+)[^>]*>)([^<]*)<\/\2>/g;
 
-/** In a placeholder's element: replaced by the words of the text’s tag. */
+/** Stands in a placeholder's element for the words that come from the text. */
 const HOLE = '…';
 
-/** Fills a placeholder. A link's words come from the text; an amount or a command keeps its own. */
+/**
+ * Fills a placeholder. A link's words come from the text; an amount or a command keeps its own
+ * content.
+ */
 function written(writer: Writer, key: string, elements: string): string {
   const found = [...elements.matchAll(ELEMENT)].map(([, open = '', tag = '', own = '']) => {
     const draw = (inside: string) => `${open}${own === HOLE ? inside : own}</${tag}>`;
@@ -75,7 +80,8 @@ function written(writer: Writer, key: string, elements: string): string {
 }
 
 /**
- * Returns the built page in one language: with its own words, and the file with its code's texts.
+ * Returns the built page in one language: its own words, and a link to the file with its code's
+ * texts.
  */
 export function pageInLanguage(
   html: string,
@@ -85,7 +91,7 @@ export function pageInLanguage(
   const writer = writerFor(language);
   const words = html.replaceAll(PLACE, (_place, key, elements) => written(writer, key, elements));
   const tag = `<html lang="${languageTag(language)}" dir="${directionOf(language)}">`;
-  // Modules run in page order, so the texts are available to all code of the app.
+  // Modules run in page order, so the texts are available before the app's code runs.
   const head =
     `<meta name="languages" content="${escapeHtml(offered.join(' '))}">\n` +
     `<script type="module" src="./${textFile}"></script>`;

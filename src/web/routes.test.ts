@@ -166,7 +166,7 @@ test('a service worker caches all files of its app, and may serve only that app'
     const allowed = String(answer.headers['service-worker-allowed']);
     const script = `https://pay.test/below/${name}/worker.js`;
     assert.equal(new URL(allowed, script).pathname, `/below/${name}`);
-    // Without this policy the browser blocks the worker's own requests, and nothing is cached.
+    // Without this policy, the browser blocks the worker's requests and nothing is cached.
     assert.match(String(answer.headers['content-security-policy']), /connect-src 'self'/);
     const [, json = ''] = /^globalThis\.SHELL=(.*);$/m.exec(answer.body) ?? [];
     const { files } = JSON.parse(json) as { files: string[] };
@@ -176,7 +176,7 @@ test('a service worker caches all files of its app, and may serve only that app'
     for (const [, file] of body.matchAll(/"\.\/(assets\/[^"]+)"/g)) {
       assert.ok(files.includes(file ?? ''), `${file} is cached`);
     }
-    // A worker with imports would be incomplete.
+    // A worker that imports other files would be incomplete.
     assert.doesNotMatch(answer.body, /\bimport\s*[{"']/);
   }
 });

@@ -12,7 +12,7 @@ import { type Readers, WEB_APPS, type WebApp } from '#web/apps.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
 import { languageFor, pageInLanguage, readTextFiles, type TextFiles } from '#web/page-texts.ts';
 
-/** The relay that connects page and wallet, and the id of this service. */
+/** The relay that connects page and wallet, and this service's id there. */
 export interface WalletConnect {
   readonly projectId: string;
   readonly relayUrl: string;
@@ -22,15 +22,17 @@ export interface WebSettings {
   /** The folder that {@link ensureBuilt} returned. */
   readonly folder: string;
   readonly production: boolean;
-  /** Foreign addresses that an app's page may call, by the app's name. */
+  /** Per app, the foreign addresses that its page may call. */
   readonly mayAsk?: Readonly<Record<string, readonly string[]>>;
-  /** By the app's name: a gate that first handles each request for its page. */
+  /** Per app, a gate that handles each request for its page first. */
   readonly gates?: Readonly<Record<string, Gate>>;
   /** `null` if pages do not offer wallets on other devices. */
   readonly walletConnect?: WalletConnect | null;
 }
 
-/** Sends another response than the page, or completes it; `null` sends the page unchanged. */
+/**
+ * Sends a response in place of the page, or completes the page; `null` sends the page unchanged.
+ */
 export type Gate = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -49,7 +51,7 @@ interface BuiltEntry {
 
 /**
  * Returns the page's policy: only our own files, nothing inline, no foreign address. `base-uri` is
- * allowed, because the page's own `<base>` makes the apps work below any path.
+ * allowed, because the page's `<base>` makes the apps work below any path.
  */
 function policyOf(mayAsk: readonly string[]): string {
   return [
@@ -67,13 +69,16 @@ function policyOf(mayAsk: readonly string[]): string {
   ].join('; ');
 }
 
-/** Set by the till when a reader on its computer was added (web/terminal/reader/usb.ts). */
+/**
+ * The till sets this cookie when a reader on its computer was added (web/terminal/reader/usb.ts).
+ */
 const COOKIE = /(?:^|;\s*)tapline_reader_port=(\d{4,5})(?:;|$)/;
 const PORTS = { least: 1024, most: 65_535 } as const;
 
 /**
- * Returns the port on the till's own computer that its page may call, as a source for its policy;
- * empty if no reader was added. It can name this computer only, so a forged number is of no use.
+ * Returns, as a source for the policy, the port on the till's own computer that its page may call;
+ * empty if no reader was added. A forged cookie is harmless, because it can only name a port of
+ * this computer.
  */
 function ownReaderOf(app: string, cookies: string | undefined): readonly string[] {
   if (app !== 'terminal') return [];
@@ -81,14 +86,16 @@ function ownReaderOf(app: string, cookies: string | undefined): readonly string[
   return port >= PORTS.least && port <= PORTS.most ? [`ws://127.0.0.1:${port}`] : [];
 }
 
-/** Set by the till if its receipts go to a signer in its network (web/terminal/signer.ts). */
+/**
+ * The till sets this cookie if its receipts go to a signer on its network (web/terminal/signer.ts).
+ */
 const SIGNER_COOKIE = /(?:^|;\s*)tapline_signer=([^;]*)/;
 const SIGNER = /^(?:https:\/\/[a-z0-9.-]+|http:\/\/(?:127\.0\.0\.1|localhost))(?::\d+)?$/;
 
 /**
- * The origin of the fiscal signer that the till's page may call; none if it calls none. The cookie
- * could name any server, but only this page's own scripts run, and they send receipts to the
- * account's signer alone.
+ * Returns the origin of the fiscal signer that the till's page may call; empty if there is none.
+ * The cookie could name any server, but only this page's own scripts run, and they send receipts
+ * only to the account's signer.
  */
 function signerOf(app: string, cookies: string | undefined): readonly string[] {
   const [, origin = ''] = SIGNER_COOKIE.exec(cookies ?? '') ?? [];
@@ -96,7 +103,7 @@ function signerOf(app: string, cookies: string | undefined): readonly string[] {
 }
 
 /**
- * A worker follows the policy of its own file rather than its page's. It fetches the files that it
+ * A worker follows the policy sent with its own file, not its page's. It fetches the files that it
  * caches.
  */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
@@ -125,8 +132,8 @@ function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Reade
 }
 
 /**
- * Returns who reads the page. A till's customer display uses the customers' language, not the
- * cashier's.
+ * Returns who reads the page. A till's customer display uses the customers' language rather than
+ * the cashier's.
  */
 function readersOf({ readers, customersAt }: WebApp, query: unknown): Readers {
   return customersAt !== undefined && customersAt in (query as object) ? 'customers' : readers;
@@ -140,7 +147,7 @@ function languagesOf(
   return offeredLanguages(production).filter((language) => texts[name]?.[language] !== undefined);
 }
 
-/** Creates the pages: each is rendered per language at its first use. */
+/** Creates the pages. Each is rendered once per language, at its first use. */
 function createPages(
   page: WebApp,
   { files, texts, production }: Serving,
@@ -184,7 +191,7 @@ function addPage(
       const { cookie } = request.headers;
       const own = [...ownReaderOf(page.name, cookie), ...signerOf(page.name, cookie)];
       const policy = policyOf([...mayAsk, ...own]);
-      // Addresses of payments and receipts are secrets of their holders.
+      // The URLs of payments and receipts are secrets of those who hold them.
       reply
         .header('Content-Security-Policy', policy)
         .header('Permissions-Policy', permissions)
@@ -197,7 +204,7 @@ function addPage(
       if (page.unkept === true) {
         return reply.header('Cache-Control', 'no-store').type(type).send(plain);
       }
-      // A cached page keeps its policy, so the policy is part of its ETag.
+      // A cached page keeps its policy, so include the policy in the ETag.
       const tag = tagOf(Buffer.concat([plain, Buffer.from(policy)]));
       const file = { type, plain, packed: {}, tag, immutable: false };
       return sendFile(request, reply, file);
@@ -205,7 +212,7 @@ function addPage(
   }
 }
 
-/** Returns every file that an app loads, at once or later. */
+/** Returns every file that an app loads, on start or later. */
 function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): string[] {
   const found = new Set<string>();
   const visit = (name: string) => {
@@ -220,9 +227,8 @@ function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): str
 }
 
 /**
- * Returns the text of the worker's notification when no window of its app is open. A push has no
- * content, so the text covers both reasons: a payment to confirm, and a tap of a pass with a fixed
- * code.
+ * Returns the notifications that the worker shows while no window of its app is open. A push has no
+ * content, so its text covers both reasons: a payment to confirm, and a tap with a fixed-code pass.
  */
 function noticesIn({ text }: Writer) {
   return {
@@ -233,8 +239,8 @@ function noticesIn({ text }: Writer) {
 }
 
 /**
- * Serves the worker, which caches this build of an app in one language. Its text contains both, so
- * that browsers install it again when either changes.
+ * Serves the worker, which caches this build of an app in one language. The worker's text names
+ * both, so that browsers install it again when either changes.
  */
 function addWorker(
   app: FastifyInstance,
@@ -247,7 +253,7 @@ function addWorker(
   const worker = present(files.get(built['worker.ts']?.file ?? ''), 'the service worker');
   const html = present(files.get(page.page), page.page);
   const offered = languagesOf(page, { texts, production });
-  // Includes all languages, so that an app can be switched without a network.
+  // Cache all languages, so that an app can switch without a network.
   const textFiles = offered.flatMap((language) => texts[name]?.[language] ?? []);
   const kept = [...filesOf(page.page, built), ...textFiles, 'icons/tapline.svg'];
   const version = tagOf(Buffer.from([html.tag, ...kept].join('\n'))).replaceAll('"', '');
@@ -264,8 +270,8 @@ function addWorker(
     sayLanguage(reply, language, readers);
     reply
       .header('Content-Security-Policy', WORKER_POLICY)
-      // Allows the app's own page, which is not below the worker's folder. Relative to this file,
-      // because the apps work below any path.
+      // Lets the worker control the app's page, which is not below the worker's folder. The path is
+      // relative, because the apps work below any path.
       .header('Service-Worker-Allowed', `../${name}`);
     return sendFile(request, reply, inLanguage(language));
   });
@@ -282,13 +288,15 @@ function addAlone(app: FastifyInstance, file: WebFile): void {
   });
 }
 
-/** The output of `npm run walletconnect`. */
+/** Output of `npm run walletconnect`. */
 const LIBRARY = path.join(import.meta.dirname, 'walletconnect/dist/walletconnect.js');
 
-/** The pages that can use a wallet on another device. */
+/** Pages that can use a wallet on another device. */
 const PAGES: ReadonlySet<string> = new Set(['pay', 'tag']);
 
-/** Returns a page's relay settings, and the addresses it may call; `null` if the page has none. */
+/**
+ * Returns the relay settings of a page and the addresses that it may call; `null` if it has none.
+ */
 export function walletConnectOf(
   page: string,
   settings: WalletConnect | null,
@@ -299,7 +307,7 @@ export function walletConnectOf(
   return { meta, mayAsk: new URL(relayUrl).origin };
 }
 
-/** Serves the library to those pages. @throws StartError if it was not built. */
+/** Serves the library to these pages. @throws StartError if it was not built. */
 export async function addWalletConnect(app: FastifyInstance, library = LIBRARY): Promise<void> {
   let plain: Buffer;
   try {
@@ -316,7 +324,7 @@ export async function addWalletConnect(app: FastifyInstance, library = LIBRARY):
 /** Files that only the server reads. */
 const NOT_SERVED: ReadonlySet<string> = new Set(['manifest.json', 'texts.json']);
 
-/** Serves the web apps: their pages, and the files that those load. */
+/** Serves the web apps: their pages, and the files that the pages load. */
 export async function addWebRoutes(app: FastifyInstance, settings: WebSettings): Promise<void> {
   const files = await readBuilt(settings.folder);
   for (const [name, file] of files) {

@@ -15,7 +15,7 @@ export type CardEvent<T> =
   | { readonly status: 'ready'; readonly readers: readonly string[] }
   | { readonly status: 'tapped'; readonly reader: string; readonly tap: T | TwoCards | Gone };
 
-/** There are two cards: the reader detects them but cannot communicate with either. */
+/** Two cards are on the reader: it detects them but cannot communicate with either. */
 export interface TwoCards {
   readonly status: 'two_cards';
 }
@@ -69,7 +69,7 @@ async function watchOnce<T>(options: CardsOptions<T>, tell: (event: CardEvent<T>
   options.signal.addEventListener('abort', end, { once: true });
   try {
     let states = await session.readerStates();
-    // A card that was already there at the start does not count as a tap.
+    // A card that was there at the start is not a tap.
     const seen = new Map(states.map((state) => [state.name, state.events]));
     for (;;) {
       const readers = states.map((state) => state.name);
@@ -97,7 +97,7 @@ async function attend<T>(state: ReaderState, { seen, options, tell }: Attending<
   tell({ status: 'tapped', reader: state.name, tap });
 }
 
-/** Uses a separate session, so that the removal of a hanging card is noticed. */
+/** Use a separate session, so that the removal of a card that hangs is noticed. */
 async function speakTo<T>(reader: string, options: CardsOptions<T>): Promise<T | TwoCards | Gone> {
   const session = await PcscSession.open(options.socket);
   try {

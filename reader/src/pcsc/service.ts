@@ -2,9 +2,9 @@ import { createConnection, type Socket } from 'node:net';
 import { CardGone } from '../protocols/apdu.ts';
 
 /**
- * Client for the PC/SC service of Linux (pcscd) through its socket: fixed-size messages in the
- * machine's byte order. The socket needs no native code, so the package installs anywhere. The
- * layout is that of protocol 4.4, which pcscd 1.9 implements and 2.x still accepts.
+ * Client for the PC/SC service of Linux (pcscd) over its socket: fixed-size messages in the
+ * machine's byte order. Using the socket needs no native code, so the package installs anywhere.
+ * The layout is protocol 4.4, which pcscd 1.9 implements and 2.x still accepts.
  */
 
 export const PCSCD_SOCKET = '/run/pcscd/pcscd.comm';
@@ -112,15 +112,15 @@ export class PcscSession {
   }
 
   /**
-   * Resolves with the current states as soon as they differ from `since`. No other request may be
-   * sent on this session meanwhile, because the notification arrives unsolicited.
+   * Resolves with the current states once they differ from `since`. Send no other request on this
+   * session meanwhile, because the notification arrives unsolicited.
    */
   async nextChange(since: readonly ReaderState[]): Promise<readonly ReaderState[]> {
     if (this.#change === null) {
       const now = statesIn(await this.#ask(COMMAND.waitForChange, Buffer.alloc(0), STATES_BYTES));
       this.#change = this.#expect(CHANGE_BYTES);
       this.#change.catch(() => undefined);
-      // The change happened before the service started to watch.
+      // The state changed before the service began to watch.
       if (JSON.stringify(now) !== JSON.stringify(since)) return now;
     }
     await this.#change;

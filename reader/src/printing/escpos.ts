@@ -2,11 +2,11 @@
  * ESC/POS, the command language of receipt printers. Runs in the till's page and in Node. It uses
  * only what printers of all brands support: text, a QR code, a cut, and the drawer pulse.
  */
-/** A line of text as dots. */
+/** A line of text as a bitmap. */
 export interface Raster {
   readonly bytesPerRow: number;
   readonly rows: number;
-  /** Row by row; the highest bit of a byte is its left dot, and 1 is black. */
+  /** Row by row. The highest bit of a byte is its left dot; 1 is black. */
   readonly dots: Uint8Array;
 }
 
@@ -28,13 +28,13 @@ const RESET = [ESC, 0x40];
 const WESTERN = [ESC, 0x74, 19];
 const CENTRED = [ESC, 0x61, 1];
 const LEFT = [ESC, 0x61, 0];
-/** Feeds three lines, so that the text is beyond the knife, then cuts partially. */
+/** Feeds three lines, so that the text is past the knife, then cuts partially. */
 const CUT = [ESC, 0x64, 3, GS, 0x56, 1];
 /** Opens the drawer at connector 1: 50 ms on, 500 ms off. */
 const PULSE = [ESC, 0x70, 0, 25, 250];
 const NEW_LINE = 0x0a;
 const UNKNOWN = 0x3f;
-/** Code pages have soft hyphens, but paper shows them only at the end of a line. */
+/** Code pages have soft hyphens, but on paper they are visible only at the end of a line. */
 const SOFT_HYPHEN = '\u00ad';
 /** Most characters in one QR code. A receipt URL has about 60. */
 const LONGEST_ADDRESS = 300;
@@ -46,7 +46,7 @@ const CODE_PAGE =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐' +
   '└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈ€ÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
 /**
- * Replacements for characters missing in the code page, each of the same width, because lines are
+ * Replacements for characters that the code page lacks. Each has the same width, because lines are
  * already laid out.
  */
 const PLAIN: Readonly<Record<string, string>> = {
@@ -82,7 +82,7 @@ const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x20000, 0x3fffd],
 ];
 /**
- * Matches pictographs, which take two cells, too. Before U+2600 are one-cell symbols such as ™ and
+ * Matches pictographs, which also take two cells. Below U+2600 are one-cell symbols such as ™ and
  * arrows.
  */
 const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictographic}/u;
@@ -103,13 +103,13 @@ export function ticketBytes({ text, address, draw }: Ticket): Uint8Array<ArrayBu
   return Uint8Array.from([...RESET, ...WESTERN, ...bytes, NEW_LINE, ...code, ...CUT]);
 }
 
-/** Returns an image (`GS v 0`), after which the paper is below it. */
+/** Returns the command for an image (`GS v 0`); printing continues below it. */
 function rasterBytes({ bytesPerRow, rows, dots }: Raster): number[] {
   const size = [bytesPerRow & 0xff, bytesPerRow >> 8, rows & 0xff, rows >> 8];
   return [GS, 0x76, 0x30, 0, ...size, ...dots];
 }
 
-/** True if each character has a byte, or is not printed. A combining mark has neither. */
+/** True if each character has a byte or is not printed. Combining marks have no byte. */
 function isInCodePage(line: string): boolean {
   return [...line].every((character) => {
     const shown = PLAIN[character] ?? character;
@@ -119,7 +119,7 @@ function isInCodePage(line: string): boolean {
   });
 }
 
-/** Returns how many cells of the paper a text takes. */
+/** Returns the number of cells that a text takes on paper. */
 export function cellsOf(text: string): number {
   return [...text].reduce((sum, letter) => {
     if (NO_CELL.test(letter)) return sum;
@@ -133,8 +133,7 @@ export function drawerBytes(): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Encodes text. Names come from users, so none of their characters may reach the printer as a
- * command.
+ * Encodes text. Users choose names, so none of their characters may reach the printer as a command.
  */
 function textBytes(line: string): number[] {
   return [...line].flatMap((character) => bytesOf(PLAIN[character] ?? character));
@@ -145,7 +144,7 @@ function isWide(letter: string): boolean {
   return PICTURE.test(letter) || WIDE.some(([first, last]) => first <= code && code <= last);
 }
 
-/** Emits as many bytes as the character has cells, so that lines keep their width. */
+/** Returns as many bytes as the character has cells, so that lines keep their width. */
 function bytesOf(character: string): number[] {
   const code = character.codePointAt(0) ?? UNKNOWN;
   if (code === NEW_LINE || (code >= 0x20 && code < 0x7f)) return [code];

@@ -3,12 +3,12 @@ import { connect } from 'node:net';
 import { SettingError } from '../settings.ts';
 import { drawerBytes, ticketBytes } from './escpos.ts';
 
-/** A receipt printer on a cable (its device file) or in the network (`tcp://printer:9100`). */
+/** A receipt printer, on a cable (its device file) or on the network (`tcp://printer:9100`). */
 export type Printer = (bytes: Uint8Array) => Promise<void>;
 
 /**
- * Time limit, because a printer without paper accepts no data. The sale is already paid, so
- * printing is given up.
+ * Time limit: a printer without paper accepts no data. The sale is already paid, so the reader
+ * stops trying.
  */
 const PRINT_MS = 10_000;
 /** The usual port for raw printing. */
@@ -43,7 +43,7 @@ function writeSocket(where: { readonly host: string; readonly port: number }, by
     socket.once('close', (failed) => {
       if (!failed) resolve();
     });
-    // Some printers send status data, which is discarded.
+    // Some printers send status data. Discard it.
     socket.resume();
   });
 }
@@ -67,7 +67,7 @@ export interface Printing {
   readonly drawer: boolean;
 }
 
-/** Opens the drawer first, because the clerk waits for it, then prints the receipt. */
+/** Opens the drawer first, because the cashier waits for it, then prints the receipt. */
 export async function printReceipt(
   { printer, width, drawer }: Printing,
   receiptUrl: string | null,

@@ -1,6 +1,6 @@
 /**
- * Commands and responses of ISO/IEC 7816-4. A card is a function from command to response, so every
- * protocol here runs on emulated and real cards alike.
+ * Commands and responses of ISO/IEC 7816-4. A card is a function from command to response, so each
+ * protocol here works with emulated and real cards alike.
  */
 
 /** Sends one command to the card. Rejects with `CardGone` if the card was removed. */
@@ -12,7 +12,7 @@ export interface Command {
   readonly p1: number;
   readonly p2: number;
   readonly data?: Uint8Array;
-  /** Expected response length; 0 means as many bytes as there are. */
+  /** Expected response length; 0 means all available bytes. */
   readonly le?: number;
 }
 
@@ -24,9 +24,9 @@ export interface Answer {
 
 export const SUCCESS = 0x9000;
 
-/** Limit of a short command's length byte. Every protocol here fits. */
+/** A short command has one length byte. No protocol here needs more. */
 const LONGEST_DATA = 255;
-/** A short response has at most 256 bytes and the status; faulty readers may return more. */
+/** A short response has at most 256 bytes and the status, but faulty readers may return more. */
 const LONGEST_ANSWER = 65_538;
 
 /** Thrown if the card left the field, or the reader was unplugged. */
@@ -85,7 +85,7 @@ export interface Limited {
   readonly end: () => void;
 }
 
-/** Limits the time, because a card that stops responding must not block the till. */
+/** Limits a card's time, so that one that stops responding cannot block the till. */
 export function withinTime(transceive: Transceive, ms: number): Limited {
   let timer: NodeJS.Timeout | undefined;
   let extend = (_longerMs: number) => {};
@@ -96,7 +96,7 @@ export function withinTime(transceive: Transceive, ms: number): Limited {
     };
     extend(ms);
   });
-  // Marks the rejection as handled while no command is pending.
+  // Mark the rejection as handled: no command may be pending when it occurs.
   late.catch(() => undefined);
   return {
     transceive: (command) => Promise.race([transceive(command), late]),

@@ -1,7 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { ProtocolError } from './apdu.ts';
 
-/** The proof of a reader's collector, for a phone with Google Wallet. */
+/** The reader's proof to a phone with Google Wallet that it is the collector. */
 
 /** The data to sign for one tap. */
 export interface TapToProve {

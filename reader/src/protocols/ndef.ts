@@ -17,7 +17,10 @@ const CHUNKED = 0x20;
 const SHORT = 0x10;
 const HAS_ID = 0x08;
 const TNF_MASK = 0x07;
-/** Messages of these protocols have a handful of records. More mean an attack or a broken card. */
+/**
+ * Limit: messages of these protocols have a handful of records, so more are an attack or a broken
+ * card.
+ */
 const MOST_RECORDS = 64;
 
 export function externalRecord(type: string, ...parts: readonly Uint8Array[]): NdefRecord {

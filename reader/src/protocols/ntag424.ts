@@ -29,14 +29,14 @@ const INS = {
 } as const;
 const OK = 0x9100;
 const MORE = 0x91af;
-/** Status that ends the originality signature. */
+/** The status of a response with an originality signature. */
 const SIGNED = 0x9190;
 /** Status for a wrong key. */
 const AUTHENTICATION_ERROR = 0x91ae;
 const MAC_BYTES = 8;
 const NXP = 0x04;
 const NTAG = 0x04;
-/** Storage size as the chip reports it: 256 to 512 bytes. */
+/** The storage size as the chip reports it: 256 to 512 bytes. */
 const STORAGE = 0x11;
 
 function command(transceive: Transceive, ins: number, data: Uint8Array): Promise<Answer> {
@@ -86,7 +86,7 @@ export async function authenticate(
   const second = await command(transceive, INS.more, both);
   if (second.status === AUTHENTICATION_ERROR) return null;
   const plain = decryptCbc(key, wholeBlocks(expected(second), 2));
-  // The chip must prove that it knows the key, too.
+  // Check that the chip knows the key, too.
   if (!timingSafeEqual(plain.subarray(4, 4 + BLOCK), rotated(random))) return null;
   return new SecureSession(transceive, {
     id: plain.subarray(0, 4),
@@ -117,7 +117,7 @@ export interface SessionKeys {
   readonly mac: Uint8Array;
 }
 
-/** Commands under the session keys of one authentication. An invalid response ends the session. */
+/** Sends commands under one authentication's session keys. An invalid response ends the session. */
 export class SecureSession {
   readonly #transceive: Transceive;
   readonly #keys: SessionKeys;

@@ -29,7 +29,8 @@ const KEYCARD_SIGN = 0xc0;
 const CURRENT_KEY = 0x00;
 const WITHOUT_PIN = 0x03;
 /**
- * A Keycard reveals this path's key only together with a signature, so it signs a harmless text.
+ * A Keycard reveals the key of this path only together with a signature, so it signs this harmless
+ * text.
  */
 const QUESTION = keccak_256(Buffer.from('tapline: which key signs without a PIN?', 'latin1'));
 
@@ -76,7 +77,7 @@ async function findCash(transceive: Transceive): Promise<SigningChip | null> {
 async function findKeycard(transceive: Transceive): Promise<SigningChip | null> {
   if ((await select(transceive, KEYCARD)).status !== SUCCESS) return null;
   const probe = await keycardSign(transceive, WITHOUT_PIN, QUESTION);
-  // The card lacks this path or has no key, so its owner can only pay with a wallet app.
+  // The card lacks this path or has no key, so its owner must pay with a wallet app.
   if (probe.status !== SUCCESS) return null;
   return {
     publicKey: signedBy(probe.data, QUESTION).publicKey,

@@ -48,7 +48,7 @@ const NONCE_BYTES = 32;
 const IV_BYTES = 12;
 const MAC_BYTES = 32;
 const AES_KEY_BYTES = 16;
-/** A pass is a few hundred bytes, so a phone that sends more than this is faulty. */
+/** Limit: a pass has a few hundred bytes, so a phone that sends more portions is faulty. */
 const MOST_PORTIONS = 32;
 /** Size limit of a decompressed response. */
 const LONGEST_PLAIN = 65_536;
@@ -83,7 +83,7 @@ export async function readSmartTap(
 async function selectSmartTap(transceive: Transceive): Promise<Uint8Array> {
   const answer = await select(transceive, SMART_TAP_AID);
   if (answer.status !== SUCCESS) throw unexpected('selection', answer);
-  // Two version numbers of two bytes each precede the message.
+  // The message follows two version numbers of two bytes each.
   const nonce = findRecord(decodeMessage(answer.data.subarray(4)), 'mdn');
   if (nonce === undefined) throw new ProtocolError('the phone sent no nonce');
   return nonce.subarray(1);
@@ -178,8 +178,7 @@ function decrypt(
   deviceKey: Uint8Array,
 ): Uint8Array {
   const { flags, bytes } = bundle;
-  // An unencrypted response proves nothing, because its sender need not have taken part in the
-  // handshake.
+  // Refuse it: an unencrypted response does not prove that its sender took part in the handshake.
   if ((flags & ENCRYPTED) === 0) throw new ProtocolError('the response is not encrypted');
   if (bytes.length < IV_BYTES + MAC_BYTES) throw new ProtocolError('the response is too short');
   const { aesKey, macKey } = deriveKeys(session, deviceKey);
@@ -209,7 +208,7 @@ function unfold(bytes: Uint8Array): Uint8Array {
   }
 }
 
-/** Returns the redemption value: record `n` inside the first object that has one. */
+/** Returns the redemption value: record `n` in the first object that has one. */
 function redemptionValueOf(plain: Uint8Array): Uint8Array | undefined {
   for (const service of decodeMessage(plain).filter((record) => record.type === 'asv')) {
     for (const object of decodeMessage(service.payload)) {
@@ -223,7 +222,7 @@ function redemptionValueOf(plain: Uint8Array): Uint8Array | undefined {
 function numberIn(payload: Uint8Array): Uint8Array | undefined {
   const records = decodeMessage(payload);
   const found = records.find((record) => record.type === 'n' || record.id === 'n')?.payload;
-  // The first byte is the encoding of the rest.
+  // Skip the first byte, which is the encoding of the rest.
   return found !== undefined && found.length > 1 ? found.subarray(1) : undefined;
 }
 

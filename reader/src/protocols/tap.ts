@@ -6,7 +6,7 @@ import { decodeTlv, findTag } from './tlv.ts';
 import { readTagContent } from './type4.ts';
 import { type PassType, readVas } from './vas.ts';
 
-/** Reads an item held to the reader completely, trying the protocols in a fixed order. */
+/** Reads an item held to the reader completely. Tries the protocols in a fixed order. */
 
 /** The wallets that this till can read. */
 export interface Wallets {
@@ -26,9 +26,9 @@ export type Tap =
   | { readonly status: 'signed'; readonly signed: SignedByChip }
   /** A chip can sign, but no payment waits or the network did not provide a digest. */
   | { readonly status: 'nothing_to_sign' }
-  /** A supported wallet without a pass of this network. */
+  /** The phone has a supported wallet, but no pass of this network. */
   | { readonly status: 'no_pass' }
-  /** The phone needs to be unlocked, or a pass to be chosen; the customer taps again. */
+  /** The phone must be unlocked or a pass chosen; then the customer taps again. */
   | { readonly status: 'tap_again' }
   /** The item is, for example, a bank card, a ticket or an empty tag. */
   | { readonly status: 'not_a_payment_card' }
@@ -51,12 +51,13 @@ export type ToSign = (publicKey: Uint8Array) => Promise<Uint8Array | null>;
 
 export const WALLET_AID: Uint8Array = Uint8Array.from(Buffer.from('OSE.VAS.01', 'latin1'));
 /**
- * Time limit of a phone's tap. Customers hold a phone for about a second, so a longer tap will not
- * complete.
+ * Time limit of a phone's tap. Customers hold a phone for about a second, so a longer tap would
+ * fail anyway.
  */
 export const LONGEST_TAP_MS = 2000;
 /**
- * Time limit of a signature. A chip signs in about a second, and people hold it still for a few.
+ * Time limit of a signature. A chip takes about a second, and people hold it still for a few
+ * seconds.
  */
 const LONGEST_SIGNATURE_MS = 8000;
 
@@ -89,7 +90,7 @@ export async function readTap(
     return { status: 'signed', signed: { ...signed, r: word(r), s: word(s) } };
   } catch (error) {
     if (error instanceof CardGone) return { status: 'gone' };
-    // Malformed bytes can make a parser fail in unforeseen ways, and the till must keep running.
+    // Malformed bytes can make a parser throw in unforeseen ways, but the till must keep running.
     const reason =
       error instanceof ProtocolError ? error.message : 'the response has an unknown format';
     return { status: 'unreadable', reason };
@@ -132,8 +133,8 @@ async function readApple(transceive: Transceive, passType: PassType): Promise<Ta
 
 /**
  * Reads a tag.
- * @returns `null` if it is not a card of this network. Signing chips contain their manufacturer's
- * URL.
+ * @returns `null` if it is not one of this network's cards; signing chips contain their
+ * manufacturer's URL.
  */
 async function readTag(transceive: Transceive): Promise<Tap | null> {
   const content = await readTagContent(transceive);
@@ -171,7 +172,7 @@ export function vasValue(read: { readonly message: Uint8Array; readonly at: Date
 }
 
 /**
- * Returns the phone's nonce. Newer phones put it beside the application or into its directory
+ * Returns the phone's nonce. Newer phones put it next to the application or into its directory
  * entry.
  */
 function nonceIn(fields: ReturnType<typeof decodeTlv>): Uint8Array | undefined {

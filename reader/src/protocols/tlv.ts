@@ -9,7 +9,7 @@ export interface Tlv {
   readonly value: Uint8Array;
 }
 
-/** No tag of these protocols is longer than two bytes; the limit leaves room. */
+/** Limit with some room: no tag of these protocols is longer than two bytes. */
 const LONGEST_TAG = 4;
 
 export function decodeTlv(bytes: Uint8Array): readonly Tlv[] {

@@ -7,9 +7,12 @@ export const NDEF_AID: Uint8Array = Uint8Array.from(Buffer.from('d2760000850101'
 const CAPABILITY_FILE = 0xe103;
 /** Offset of the NDEF file's id in the capability container, after the two-byte TLV header. */
 const NDEF_FILE_AT = 9;
-/** A card's URL is under 200 bytes. Larger messages are not ours, and reading them takes time. */
+/**
+ * Limit: a card's URL is under 200 bytes. Larger messages are not ours, and reading them takes
+ * time.
+ */
 const LONGEST_MESSAGE = 1024;
-/** Read size for cards that do not state one. */
+/** Bytes per read, for cards that state no maximum. */
 const PORTION = 59;
 
 /** Reads a tag. @returns its URL or text; `undefined` if there is none or the card is not a tag. */

@@ -91,7 +91,7 @@ function openCryptogram(cryptogram: Cryptogram, passType: PassType): Vas {
   if (!Buffer.from(keyIdOf(passType.key)).equals(keyId)) {
     throw new ProtocolError('the pass is encrypted to another key');
   }
-  // Both points with this x yield the same secret.
+  // Pick either point with this x: both give the same secret.
   const shared = passType.key.agree(Uint8Array.from([0x02, ...deviceX]));
   const plain = open(sealed, deriveKey(shared, passType.identifier));
   const seconds = Buffer.from(plain.subarray(0, TIME_BYTES)).readUInt32BE();
@@ -102,7 +102,7 @@ function openCryptogram(cryptogram: Cryptogram, passType: PassType): Vas {
   };
 }
 
-/** Derives the key with one round of X9.63, since 32 bytes are enough. */
+/** Derives the key with one round of X9.63, because 32 bytes are enough. */
 export function deriveKey(shared: Uint8Array, passIdentifier: string): Uint8Array {
   return hash(
     Buffer.concat([

@@ -18,9 +18,9 @@ import { isOriginal, NXP_KEY } from './originality.ts';
 import { NDEF_AID, readTagContent } from './type4.ts';
 
 /**
- * Turns a blank NTAG 424 DNA into the SUN card of a pass. The master key changes last. Until then,
- * a card that was removed too early can be written again; afterwards the pass's keys are needed. No
- * key is stored, because all are derived from the two keys of the pass.
+ * Turns a blank NTAG 424 DNA into a pass's SUN card. The master key is changed last: a card removed
+ * before that can be written again, and afterwards the pass's keys are needed. No key is stored,
+ * because all are derived from the pass's two keys.
  */
 
 /** The network's one-time response for a new card. It contains secrets: never write it to disk. */
@@ -41,8 +41,7 @@ export type Written =
   | { readonly status: 'not_blank' }
   | { readonly status: 'not_a_chip_of_this_kind' }
   /**
-   * The UID lacks NXP's signature: a counterfeit whose keys may be known to others. Nothing was
-   * changed.
+   * The UID lacks NXP's signature: a counterfeit, whose keys others may know. Nothing was changed.
    */
   | { readonly status: 'counterfeit' }
   /** The card was removed too early: present it again. */
@@ -55,7 +54,7 @@ const MASTER = 0;
 const META_READ = 1;
 const FILE_READ = 2;
 const OUR_VERSION = 1;
-/** One command carries the whole message. The file has 256 bytes. */
+/** Limit: one command writes the whole message. The file has 256 bytes. */
 const LONGEST_MESSAGE = 240;
 /** Bytes before the URL: message length, record header, URI prefix code. */
 const ADDRESS_AT = 7;
@@ -93,7 +92,7 @@ export async function writeCard(
 }
 
 interface PassOfCard {
-  /** The URL up to the part that differs at each tap. */
+  /** The URL up to the part that changes with each tap. */
   readonly page: string;
   readonly message: Uint8Array;
   readonly fileSettings: Uint8Array;
@@ -171,7 +170,7 @@ async function write(
     return { status: 'already_written', uid };
   }
   const kept = await keysThatAreSet(factory);
-  // Another program has written to the card, and its content is not ours.
+  // Another program wrote to the card, and its content is not ours.
   if (kept.length > 0 && !isOurs) return { status: 'not_blank' };
   await factory.writeData(NDEF_FILE, pass.message);
   for (const number of OTHER_KEYS.filter((other) => !kept.includes(other))) {
@@ -246,7 +245,7 @@ async function readBack(transceive: Transceive, pass: PassOfCard, uid: string): 
   }
   const stated = await fileSettings(transceive, NDEF_FILE);
   const wanted = Buffer.from(pass.fileSettings);
-  // After file type and size, which cannot be changed.
+  // Skip the file's type and size, which cannot be changed.
   const isSet = Buffer.concat([stated.subarray(1, 4), stated.subarray(7)]).equals(wanted);
   if (!isSet) throw new ProtocolError('its file settings differ from those written');
 }

@@ -1,7 +1,7 @@
 /**
  * The frames of ZVT (PA00P015, revisions 13.x): a control field of two bytes, a length, and data
- * made of fields ("BMPs") and a TLV container. Over TCP there is nothing around a frame. Decoding
- * is total: all bytes give a value or a refusal, and nothing throws.
+ * with fields ("BMPs") and a TLV container. TCP adds no envelope. Decoding never throws: all bytes
+ * give a value or a refusal.
  */
 
 /** A command or a response: an APDU. */
@@ -19,9 +19,9 @@ export interface Tlv {
 
 export interface Fields {
   readonly status: 'read';
-  /** The fields by number. The last one counts if a number occurs twice. */
+  /** The fields by number. If a number occurs twice, the last one counts. */
   readonly values: ReadonlyMap<number, Uint8Array>;
-  /** The data objects of field 06, containers included, in their order. */
+  /** The data objects in field 06, including containers, in order. */
   readonly tlv: readonly Tlv[];
 }
 
@@ -30,19 +30,21 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** A length byte that announces two more, the lower one first. */
+/** This length byte means that two more follow, low byte first. */
 const EXTENDED = 0xff;
 const SHORT_HEADER = 3;
 const LONG_HEADER = 5;
-/** Nesting of TLV containers. The documentation uses three levels. */
+/** Maximum nesting of TLV containers. The documentation uses three levels. */
 const DEEPEST = 8;
 
 const TLV_FIELD = 0x06;
-/** Tag bits: the object contains objects; more tag bytes follow. */
+/** Bits of a tag: "contains objects", and "more tag bytes follow". */
 const CONSTRUCTED = 0x20;
 const LONG_TAG = 0x1f;
 
-/** How a field gives its length: a number of bytes, or 2 or 3 digits before it (F0 to F9). */
+/**
+ * The kind of length: a fixed number of bytes, 2 or 3 digits before the value (F0 to F9), or TLV.
+ */
 type FieldLength = number | 'LL' | 'LLL' | 'TLV';
 
 /** The fields that a register or a terminal may send. */
@@ -67,7 +69,7 @@ const FIELD_LENGTHS: ReadonlyMap<number, FieldLength> = new Map(
   ).flatMap(([length, fields]) => fields.map((field) => [field, length] as const)),
 );
 
-/** Takes the first frame off the received bytes. @returns `null` until it is complete. */
+/** Takes the first frame from the received bytes. @returns `null` until it is complete. */
 export function readFrame(bytes: Uint8Array): { frame: Frame; length: number } | null {
   const short = bytes[2];
   if (short === undefined) return null;
@@ -147,7 +149,7 @@ function tlvSize(data: Uint8Array, at: number): Size | null {
   return null;
 }
 
-/** Reads a TLV container with all that it contains. @returns `null` if it is malformed. */
+/** Reads a TLV container and everything inside it. @returns `null` if it is malformed. */
 export function readTlv(data: Uint8Array, depth = 0): readonly Tlv[] | null {
   if (depth > DEEPEST) return null;
   const found: Tlv[] = [];
@@ -220,7 +222,7 @@ export function fromBcd(bytes: Uint8Array): number | null {
   return Number.isSafeInteger(value) ? value : null;
 }
 
-/** Writes the last digits of a number that fit into so many bytes. */
+/** Writes as many of a number's last digits as fit into this many bytes. */
 export function toBcd(value: number, bytes: number): Uint8Array {
   const digits = String(value)
     .padStart(bytes * 2, '0')

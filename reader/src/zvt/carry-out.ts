@@ -13,7 +13,7 @@ import {
 import * as stored from './stored.ts';
 import { RESULT } from './stored.ts';
 
-/** Carries out a command whose acknowledgment is sent. Nothing earlier is unknown. */
+/** Carries out an acknowledged command. No earlier sale or refund may be unknown. */
 export function carryOut(state: Conversation, command: Command, given: Given): Stepped {
   switch (command.type) {
     case 'authorization':
@@ -80,7 +80,7 @@ function reverse(
     const asked = { of: { receipt, price: amount }, money: null, original_trace: null };
     return refundOnce(state, asked, given);
   }
-  // A reversal returns the whole sale. Another amount means another sale.
+  // A reversal returns a whole sale, so a different amount means a different sale.
   if (amount !== null && amount !== sale.amount) return notPossible();
   const of = { payment: sale.paid.payment };
   const asked = { of, money: null, original_trace: sale.trace };
@@ -89,7 +89,7 @@ function reverse(
   return refundOnce(state, asked, given);
 }
 
-/** Starts a refund, or reports it again if the register does not know its result. */
+/** Starts a refund, or reports the previous one again if the register does not know its result. */
 function refundOnce(state: Conversation, asked: Starting['asked'], given: Given): Stepped {
   if (stored.mustRepeatRefund(state.stored, asked, given.now)) {
     return quiet(reportRefund(state, { ofRepeat: false }));
@@ -102,7 +102,7 @@ function refundSale(
   { receipt, money }: Command & { type: 'refund' },
   given: Given,
 ): Stepped {
-  // Without a receipt number the recipient of the money would be a guess.
+  // Refuse it: without a receipt number, it is unclear whom to refund.
   if (receipt === null || money === null) {
     return quiet(ending(state, frames.abort(RESULT.notPossible)));
   }
@@ -136,7 +136,7 @@ function repeatLast(state: Conversation): Conversation {
   return ending(state, frames.abort(RESULT.notPossible));
 }
 
-/** Reports the stored sale, whose result is known. */
+/** Reports the stored sale. Its result must be known. */
 export function reportSale(
   state: Conversation,
   { ofAuthorization }: { readonly ofAuthorization: boolean },

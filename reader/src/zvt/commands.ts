@@ -14,23 +14,23 @@ export type Command =
   | { readonly type: 'unknown' }
   | { readonly type: 'malformed'; readonly reason: string };
 
-/** The register's preferences, which it sends when it registers. */
+/** The preferences that the register sends when it registers. */
 export interface Register {
   /** The number of its currency. */
   readonly currency: number;
-  /** Receipts of payments are sent to it as text. */
+  /** The register prints receipts of payments, so they are sent to it as text. */
   readonly printsReceipts: boolean;
-  /** Reports, such as the end of day, are sent to it as text. */
+  /** The register prints reports, such as the end of day, so they are sent to it as text. */
   readonly printsReports: boolean;
   readonly wantsStatus: boolean;
-  /** It takes a receipt as one text block instead of line by line. */
+  /** The register takes a receipt as one block of text instead of line by line. */
   readonly takesBlocks: boolean;
-  /** Characters in a line of its printer. */
+  /** Characters per line of its printer. */
   readonly width: 32 | 48;
   readonly charset: Charset;
 }
 
-/** A payment that the register asks for. */
+/** A payment that the register requests. */
 export interface Ask {
   readonly amount: number;
   /** `null` for the register's own currency. */
@@ -95,7 +95,7 @@ const WIDE_PAPER = 48;
 /** Bits of the configuration byte. */
 const CONFIG = { receipts: 0x02, reports: 0x04, status: 0x08, printLines: 0x80 } as const;
 
-/** Reads a frame of the register. Total: anything else is `unknown` or `malformed`. */
+/** Parses a register's frame. Never throws: anything else is `unknown` or `malformed`. */
 export function readCommand({ control, data }: Frame): Command {
   switch (control) {
     case CONTROL.acknowledged:
@@ -198,7 +198,8 @@ function numberIn({ values }: Fields, field: number): number | null | 'malformed
 
 function receiptIn(fields: Fields): number | null | 'malformed' {
   const value = fields.values.get(FIELD.receipt);
-  // FFFF means the last receipt. 0000 and 9999 are numbers: receipts 10000 and 9999 end so.
+  // FFFF means the last receipt. 0000 and 9999 are numbers: the last digits of receipts 10000 and
+  // 9999.
   if (value?.every((byte) => byte === 0xff)) return null;
   return numberIn(fields, FIELD.receipt);
 }
@@ -222,7 +223,7 @@ function readRefund(data: Uint8Array): Command {
     return malformed(NO_DIGITS);
   }
   if (amount === 0) return malformed('a refund has an amount above 0');
-  // A refund without a currency is in that of its sale.
+  // Without a currency, a refund is in the sale's currency.
   const money = amount === null ? null : { amount, currency: currency ?? 0 };
   return { type: 'refund', receipt, money };
 }

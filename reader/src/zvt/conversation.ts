@@ -15,15 +15,20 @@ import {
 import * as stored from './stored.ts';
 import { RESULT, type Stored } from './stored.ts';
 
-/** The time-out of a register for a command without intermediate status (T4 of PA00P016). */
+/** A register's time-out for a command without intermediate status (T4 of PA00P016). */
 export const REGISTER_TIMEOUT_MS = 180_000;
-/** The system error is sent this long before the register's time-out, at most half of it. */
+/** The system error is sent this long before the register's time-out, but not before half of it. */
 const EARLIER_MS = 5_000;
-/** A register acknowledges within 5 s (T3); twice that, because it may be showing a dialog. */
+/**
+ * A register acknowledges within 5 s (T3). It gets twice that, because it may be showing a dialog.
+ */
 export const ACKNOWLEDGE_MS = 10_000;
-/** Intermediate status is repeated, so that the register's time-out starts again. */
+/** Interval of repeating the intermediate status, which restarts the register's time-out. */
 const SHOW_AGAIN_MS = 5_000;
-/** The documentation's pause before a result is sent again (2 to 4 s), and how often. */
+/**
+ * Pause before a result is sent again (2 to 4 s in the documentation), and the maximum number of
+ * repeats.
+ */
 const AGAIN_MS = 2_000;
 const MOST_REPEATS = 30;
 
@@ -33,8 +38,8 @@ export function newConversation(
 ): Stepped {
   const phase = { status: 'away' } as const;
   const next = { stored: state, terminal, timeoutMs, phase, sent: null, queue: [], shown: null };
-  // A sale or refund that was open when the reader stopped is looked up. Its register has
-  // disconnected, so an unpaid sale is canceled.
+  // Look up a sale or refund that was open when the reader stopped. Cancel an unpaid sale, because
+  // its register has disconnected.
   const { sale, refund } = state;
   const selling: Effect[] =
     sale !== null && stored.isUnknownSale(sale)
@@ -47,7 +52,7 @@ export function newConversation(
   return { next, effects: [...selling, ...refunding] };
 }
 
-/** Follows a refund whose result is unknown. */
+/** Returns the effect that follows a refund, if its result is unknown. */
 function refundEffects(refund: stored.Refund | null): Effect[] {
   return refund !== null && stored.isUnknownRefund(refund) ? [{ type: 'refund', refund }] : [];
 }
@@ -83,7 +88,7 @@ function observed(state: Conversation, observation: Observation, given: Given): 
   }
 }
 
-/** Sends the next frame, if the register has acknowledged the previous one. */
+/** Sends the next frame if the register has acknowledged the previous one. */
 function flushed({ next, effects }: Stepped, now: number): Stepped {
   const [frame, ...queue] = next.queue;
   if (frame === undefined || next.sent !== null || next.phase.status === 'away') {
@@ -121,7 +126,10 @@ function onCommand(state: Conversation, command: Command, given: Given): Stepped
 const BUSY = frames.notAcknowledged(RESULT.pleaseWait);
 const NOT_POSSIBLE = frames.notAcknowledged(RESULT.notPossible);
 
-/** A command in place of an acknowledgment also ends the previous one, unacknowledged. */
+/**
+ * True if a new command may begin. One that arrives in place of an acknowledgment ends the previous
+ * command without it.
+ */
 function mayBegin({ phase, queue }: Conversation): boolean {
   if (phase.status === 'idle' || phase.status === 'result') return true;
   return phase.status === 'ending' && queue.length === 0;
@@ -177,7 +185,7 @@ function mustWait({ sale, refund, last }: Stored, { type }: Command): boolean {
   return isOfRefund && stored.isUnknownRefund(refund);
 }
 
-/** Begins a command about money. It waits until an earlier sale or refund is known. */
+/** Begins a command that moves money, or lets it wait until an earlier sale or refund is known. */
 function beginMoney(state: Conversation, command: Command, given: Given): Stepped {
   const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
   if (mustWait(state.stored, command)) {
@@ -185,7 +193,7 @@ function beginMoney(state: Conversation, command: Command, given: Given): Steppe
     return { next: { ...state, phase }, effects: [acknowledge] };
   }
   const { next, effects } = carryOut(state, command, given);
-  // The state is written to disk before the register learns that its command was accepted.
+  // Write the state to disk before the register learns that its command was accepted.
   const isSave = ({ type }: Effect) => type === 'save';
   const saves = effects.filter(isSave);
   const others = effects.filter((effect) => !isSave(effect));
@@ -250,11 +258,12 @@ function onRefused(state: Conversation, code: number, given: Given): Stepped {
   }
   const { sale, refund } = state.stored;
   if (code !== RESULT.goodsNotIssued || !phase.mayReject || sale?.status !== 'paid') {
-    // Not acknowledged: an equal amount gets this result first.
+    // Not acknowledged, so a request for an equal amount gets this result first.
     return { next: state, effects: [{ type: 'hang_up' }] };
   }
   if (stored.isUnknownRefund(refund)) {
-    // A new refund would replace it. The sale stays unacknowledged, so it is reported again.
+    // A new refund would replace the unknown one. The sale stays unacknowledged, so it is reported
+    // again.
     return quiet(ending({ ...state, sent: null }, frames.abort(RESULT.systemError)));
   }
   const known = stored.withDelivery(state.stored, 'sale', 'acknowledged');
@@ -264,7 +273,10 @@ function onRefused(state: Conversation, code: number, given: Given): Stepped {
   return startRefund(next, { asked, isRejection: true }, given);
 }
 
-/** The register aborts the current command. A payment already on its way is still reported. */
+/**
+ * Handles the register's abort of a command. A payment that is already in progress is still
+ * reported.
+ */
 function onAbort(state: Conversation): Stepped {
   const { phase } = state;
   const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
@@ -304,7 +316,7 @@ function onSale(
   return afterEarlier(next, saved, given);
 }
 
-/** The status that the register shows while the sale runs. */
+/** Updates the status that the register shows during the sale. */
 function withStatus(
   state: Conversation,
   { status }: stored.SaleNews,
@@ -320,7 +332,7 @@ function withStatus(
   return { ...state, phase: { ...phase, unknownSince: phase.unknownSince ?? now, shows } };
 }
 
-/** Continues the command that waited for an earlier result. */
+/** Continues a command that waited for an earlier result. */
 function afterEarlier(state: Conversation, effects: readonly Effect[], given: Given): Stepped {
   const { phase } = state;
   if (phase.status !== 'earlier') return { next: state, effects };
@@ -340,7 +352,7 @@ function onRefund(
   if (known === state.stored) return quiet(state);
   const saved: Effect[] = [{ type: 'save', stored: known }];
   const next = { ...state, stored: known };
-  // Each step is stored before the next one is requested.
+  // Store each step before the next one is requested.
   if (stored.isUnknownRefund(known.refund)) {
     return { next, effects: [...saved, ...refundEffects(known.refund)] };
   }
@@ -349,7 +361,8 @@ function onRefund(
   if (!phase.isRejection) {
     return { next: reportRefund(next, { ofRepeat: false }), effects: saved };
   }
-  // The register rejected the sale, which was refunded: aborted, or uncertain if the refund failed.
+  // The register rejected this sale, so it was refunded. Report "aborted", or a system error if the
+  // refund failed.
   const code = known.refund?.status === 'done' ? RESULT.aborted : RESULT.systemError;
   return { next: ending(next, frames.abort(code)), effects: saved };
 }
@@ -402,21 +415,21 @@ function onTick(state: Conversation, given: Given): Stepped {
     return quiet({ ...state, phase: again, queue: [...state.queue, phase.frame] });
   }
   if (isLate(state, now)) {
-    // The result is unknown, so the only answer is a system error. An unpaid sale is canceled,
-    // because the register will not wait for it.
+    // The result is unknown, so report a system error. Cancel an unpaid sale, because the register
+    // no longer waits for it.
     const next = ending({ ...state, queue: [] }, frames.abort(RESULT.systemError));
     return { next, effects: cancelUnknown(state.stored) };
   }
   return quiet(withIntermediateStatus(state, now));
 }
 
-/** True shortly before the register's time-out ends the current command. */
+/** True shortly before the register's time-out for the current command. */
 function isLate({ phase, timeoutMs, stored: { register } }: Conversation, now: number): boolean {
   const limit = timeoutMs - Math.min(EARLIER_MS, timeoutMs / 2);
   switch (phase.status) {
     case 'selling': {
-      // Each intermediate status starts the register's time-out again, so it counts from the time
-      // at which the result became unknown. Without one it counts from the command.
+      // Each intermediate status restarts the register's time-out, so count from when the result
+      // became unknown. Without intermediate status, count from the command.
       const from = register.wantsStatus ? phase.unknownSince : phase.since;
       return from !== null && now - from >= limit;
     }

@@ -1,6 +1,6 @@
 /**
- * The currencies that a register may name (ISO 4217, by number). The network decides which of them
- * have a rate; 840 needs none, because one dollar is one USDC here.
+ * The currencies that a register may name, by ISO 4217 number. The network decides which of them
+ * have a rate. 840 needs none, because a dollar is one USDC here.
  */
 const NUMBERS: Readonly<Record<number, string>> = {
   ...{ 36: 'aud', 48: 'bhd', 124: 'cad', 144: 'lkr', 152: 'clp', 156: 'cny', 170: 'cop' },
@@ -36,7 +36,7 @@ export function numberOf(code: string): number | null {
   return found === undefined ? null : Number(found[0]);
 }
 
-/** The part of a request that names a price: minor units of a currency, or atoms for dollars. */
+/** The part of a request with the price: minor units of a currency, or atoms for dollars. */
 export type Price =
   | { readonly amount: number }
   | { readonly presentment: { readonly currency: string; readonly amount: number } };
@@ -67,7 +67,7 @@ function digitsOf(code: string): number {
   return format.resolvedOptions().maximumFractionDigits ?? 2;
 }
 
-/** Rounds atoms down to cents, for the totals of sales that were priced in USDC. */
+/** Rounds atoms down to cents, for the totals of sales priced in USDC. */
 export function centsOf(atoms: number): number {
   return Math.floor(atoms / ATOMS_PER_CENT);
 }

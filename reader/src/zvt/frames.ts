@@ -4,9 +4,9 @@ import { type Money, moneyText } from './currencies.ts';
 import { type Closed, RESULT, type Refund, type Sale } from './stored.ts';
 import { type Charset, encodeText, UTF8_TAG_VALUE } from './text.ts';
 
-/** What this terminal sends to a register. */
+/** The frames that this terminal sends to a register. */
 
-/** Codes of the intermediate status. "Insert card" is the one for a customer who may pay. */
+/** Codes of the intermediate status. "Insert card" is shown while the customer may pay. */
 export const SHOWN = {
   waiting: 0x0a,
   processing: 0x04,
@@ -14,7 +14,7 @@ export const SHOWN = {
   reversing: 0x05,
 } as const;
 
-/** The name in place of a card's: no card was read. */
+/** The card's name on a receipt; here no card was read. */
 const NAME = 'Tapline';
 /** Kinds of receipts in a text block. */
 const RECEIPT_TYPE = { customer: 0x02, report: 0x03 } as const;
@@ -39,7 +39,7 @@ export function abort(code: number, fields: readonly number[] = []): Frame {
   return frame(CONTROL.abort, [code, ...fields]);
 }
 
-/** Refuses a currency, and names the one that the register has registered. */
+/** Refuses a currency, and names the register's own. */
 export function wrongCurrency({ currency }: Register): Frame {
   return abort(RESULT.wrongCurrency, [...fieldBytes(FIELD.currency, toBcd(currency, 2))]);
 }
@@ -90,7 +90,7 @@ function statusInformation(result: Result): Frame {
   ]);
 }
 
-/** The register's clock is the shop's, so times are local. */
+/** Use local time, because the register's clock is the shop's. */
 function timeFields(at: Date): readonly number[] {
   const time = at.getHours() * 10_000 + at.getMinutes() * 100 + at.getSeconds();
   const date = (at.getMonth() + 1) * 100 + at.getDate();
@@ -129,7 +129,7 @@ export function refundResult(
   return statusInformation({ ...done, text: '' });
 }
 
-/** The sales since the last end of day, as the register gets them. */
+/** The sales since the last end of day, as sent to the register. */
 export interface Totals {
   readonly closes: Closed;
   readonly count: number;
@@ -141,7 +141,7 @@ export interface Totals {
   readonly lines: readonly string[];
 }
 
-/** Reports the end of day. All sales are of the documentation's kind "other cards". */
+/** Reports the end of day. All sales count as the documentation's kind "other cards". */
 export function totalsResult(totals: Totals, trace: number, terminal: number): Frame {
   const none = [0, ...toBcd(0, 6)];
   const others = [Math.min(totals.count, MOST_COUNTED), ...toBcd(totals.money.amount, 6)];
@@ -159,7 +159,7 @@ export function totalsResult(totals: Totals, trace: number, terminal: number): F
   });
 }
 
-/** Frames that print lines at the register: a text block, or one frame per line. */
+/** Returns frames that make the register print: one text block, or one frame per line. */
 export function printFrames(
   lines: readonly string[],
   { register, kind }: { readonly register: Register; readonly kind: 'customer' | 'report' },

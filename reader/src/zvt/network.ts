@@ -26,8 +26,8 @@ import {
 } from './stored.ts';
 
 /**
- * Carries out a conversation's requests at the network, with the reader's own client, until their
- * results are known. It reports news as observations, and decides nothing about money itself.
+ * Sends a conversation's requests to the network with the reader's client, and follows them until
+ * their results are known. Reports news as observations; makes no decision about money.
  */
 export interface Network {
   readonly api: DeviceApi;
@@ -42,11 +42,11 @@ const CANCELABLE = [OPEN, 'requires_action'];
 const AGAIN_MS = 1_000;
 /** Longer than the server holds a long poll (25 s). */
 const CHANGED_MS = 30_000;
-/** A register waits for a receipt, so it is given up soon. */
+/** Time limit for a receipt. Short, because the register waits for it. */
 const RECEIPT_MS = 3_000;
-/** Time limit of a request that shows that the network answers. */
+/** Time limit of a request that checks whether the network answers. */
 const LINE_MS = 5_000;
-/** A pending refund is read less often after some minutes. */
+/** After these minutes, a pending refund is read less often. */
 const SLOW_AFTER_MS = 300_000;
 const SLOW_MS = 30_000;
 /** Shorter than the network keeps the response for a key (48 h). */
@@ -58,7 +58,7 @@ export class Sales {
   readonly #network: Network;
   /** Sales that must no longer be paid, by key. */
   readonly #canceled = new Set<string>();
-  /** Ends the wait for news of the sale that runs. */
+  /** Ends the wait for news about the current sale. */
   #hurry = new AbortController();
 
   constructor(network: Network) {
@@ -96,7 +96,10 @@ export class Sales {
     }
   }
 
-  /** True if a number's key gave an intent that was canceled before this sale. */
+  /**
+   * True if the key of the register's number belongs to an intent that was canceled before this
+   * sale.
+   */
   #isOld({ key, number, status }: Sale, intent: Intent): boolean {
     const isNew = status === 'asked' && number !== null;
     return isNew && intent.status === 'canceled' && !this.#canceled.has(key);
@@ -109,7 +112,7 @@ export class Sales {
     const price = priceOf(sale) ?? {};
     try {
       const intent = await api.createIntent(price, sale.key, signal);
-      // A replayed response is as old as the key, so the sale may have gone on since.
+      // A replayed response may be outdated, so read the intent again.
       const now = await api.intent(intent.id, signal);
       if (!this.#isOld(sale, now)) tell({ status: 'open', intent: intent.id });
       return now;
@@ -121,22 +124,22 @@ export class Sales {
     }
   }
 
-  /** Waits until the sale differs from what is known, and cancels it first if that is wanted. */
+  /** Waits until the intent changes. Cancels it first if the sale is to be canceled. */
   async #next(intent: Intent, key: string): Promise<Intent> {
     const { api, signal } = this.#network;
-    // It is paid; reading the payment failed.
+    // The sale is paid, but reading the payment failed. Try again.
     if (intent.status === 'succeeded') return intent;
     if (this.#canceled.has(key) && CANCELABLE.includes(intent.status)) {
       return api.cancel(intent.id, signal).catch(async (error: unknown) => {
         if (!(error instanceof DeviceApiError) || mayComeAgain(error)) throw error;
-        // It was paid, or is being paid, at this moment.
+        // The sale is being paid or was just paid.
         await pause(AGAIN_MS, signal);
         return api.intent(intent.id, signal);
       });
     }
     this.#hurry = new AbortController();
     if (this.#canceled.has(key)) {
-      // It cannot be canceled while a payment is on its way.
+      // The sale cannot be canceled while a payment is in progress.
       await pause(AGAIN_MS, signal);
       return api.intent(intent.id, signal);
     }
@@ -170,8 +173,8 @@ export class Sales {
   }
 
   /**
-   * Follows a reversal or refund to its next step, which must be stored before it is followed
-   * further, or to its result.
+   * Follows a reversal or refund to its result or its next step. That step must be stored before it
+   * is followed further.
    */
   async refund(refund: Refund): Promise<void> {
     const { signal, report } = this.#network;
@@ -196,7 +199,7 @@ export class Sales {
     return this.#prepare(refund);
   }
 
-  /** Looks up the sale, and what was returned of it before. */
+  /** Looks up the sale and how much of it was refunded before. */
   async #prepare({ of, money }: Refund): Promise<RefundNews> {
     const payment = await this.#paymentOf(of);
     if (payment === null) return { status: 'refused', code: RESULT.notPossible };
@@ -215,10 +218,10 @@ export class Sales {
     return { status: 'requested', request };
   }
 
-  /** Requests a stored refund, with its own key until a response arrives. */
+  /** Requests a stored refund, with the same key until a response arrives. */
   async #request(key: string, request: RefundRequest): Promise<RefundNews> {
     const { api, signal } = this.#network;
-    // Once the network has forgotten the key, it would return the money a second time.
+    // Refuse it: once the network has forgotten the key, it would refund a second time.
     if (isExpired(request)) return { status: 'refused', code: RESULT.systemError };
     try {
       const made = await api.refund(request.body, key, signal);
@@ -232,7 +235,10 @@ export class Sales {
     }
   }
 
-  /** Reads the sale: a stored response stays pending, so the same request would not tell. */
+  /**
+   * Reads the sale. Repeating the request would not help, because its stored response stays
+   * pending.
+   */
   async #follow(made: DeviceRefund, request: RefundRequest): Promise<RefundNews> {
     const { api, signal } = this.#network;
     const { data } = await api.payments(`receipt=${request.receipt_number}`, signal);
@@ -280,7 +286,7 @@ export class Sales {
     report({ type: 'line', isReached });
   }
 
-  /** Reads the lines of a receipt. The sale is reported even if that fails. */
+  /** Reads a receipt's lines. If that fails, the sale is still reported. */
   async receipt(url: string, width: 32 | 48): Promise<void> {
     const lines = await receiptText(url, { width, ms: RECEIPT_MS }).then(
       (text) => text.trimEnd().split('\n'),
@@ -290,13 +296,13 @@ export class Sales {
   }
 }
 
-/** True for an answer that is missing or refused; anything else is a bug. */
+/** True if the network did not answer or refused. Any other error is a bug. */
 function isExpected(error: unknown): boolean {
   const isRefused = error instanceof DeviceApiError || error instanceof TooManyPaymentsError;
   return isRefused || isDomException(error) || isOfFetch(error);
 }
 
-/** `fetch` throws a TypeError for a broken connection, with what broke it as its cause. */
+/** For a broken connection, `fetch` throws a TypeError that has a cause. */
 function isOfFetch(error: unknown): boolean {
   return error instanceof TypeError && error.cause !== undefined;
 }
@@ -305,12 +311,15 @@ function isDomException(error: unknown): boolean {
   return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 }
 
-/** Returns the code for a refused request that did nothing, or `null` if that is unknown. */
+/**
+ * Returns the result code for a refused request that did nothing; `null` if it may have done
+ * something.
+ */
 function refusalOf(error: unknown): number | null {
   if (!(error instanceof DeviceApiError)) return null;
-  // The response says that no earlier request with this key has created the sale either.
+  // With this error, no earlier request with this key has created the sale, either.
   if (error.code === 'rates_unavailable') return RESULT.noLine;
-  // An expired key does not show whether its request was carried out.
+  // An expired key does not reveal whether its request was carried out.
   if (mayComeAgain(error) || error.status === 401) return null;
   if (error.code === 'idempotency_key_reused') return RESULT.protocolError;
   return error.param === 'presentment.currency' ? RESULT.wrongCurrency : RESULT.notPossible;
@@ -338,7 +347,7 @@ function paidOf(payment: DevicePayment): Paid {
   };
 }
 
-/** True if a sale was made for these minor units of its currency. */
+/** True if the sale's price was this many minor units of its currency. */
 function hasPrice({ presentment, amount }: DevicePayment, price: number): boolean {
   if (presentment !== null) return presentment.amount === price;
   const dollars = priceOf({ amount: price, currency: USD });

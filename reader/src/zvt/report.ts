@@ -10,7 +10,7 @@ interface Reading {
 
 /** A page of the network's lists. */
 const PAGE = 100;
-/** Pages of a report: ten thousand sales since the last end of day. */
+/** Maximum number of pages of a report: ten thousand sales since the last end of day. */
 const MOST_PAGES = 100;
 /** Receipt numbers of registers have four digits. */
 const RECEIPT_DIGITS = 4;
@@ -28,7 +28,7 @@ export async function* paymentsFrom({ api, signal }: Reading): AsyncGenerator<De
   throw new TooManyPaymentsError(`more than ${PAGE * MOST_PAGES} payments`);
 }
 
-/** Thrown instead of a sum over a part of the payments. */
+/** Thrown because a sum over only some of the payments would be wrong. */
 export class TooManyPaymentsError extends Error {}
 
 /** Returns the last four digits of a receipt's number. */
@@ -37,7 +37,7 @@ export function shortNumber(receiptNumber: string): number {
   return Number(number.slice(-RECEIPT_DIGITS));
 }
 
-/** Returns what is left of a sale at the register: its price and tip, less what was refunded. */
+/** Returns what the register still counts of a sale: price and tip, minus refunds. */
 function leftOf({ presentment, amount, tip, amount_refunded: back }: DevicePayment): Money {
   const number = presentment === null ? null : numberOf(presentment.currency);
   if (presentment === null || number === null) {
@@ -45,12 +45,12 @@ function leftOf({ presentment, amount, tip, amount_refunded: back }: DevicePayme
   }
   const price = presentment.amount + (presentment.tip_amount ?? 0);
   const whole = BigInt(amount + tip);
-  // Half a minor unit is added, because a part was rounded down when it was returned.
+  // Round half up, because a refunded part was rounded down when it was returned.
   const gone = (2n * BigInt(price) * BigInt(back) + whole) / (2n * whole);
   return { amount: price - Number(gone), currency: number };
 }
 
-/** How a sale was paid, for the report: the network's kinds of credentials. */
+/** Returns how a sale was paid, for the report, as the network's kind of credential. */
 function methodOf({ payment_method: { type, credential } }: DevicePayment): string {
   return credential === null ? type : `${type} ${credential}`;
 }
@@ -62,8 +62,8 @@ interface Sum extends Money {
 const NO_SALES = { count: 0, amount: 0 };
 
 /**
- * Reads the sales since the last end of day, less what was refunded of them. Only sales in the
- * register's currency are in its sum; the report lists every currency and every method.
+ * Reads the sales since the last end of day, minus their refunds. The sum covers only sales in the
+ * register's currency; the report lists all currencies and payment methods.
  */
 export async function readTotals(
   reading: Reading,
@@ -106,7 +106,7 @@ export async function readTotals(
 
 const TOTAL = 'TOTAL';
 
-/** The first end of day counts from midnight of the reader's clock. */
+/** Returns where the first end of day starts: midnight by the reader's clock. */
 function startOfDay(now: Date): Closed {
   const at = new Date(now.getFullYear(), now.getMonth(), now.getDate()).toISOString();
   return { created: at, payment: null, at };

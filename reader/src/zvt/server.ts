@@ -10,20 +10,20 @@ import { Sales } from './network.ts';
 import type { Conversation, Effect, Observation } from './state.ts';
 import { NOTHING_STORED, type Stored } from './stored.ts';
 
-/** The port that registers expect of a terminal. */
+/** The port at which registers expect a terminal. */
 export const ZVT_PORT = 20007;
-/** How often time is observed: for intermediate status and time-outs. */
+/** Interval of ticks, for intermediate status and time-outs. */
 const TICK_MS = 200;
-/** Time limit for the rest of a frame whose beginning has arrived. */
+/** Time limit for the rest of a frame after its first byte. */
 const FRAME_MS = 5_000;
-/** Observations that may wait: a register that floods the terminal is disconnected. */
+/** Maximum number of waiting observations. A register that floods the terminal is disconnected. */
 const MOST_WAITING = 1_000;
-/** Bytes that may wait for a register that does not read. */
+/** Maximum number of unsent bytes, for a register that does not read. */
 const MOST_UNSENT = 65_536;
 
 export interface RegisterOptions {
   readonly api: DeviceApi;
-  /** The id of the terminal; eight digits of its hash are the terminal's number. */
+  /** The terminal's id. Eight digits of its hash are the terminal's number. */
   readonly terminal: string;
   readonly host: string;
   readonly port: number;
@@ -33,7 +33,7 @@ export interface RegisterOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onRegister: (isConnected: boolean) => void;
-  /** Called for a fault after which no money may move: the state cannot be written. */
+  /** Called when the state cannot be written, after which no money may move. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -46,12 +46,12 @@ export interface RegisterServer {
 export async function serveRegister(options: RegisterOptions): Promise<RegisterServer> {
   let desk: Desk | null = null;
   const server = createServer({ noDelay: true }, (socket) => {
-    // A register that is faster than the file comes back.
+    // The state is not read yet. The register will connect again.
     if (desk === null) socket.on('error', () => {}).destroy();
     else desk.take(socket);
   });
   server.listen(options.port, options.host);
-  // Only the reader that has the port may sell or cancel: a second one stops here.
+  // A second reader stops here: only the one that holds the port may sell or cancel.
   await once(server, 'listening');
   server.on('error', options.onFault);
   const opened = await openDesk(options).catch((error: unknown) => {
@@ -71,7 +71,7 @@ export async function serveRegister(options: RegisterOptions): Promise<RegisterS
 
 async function openDesk(options: RegisterOptions): Promise<Desk> {
   const saved = await readRegister<Saved>(options.file);
-  // A reader that was paired again must not continue the sale of its former terminal.
+  // A reader that was paired with another terminal must not continue the former one's sale.
   const isOwn = saved !== null && saved.terminal === options.terminal;
   const stored = isOwn ? saved : NOTHING_STORED(UNREGISTERED);
   return new Desk(options, stored);
@@ -79,20 +79,22 @@ async function openDesk(options: RegisterOptions): Promise<Desk> {
 
 type Saved = Stored & { readonly terminal: string };
 
-/** An observation, and the connection that it is about. */
+/** An observation, and the connection that it came from. */
 interface Waiting {
   readonly observation: Observation;
   readonly socket: Socket | null;
 }
 
-/** Runs the conversation: observations one after the other, and the effects of each in order. */
+/**
+ * Runs the conversation: handles one observation after another, and each one's effects in order.
+ */
 class Desk {
   readonly #options: RegisterOptions;
   readonly #sales: Sales;
   readonly #end = new AbortController();
   readonly #ticks: NodeJS.Timeout;
   #conversation: Conversation;
-  /** The newest connection, and the one that the conversation has come to. */
+  /** The newest connection, and the connection whose observations are being handled. */
   #socket: Socket | null = null;
   #speaking: Socket | null = null;
   #waiting: Waiting[] = [];
@@ -138,23 +140,23 @@ class Desk {
         this.#observe({ type: 'frame', frame: read.frame }, socket);
         if (this.#waiting.length > MOST_WAITING) return this.#drop(socket);
       }
-      // The limit counts from the first byte of a frame, however slowly the others come.
+      // The time limit counts from a frame's first byte, however slowly the others arrive.
       if (isNew) clearTimeout(late);
       if (isNew && bytes.length > 0) late = setTimeout(() => socket.destroy(), FRAME_MS);
     });
   }
 
-  /** Disconnects a register that floods the terminal. What it sent is not carried out. */
+  /** Disconnects a register that floods the terminal, and drops its waiting frames. */
   #drop(socket: Socket): void {
     socket.destroy();
-    // The first one is being carried out.
+    // Keep the first one, which is being handled.
     this.#waiting = this.#waiting.filter(
       (one, index) => index === 0 || one.socket !== socket || one.observation.type !== 'frame',
     );
   }
 
   #observe(observation: Observation, socket: Socket | null = null): void {
-    // Time that the conversation has not come to yet need not be observed twice.
+    // One waiting tick is enough.
     if (
       observation.type === 'tick' &&
       this.#waiting.some(({ observation: { type } }) => type === 'tick')
@@ -179,14 +181,17 @@ class Desk {
         this.#waiting.shift();
       }
     } catch (error) {
-      // Without stored state no result may be reported, and nothing may be sold.
+      // If the state cannot be stored, report no result and sell nothing.
       this.#end.abort();
       this.#socket?.destroy();
       this.#options.onFault(error);
     }
   }
 
-  /** Follows the connections. @returns false for what an earlier connection still sent. */
+  /**
+   * Tracks the current connection.
+   * @returns false for an observation of an earlier connection.
+   */
   #isCurrent({ observation, socket }: Waiting): boolean {
     if (socket === null) return true;
     if (observation.type === 'connected') {
@@ -249,7 +254,7 @@ class Desk {
   }
 }
 
-/** Returns the eight digits by which registers know a terminal. */
+/** Returns the eight digits that identify the terminal to registers. */
 function digitsOf(terminal: string): number {
   return createHash('sha256').update(terminal).digest().readUInt32BE(0) % 100_000_000;
 }

@@ -37,7 +37,7 @@ export type Phase =
   | {
       readonly status: 'selling';
       readonly since: number;
-      /** When the result became unknown; `null` while the customer can still pay. */
+      /** When the result became unknown; `null` while the customer may still pay. */
       readonly unknownSince: number | null;
       readonly shows: number;
     }
@@ -47,14 +47,14 @@ export type Phase =
       readonly status: 'result';
       readonly of: 'sale' | 'refund' | 'report';
       readonly frame: Frame;
-      /** What follows the acknowledgment: receipts, then this frame. */
+      /** Sent after the acknowledgment and the receipts. */
       readonly end: Frame;
       readonly lines: readonly string[] | 'receipt' | null;
       readonly mayReject: boolean;
       readonly repeats: number;
-      /** When the result is sent again, because the register asked for that. */
+      /** When to send the result again at the register's request; `null` if it has not asked. */
       readonly againAt: number | null;
-      /** What the acknowledgment of an end of day closes. */
+      /** For an end of day: what its acknowledgment closes. */
       readonly closes?: Closed;
     };
 
@@ -70,7 +70,7 @@ export interface Conversation {
   /** The frame that the register has not acknowledged yet. */
   readonly sent: { readonly frame: Frame; readonly at: number } | null;
   readonly queue: readonly Frame[];
-  /** When the last intermediate status was sent, and its code. */
+  /** The last intermediate status that was sent, and when. */
   readonly shown: { readonly code: number; readonly at: number } | null;
 }
 
@@ -99,7 +99,7 @@ export interface Stepped {
   readonly effects: readonly Effect[];
 }
 
-/** Inputs of a step: the time, and an unused id. */
+/** A step's inputs: the time and an unused id. */
 export interface Given {
   readonly now: number;
   readonly id: string;
@@ -109,12 +109,12 @@ export function quiet(next: Conversation): Stepped {
   return { next, effects: [] };
 }
 
-/** Cancels the stored sale if it is not known to be paid. */
+/** Cancels the stored sale unless its result is known. */
 export function cancelUnknown({ sale }: Stored): readonly Effect[] {
   return sale !== null && isUnknownSale(sale) ? [{ type: 'cancel', key: sale.key }] : [];
 }
 
-/** Ends the command with this frame, after those that are still to be acknowledged. */
+/** Ends the command with these frames, after those that wait to be sent. */
 export function ending(state: Conversation, ...last: readonly Frame[]): Conversation {
   return { ...state, phase: { status: 'ending' }, queue: [...state.queue, ...last] };
 }

@@ -4,8 +4,8 @@ import type { Ask, Register } from './commands.ts';
 import type { Money } from './currencies.ts';
 
 /**
- * What the reader must know after a restart: the last sale and the last refund of the register, and
- * whether the register acknowledged their results. Written to a file before a frame that depends on
+ * What the reader must remember across restarts: the register's last sale and last refund, and
+ * whether the register acknowledged their results. Saved to a file before any frame that depends on
  * it is sent (`settings.ts`).
  */
 export interface Stored {
@@ -14,18 +14,18 @@ export interface Stored {
   readonly register: Register;
   readonly sale: Sale | null;
   readonly refund: Refund | null;
-  /** Which of the two the register asked for last: "repeat receipt" repeats it. */
+  /** Which of the two the register requested last. "Repeat receipt" repeats that one. */
   readonly last: 'sale' | 'refund' | null;
-  /** Where the last acknowledged end of day ended. */
+  /** The end of the last acknowledged end of day. */
   readonly closed: Closed | null;
 }
 
-/** The newest sale of an end of day, by the network's clock: the next one begins after it. */
+/** The newest sale in an end of day, by the network's clock. The next one begins after it. */
 export interface Closed {
   readonly created: string;
   /** `null` if there was no sale yet. */
   readonly payment: string | null;
-  /** When it was read, by the reader's clock. */
+  /** When the sales were read, by the reader's clock. */
   readonly at: string;
 }
 
@@ -37,7 +37,7 @@ interface Asked {
   readonly key: string;
   /** The register's own number of the sale; `null` if it sent none. */
   readonly number: string | null;
-  /** How often a sale with this number was canceled before. Each attempt has a key of its own. */
+  /** How many sales with this number were not paid before. Each attempt has its own key. */
   readonly attempt: number;
   readonly amount: number;
   readonly currency: number;
@@ -59,24 +59,24 @@ interface Known {
 
 export interface Paid {
   readonly payment: string;
-  /** The last four digits of the receipt's number. */
+  /** The last four digits of the receipt number. */
   readonly receipt: number;
   readonly receipt_url: string | null;
   readonly at: string;
   /** The amount in USDC, as text. */
   readonly text: string;
-  /** All of it was returned, so it no longer counts as paid. */
+  /** True if all of it was refunded, so it no longer counts as paid. */
   readonly reversed: boolean;
 }
 
 /** A reversal or refund of a sale. */
 export type Refund = {
   readonly key: string;
-  /** The payment, or the receipt by which it is looked up and the price that it must have. */
+  /** The payment; or the receipt that identifies it, and the price that it must have. */
   readonly of:
     | { readonly payment: string }
     | { readonly receipt: number; readonly price: number | null };
-  /** `null` for all that is left of the sale. Currency 0 means the currency of the sale. */
+  /** `null` for everything that is left of the sale. Currency 0 means the sale's currency. */
   readonly money: Money | null;
   readonly trace: number;
   readonly original_trace: number | null;
@@ -88,12 +88,12 @@ export type Refund = {
   | ({ readonly status: 'refused'; readonly code: number } & Known)
 );
 
-/** A refund as it is requested from the network: stored before the first request. */
+/** A refund as requested from the network. Stored before the first request. */
 export interface RefundRequest {
   readonly body: { readonly payment: string };
-  /** The whole number of the sale's receipt. */
+  /** The full receipt number of the sale. */
   readonly receipt_number: string;
-  /** Atoms of the sale, and those that had been returned before. */
+  /** Atoms that were paid, and those of them that were refunded before. */
   readonly paid: number;
   readonly before: number;
   /** When it was requested first. */
@@ -105,23 +105,23 @@ export interface Returned {
   readonly receipt: number;
   readonly receipt_url: string | null;
   readonly at: string;
-  /** Nothing is left of the sale. */
+  /** True if nothing is left of the sale. */
   readonly whole: boolean;
 }
 
-/** What the network says about the sale. */
+/** What the network reports about the sale. */
 export type SaleNews =
-  /** An earlier sale with this number was canceled, and its key answers for it. */
+  /** The key belongs to an earlier sale with this number, which was canceled. */
   | { readonly status: 'canceled_before' }
   | { readonly status: 'open'; readonly intent: string }
-  /** The customer may pay; the payment is on its way; the network does not answer. */
+  /** In order: the customer may pay; a payment is in progress; the network does not answer. */
   | { readonly status: 'waiting' | 'processing' | 'unreachable' }
   | { readonly status: 'paid'; readonly paid: Paid }
   | { readonly status: 'not_paid'; readonly code: number };
 
 export type RefundNews =
   | { readonly status: 'processing' | 'unreachable' }
-  /** It can be requested; the network has accepted it. */
+  /** In order: the refund can be requested; the network has accepted it. */
   | { readonly status: 'requested'; readonly request: RefundRequest }
   | { readonly status: 'accepted'; readonly made: DeviceRefund }
   | { readonly status: 'done'; readonly done: Returned }
@@ -149,7 +149,7 @@ export const NOTHING_STORED = (register: Register): Stored => ({
   closed: null,
 });
 
-/** An unacknowledged result is repeated for an equal amount for so long. */
+/** For this long, a request for an equal amount gets the unacknowledged result again. */
 export const REPEAT_MS = 120_000;
 const MOST_TRACES = 1_000_000;
 
@@ -180,7 +180,10 @@ function numberedKey(number: string, attempt: number): string {
 
 type NewRefund = Pick<Refund, 'of' | 'money' | 'original_trace'>;
 
-/** Adds a new refund, whose key is new, because that of a failed one answers for the failure. */
+/**
+ * Adds a new refund. Its key is new, because the key of a failed refund would return the failure
+ * again.
+ */
 export function withRefund(
   stored: Stored,
   asked: NewRefund,
@@ -199,12 +202,12 @@ export function isUnknownRefund(refund: Refund | null): boolean {
   return refund !== null && refund.status !== 'done' && refund.status !== 'refused';
 }
 
-/** True if the sale must be reported again instead of charging the same amount once more. */
+/** True if the sale must be reported again, instead of charging the same amount a second time. */
 export function mustRepeat(sale: Sale, money: Money, now: number): boolean {
   if (sale.status !== 'paid' && sale.status !== 'not_paid') return false;
   if (!isSameMoney(sale, money) || sale.delivery === 'acknowledged') return false;
   if (sale.status === 'paid' && sale.paid.reversed) return false;
-  // A payment that never happened and was never reported is no result.
+  // A payment that never happened and was never reported is not a result.
   if (sale.status === 'not_paid' && sale.delivery === 'unsent') return false;
   return now - sale.known_at <= REPEAT_MS;
 }
@@ -213,12 +216,12 @@ export function isSameMoney(one: Money, other: Money): boolean {
   return one.amount === other.amount && one.currency === other.currency;
 }
 
-/** True if the refund must be reported again instead of returning the same money once more. */
+/** True if the refund must be reported again, instead of refunding the same money a second time. */
 export function mustRepeatRefund(stored: Stored, asked: NewRefund, now: number): boolean {
   const { refund } = stored;
   if (refund?.status !== 'done' && refund?.status !== 'refused') return false;
   if (refund.delivery === 'acknowledged' || !isSameRefund(refund, asked)) return false;
-  // A sale is reversed once, however late its register asks again.
+  // A sale is reversed only once, however late the register asks again.
   if ('payment' in asked.of) return refund.status === 'done';
   return now - refund.known_at <= REPEAT_MS;
 }
@@ -232,7 +235,7 @@ function isSameRefund(one: NewRefund, other: NewRefund): boolean {
   return isOfSame && isSameMoney(one.money, other.money);
 }
 
-/** Applies news. @returns `stored` itself if nothing must be written. */
+/** Applies news about the sale. @returns `stored` itself if nothing has changed. */
 export function withSaleNews(stored: Stored, news: SaleNews, now: number): Stored {
   const { sale } = stored;
   if (sale === null || !isUnknownSale(sale)) return stored;
@@ -280,7 +283,7 @@ export function withRefundNews(stored: Stored, news: RefundNews, now: number): S
   }
 }
 
-/** Returns the last sale as reversed, if the refund returned it. */
+/** Marks the last sale as reversed if this refund returned it. */
 function reversedSale(sale: Sale | null, refund: Refund): Sale | null {
   if (sale?.status !== 'paid') return sale;
   const isRequested = refund.status === 'requested' || refund.status === 'accepted';
@@ -290,7 +293,7 @@ function reversedSale(sale: Sale | null, refund: Refund): Sale | null {
   return { ...sale, paid: { ...sale.paid, reversed: true } };
 }
 
-/** Records how far a result has reached the register. */
+/** Records whether a result was sent to the register or acknowledged by it. */
 export function withDelivery(stored: Stored, kind: 'sale' | 'refund', delivery: Delivery): Stored {
   const { sale, refund } = stored;
   if (kind === 'sale') {
@@ -306,8 +309,8 @@ export function withDelivery(stored: Stored, kind: 'sale' | 'refund', delivery: 
 }
 
 /**
- * A register that returns the last sale knows its result: an equal amount is a new sale then, and
- * never the sale whose money is on its way back.
+ * A register that refunds the last sale knows its result. So a later equal amount is a new sale,
+ * and never the one that is being refunded.
  */
 export function withRefundedSale(stored: Stored, target: Refund['of']): Stored {
   const { sale } = stored;

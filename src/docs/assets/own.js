@@ -1,4 +1,4 @@
-// The reader's own account, till and address in the examples; site.js asks for it.
+// Fills the examples with the reader's own account, till and address. Loaded by site.js.
 
 const ACCOUNT = 'tapline dashboard account';
 
@@ -8,7 +8,7 @@ async function read(path) {
   return answer.json();
 }
 
-/** What of the reader's own is no secret: the address, an account, its first till, its keys' names. */
+/** Reads the parts that are not secret: the account, its first till, and the names of its keys. */
 async function readOwn() {
   const { accounts, status } = await read('/session');
   if (status !== 'signed_in') return null;
@@ -28,7 +28,7 @@ async function readOwn() {
   };
 }
 
-/** Writes into one piece of code what it says with placeholders. The secret stays a variable. */
+/** Replaces the placeholders in one piece of code. The secret stays a variable. */
 function fillText(text, { account, terminal }) {
   const filled = text
     .replaceAll('$TAPLINE_BASE_URL', `${location.origin}/api`)
@@ -53,7 +53,7 @@ function linkTo(path, words) {
   return anchor;
 }
 
-/** Says whose examples these are, and where the secret is. */
+/** Creates the note that says whose data the examples show, and where to find the secret. */
 function noteOf({ account, key }) {
   const note = document.createElement('p');
   note.className = 'own';

@@ -1,5 +1,4 @@
-// Search, copy buttons, languages. Without this script every page can be read and printed all the
-// same.
+// Search, copy buttons, language tabs. Every page can be read and printed without this script.
 
 const field = document.querySelector('#search');
 const results = document.querySelector('#results');
@@ -107,12 +106,12 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   });
 }
 
-/** The same in several languages: one is shown, and the choice holds for every page. */
+/** Examples that exist in several languages show one of them; the choice applies to all pages. */
 const CHOSEN = 'tapline docs language';
 const LANGUAGES = ['curl', 'TypeScript', 'JavaScript', 'Python', 'Go', 'PHP'];
 const languageOf = (figure) => figure.querySelector('figcaption span').textContent;
 
-/** What stands without a word between, each in another language. */
+/** Returns groups of adjacent code figures, each in a different language. */
 function alternatives() {
   const groups = [];
   for (const figure of document.querySelectorAll('main figure.code')) {
@@ -155,7 +154,7 @@ function addTabs() {
   });
   for (const button of groups.flatMap(({ buttons }) => buttons)) {
     button.addEventListener('click', () => {
-      // The button under the pointer stays there when the groups above change.
+      // Scroll, so that the button stays under the pointer when the groups above it change.
       const before = button.getBoundingClientRect().top;
       localStorage.setItem(CHOSEN, button.textContent);
       showLanguage(groups, button.textContent);
@@ -167,23 +166,20 @@ function addTabs() {
 
 addTabs();
 
-/** Only a sandbox marks its pages, and it tells its test key to browsers of its own machine. */
+/** True in a sandbox on this machine: it marks its pages, and gives its test key to the browser. */
 function isOwnSandbox() {
   const isHere = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
   return isHere && document.documentElement.dataset.sandbox !== undefined;
 }
 
-/** The figure below which a request's button stands: the last of its languages. */
+/** Returns the last figure of a request's languages; the button follows it. */
 function lastOfGroup(figure) {
   const next = figure.nextElementSibling;
   const isOther = next?.matches('figure.code') && LANGUAGES.includes(languageOf(next));
   return isOther && languageOf(next) !== 'curl' ? lastOfGroup(next) : figure;
 }
 
-/**
- * Every request to the merchant API. As the page came: ids that are filled in later are not of the
- * demo.
- */
+/** Adds a button to each request, with the code as served: own.js replaces the demo's ids. */
 function addTryButtons() {
   for (const figure of document.querySelectorAll('main figure.code')) {
     const text = figure.querySelector('code').textContent;
@@ -199,10 +195,10 @@ function addTryButtons() {
 
 if (isOwnSandbox()) addTryButtons();
 
-/** Set by the dashboard while a person is signed in: without it the session is not read. */
+/** The dashboard sets this item while a user is signed in; without it, no session is read. */
 const SIGNED_IN = 'tapline dashboard signed in';
 
-// Who is not let in reads the page as it is.
+// Without a session, the page stays as it is.
 if (localStorage.getItem(SIGNED_IN) !== null && document.querySelector('main pre code') !== null) {
   import('/docs/own.js').then(({ fillIn }) => fillIn()).catch(() => {});
 }

@@ -1,25 +1,25 @@
-// "Try it": sends a request of the page to the sandbox, with the test key of the demo account.
-// Loaded at the first click on a button.
+// "Try it": sends a request from the page to the sandbox, with the demo account's test key. Loaded
+// at the first click on a button.
 
-/** Lists whose newest object stands in for the id of an example. */
+/** Lists whose newest object's id replaces the id in an example. */
 const LISTS = ['payment_intents', 'payments', 'refunds', 'events', 'webhook_endpoints'];
-/** An event stream never ends: this much of it is shown. */
+/** An event stream never ends, so only this much of it is shown. */
 const STREAM_MS = 5_000;
 const LAST_KEY = 'tapline docs last idempotency key';
 
 let told;
-/** The demo account, as the sandbox tells it to browsers of its own machine. */
+/** Returns the demo account, which the sandbox reveals to browsers on its own machine. */
 async function demo() {
   told ??= fetch('/sandbox-links').then((answer) => (answer.ok ? answer.json() : {}));
   const { test } = await told;
-  // Whatever the network says: no page sends a live key.
+  // Never send a live key, whatever the network returns.
   if (test?.secret_key?.startsWith('tlsk_test_') !== true) {
     throw new Error('Only a sandbox on this computer takes requests from this page.');
   }
   return test;
 }
 
-/** Whatever is typed, the key goes to the merchant API of this origin and nowhere else. */
+/** Returns the URL. Whatever is typed, the key goes only to the merchant API of this origin. */
 function urlOf(address) {
   const url = new URL(`/api${address.trim()}`, location.origin);
   if (url.origin !== location.origin || !url.pathname.startsWith('/api/v1/')) {
@@ -42,7 +42,7 @@ async function send({ method, address, body, isKeyed }) {
   return fetch(url, { method, headers, body, credentials: 'omit' });
 }
 
-/** The request that a piece of curl makes. */
+/** Parses a curl command into a request. */
 function requestOf(code) {
   const [, address = ''] = /^curl "\$TAPLINE_BASE_URL([^"]+)"/.exec(code) ?? [];
   const body = / -d '([\s\S]*)'\s*$/.exec(code)?.[1]?.replaceAll("'\\''", "'") ?? null;
@@ -61,20 +61,20 @@ async function newest(noun) {
   return data?.[0]?.id ?? null;
 }
 
-/** An id that exists in the sandbox: of `payments` the newest payment. */
+/** Returns the id of an object in the sandbox, such as the newest payment for `payments`. */
 async function known(noun) {
   const { terminal, pass } = await demo();
   if (noun === 'idempotency_keys') return sessionStorage.getItem(LAST_KEY);
   return { terminals: terminal, passes: pass }[noun] ?? newest(noun);
 }
 
-/** An order is paid once: each click sells another one. At most 8 characters. */
+/** Puts a new order id into the body (at most 8 characters): an order can be paid only once. */
 function withNewOrder(body) {
   const [drawn] = crypto.getRandomValues(new Uint32Array(1));
   return body.replace(/("order_id": )"[^"]*"/, `$1"A-${drawn % 1_000_000}"`);
 }
 
-/** The example's request with ids that are there. */
+/** Returns the example's request with ids that exist. */
 async function filled(request) {
   const [, noun, variable] = /\/(\w+)\/(\$\w+)/.exec(request.address) ?? [];
   const id = variable === undefined ? null : await known(noun);
@@ -93,7 +93,7 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-/** Its text as people read it; of a stream the beginning. */
+/** Returns the response as readable text; of a stream, only the beginning. */
 async function textOf(answer) {
   const type = answer.headers.get('content-type') ?? '';
   if (!type.startsWith('text/event-stream')) {
@@ -146,10 +146,10 @@ async function onSubmit({ outcome, code, answer, button, ...parts }, request) {
   button.disabled = false;
 }
 
-/** Puts the request in the place of the button that was clicked. */
+/** Replaces the clicked button with a form for the request. */
 export async function open(button, text) {
   const asked = requestOf(text);
-  // Without a sandbox it is shown unchanged, and a click explains why it is not sent.
+  // Outside a sandbox, show the request unchanged; sending it then shows why that fails.
   const request = await filled(asked).catch(() => asked);
   const parts = formOf(request);
   parts.form.addEventListener('submit', (event) => {

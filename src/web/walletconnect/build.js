@@ -1,6 +1,6 @@
 import { build } from 'vite';
 
-/** Bundles WalletConnect's library into one file, which the pay page loads on request. */
+/** Bundles WalletConnect's library into one file, which the pay page loads when it is needed. */
 
 const here = import.meta.dirname;
 
