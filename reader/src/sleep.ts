@@ -1,5 +1,5 @@
 const LOOK_MS = 500;
-/** More than a timer is late on a busy machine. */
+/** Longer than a busy machine delays a timer. */
 const SLEPT_MS = 3000;
 
 /**

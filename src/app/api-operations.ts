@@ -75,7 +75,7 @@ interface Asset {
   readonly tag: string;
 }
 
-/** Called once per page, because pages change only with the program. */
+/** Called once per asset, because assets change only with the program. */
 async function createAsset(text: string, type: string): Promise<Asset> {
   const plain = Buffer.from(text);
   const tag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;

@@ -50,7 +50,7 @@ export async function selectAuditLogs(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.chain);
 }
 
-/** Returns entries in order, those after `after`. */
+/** Returns the entries after `after`, in order. */
 export async function selectEntries(
   sql: Sql,
   wanted: { readonly auditLog: string; readonly after: bigint; readonly limit: number },

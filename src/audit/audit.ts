@@ -10,7 +10,7 @@ import type { Tx } from '#db/database.ts';
  */
 export type EntryListener = (tx: Tx, detail: string | null) => Promise<void>;
 
-/** The author of a change, for the audit log. */
+/** The actor of a change, for the audit log. */
 export type Actor =
   | {
       readonly type: 'user' | 'operator';

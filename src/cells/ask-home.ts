@@ -27,8 +27,8 @@ import type { AskHome } from '#payments/pay-request.ts';
 /** The time for which the answer of a pass's home cell is cached. */
 export const KEPT_MS = 60_000;
 /**
- * When rows are deleted. An answer expires after the minute above, even if the push of a revocation
- * was lost.
+ * Age at which rows are deleted. An answer expires after the minute above, even if the push of a
+ * revocation was lost.
  */
 const SWEPT_AFTER_MS = DAY_MS;
 const SWEEP = 20;

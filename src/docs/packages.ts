@@ -85,7 +85,7 @@ interface Inside {
 
 /** Returns one package's entries below `place`, with the given manifest. */
 async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): Promise<Entry[]> {
-  // Take all of a third-party package but its sources, because its file list may contain patterns.
+  // Take all of a third-party package except `src`, because its file list may contain patterns.
   const all = (await readdir(folder)).filter((name) => name !== 'node_modules' && name !== 'src');
   const names = await filesBelow(folder, isOurs ? (manifest.files ?? []) : all);
   const programs = Object.values(manifest.bin ?? {});

@@ -76,8 +76,8 @@ async function cacheFolder(beside: string, own: string): Promise<string> {
 }
 
 /**
- * Marks the build as used. Does nothing if the process may not write there: a shipped build is
- * never deleted.
+ * Marks the build as used. Does nothing if this process may not write there, because a shipped
+ * build is never deleted.
  */
 async function markUsed(place: string): Promise<void> {
   const now = new Date();

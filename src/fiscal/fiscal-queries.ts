@@ -132,7 +132,7 @@ export interface Fiscal {
 }
 
 /**
- * Returns the signers' responses by payment or refund. Receipts that no signer gets are missing.
+ * Returns the signers' responses by payment or refund. Receipts without a signer are missing.
  */
 export async function selectFiscal(
   sql: Sql,

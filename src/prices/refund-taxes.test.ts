@@ -67,7 +67,7 @@ const LINE = fc
     return { ...whole, discount: Math.floor((Number(linePrice(whole)) * share) / 4) };
   });
 
-/** Parts per random sale. The long run has more sales (test/long/budgets.test.ts). */
+/** Refunds per random sale. The long run has more sales (test/long/budgets.test.ts). */
 const PARTS = 20;
 const SALES = Number(process.env.REFUNDED_SALES ?? 500);
 

@@ -24,7 +24,7 @@ import {
  */
 const LAST_WORK_MS = 3000;
 
-/** The node itself has nothing to write, so it may be killed soon. */
+/** The node itself has nothing to write, so it is killed after a second. */
 const STOP_STEPS = [{ signal: 'SIGTERM', waitMs: 1000 }, KILL_STEP] as const;
 
 export interface ChainNodeOptions {

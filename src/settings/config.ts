@@ -99,7 +99,7 @@ export interface Config {
   /** Percent of the hourly ceiling that one account may use. For `null` see `commonShare`. */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
-  /** The address that serves the console and its API exclusively; `null` if every address does. */
+  /** The only address of the console and its API; `null` if they are at every address. */
   readonly operatorUrl: string | null;
   /** Client addresses that may reach the console and its API; empty for all. */
   readonly operatorAllowCidrs: readonly string[];

@@ -54,7 +54,7 @@ const ALERT_BELOW_TRANSACTIONS = 100n;
  */
 const DROP_EVERY_MS = 600_000;
 const DROPS_AT_ONCE = 10;
-/** Cancels up to this many of a registrar's proposals one by one, and more with a single call. */
+/** Up to this many proposals of a registrar are canceled one by one, more with a single call. */
 const MAX_SINGLE = 1;
 
 const LENS = { abi: settlementLensAbi } as const;
@@ -99,8 +99,8 @@ async function readSteps(chain: Chain, steps: readonly StepRow[]): Promise<Said[
 }
 
 /**
- * Reads the steps from all providers. A step is done only if every provider that answers agrees, so
- * that one lying node cannot end it.
+ * Reads the steps from all providers. A step is done if at least one provider answered and all that
+ * answered agree, so that one lying node cannot end it.
  */
 async function readForAll(chains: readonly Chain[], steps: readonly StepRow[]): Promise<Said[]> {
   const said = await Promise.allSettled(chains.map((chain) => readSteps(chain, steps)));

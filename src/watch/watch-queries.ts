@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** Returns the first block of this network that was not watched yet; `null` if none was. */
+/** Returns the first block not watched yet; `null` if the network was never watched. */
 export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ next_block: bigint }>(
     'select next_block from watch_cursors where livemode = $1',

@@ -88,7 +88,7 @@ const MAIL_EVERY_MS = 60_000;
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;
-  /** How often this process's connections found a different database. */
+  /** How many times this process's connections found a different database. */
   changes: number;
   /** When rows may have gone missing; `null` if none have, or once a recovery has ended. */
   changedAt: Date | null;

@@ -8,7 +8,7 @@ const LEAST_BYTES = 512;
 /** Brotli quality that takes 0.1 s for all apps, for which a first start waits. */
 export const FAST = 5;
 /**
- * Brotli quality for files that are a tenth smaller. Takes 1.8 s on one core, half as long as the
+ * Brotli quality that makes files a tenth smaller. Takes 1.8 s on one core, half as long as the
  * build.
  */
 export const SMALLEST = zlib.BROTLI_MAX_QUALITY;

@@ -127,8 +127,8 @@ const BUSY = frames.notAcknowledged(RESULT.pleaseWait);
 const NOT_POSSIBLE = frames.notAcknowledged(RESULT.notPossible);
 
 /**
- * True if a new command may begin. One that arrives in place of an acknowledgment ends the previous
- * command without it.
+ * True if a new command may begin. A command in place of an acknowledgment ends the previous one,
+ * unacknowledged.
  */
 function mayBegin({ phase, queue }: Conversation): boolean {
   if (phase.status === 'idle' || phase.status === 'result') return true;

@@ -37,7 +37,7 @@ interface Asked {
   readonly key: string;
   /** The register's own number of the sale; `null` if it sent none. */
   readonly number: string | null;
-  /** How many sales with this number were not paid before. Each attempt has its own key. */
+  /** How many earlier sales with this number were not paid. Each attempt has its own key. */
   readonly attempt: number;
   readonly amount: number;
   readonly currency: number;
