@@ -97,7 +97,7 @@ function isOfDomain(uri: string | undefined, domain: string): boolean {
   return uri !== undefined && URL.canParse(uri) && new URL(uri).host === domain;
 }
 
-/** Lifetime of a signature, equal to that of the dashboard's second factor. */
+/** How long a signature stays fresh: as long as the dashboard's second factor. */
 const FRESH_MS = 5 * 60_000;
 
 /**

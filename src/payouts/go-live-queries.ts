@@ -90,7 +90,7 @@ export async function updateLive(
   );
 }
 
-/** Returns those of the given numbers that no account has or had. */
+/** Returns the given numbers that no account has or ever had. */
 export async function selectUnknownMerchants(
   sql: Sql,
   livemode: boolean,

@@ -82,7 +82,7 @@ async function notify(
   });
 }
 
-/** Warns the owner about wrong codes, because whoever enters them already has the password. */
+/** Warns the owner about wrong codes, which only someone with the password can enter. */
 export async function mailGuessed(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

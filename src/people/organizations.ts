@@ -31,9 +31,7 @@ export interface OrganizationRef {
   /** True if the actor verified a second factor within the last minutes. */
   readonly factorIsFresh: boolean;
   readonly people: PeopleDeps;
-  /**
-   * Mails the owners of an account about a change that makes nobody an owner; `null` in test mode.
-   */
+  /** Mails an account's owners about a change that adds no owner; `null` in test mode. */
   readonly mailChange: ((tx: Tx, account: OwnedAccount, detail: string) => Promise<void>) | null;
   readonly now: Date;
 }

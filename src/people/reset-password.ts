@@ -40,8 +40,8 @@ export async function completePasswordReset(
     // password.
     if (!isFactorTrusted(user.factor_trusted_from, now)) await endFactors(tx, user.id);
     await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
-    // Whoever guessed codes had the old password, which is now invalid. Resetting the counter keeps
-    // the owner from being locked out.
+    // Wrong codes were entered with the old password, which is now invalid. Reset their counter, so
+    // that the owner is not locked out.
     await forgetAttempts(tx, secondFactorBucket(user.id));
     return user;
   });

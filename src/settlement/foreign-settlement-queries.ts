@@ -107,7 +107,7 @@ export interface MovedOnChain {
 
 export type UnexplainedRow = FoundForeignRow & { readonly log_index: number };
 
-/** Returns those of the given events (just read, not stored) that no row explains. */
+/** Returns the given events (just read, not stored) that no row explains. */
 export async function selectUnexplained(
   sql: Sql,
   livemode: boolean,

@@ -66,7 +66,7 @@ export function withLook(blockTimes: BlockTimes, look: Omit<HeadPoll, 'stillAt'>
   return { polls: [...polls, { ...look, stillAt: look.at }].slice(-REMEMBERED) };
 }
 
-/** Adds a block that a node announced at the moment it was mined. */
+/** Adds a block that a node announced as soon as it was mined. */
 export function withArrival(blockTimes: BlockTimes, block: Omit<HeadPoll, 'stillAt'>): BlockTimes {
   const last = blockTimes.polls.at(-1);
   if (last?.number !== block.number - 1n) return withLook(blockTimes, block);

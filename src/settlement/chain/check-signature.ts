@@ -167,7 +167,7 @@ export function notDeployed(why: string, param: string | null): Refusal {
 function chainUnreachable(): Refusal {
   return refuse(
     'service_unavailable',
-    'The chain cannot be reached at the moment, so the signature cannot be checked. Nothing ' +
-      'was charged. Try again.',
+    'The chain cannot be reached now, so the signature cannot be checked. Nothing was charged. ' +
+      'Try again.',
   );
 }

@@ -28,7 +28,7 @@ export function subjectOf({ name, txHash, logIndex }: OtherEvent): string {
   return `${name} ${txHash}/${logIndex}`;
 }
 
-/** Returns those of the events' transactions that this service has signed. */
+/** Returns the hashes of the events' transactions that this service has signed. */
 async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ tx_hash: string }>(
     'select tx_hash from chain_attempts where tx_hash = any($1)',

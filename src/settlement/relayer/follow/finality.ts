@@ -145,7 +145,7 @@ async function resend(
 const MARGIN_BLOCKS = 64;
 
 /**
- * Watches booked results that belong to no transaction of ours: an earlier transaction had already
+ * Watches booked results that are not linked to a transaction of ours: an earlier transaction had
  * paid the job, or recovery found the result on the chain. `watchFinality` does not check their
  * blocks. If such a block no longer exists and no node has a receipt, the job is sent in a new
  * transaction.
