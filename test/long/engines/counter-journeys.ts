@@ -115,6 +115,8 @@ export const COUNTER_JOURNEYS: Journeys = {
     const own = await openTill(hands, ground);
     const read = () => hands.evaluate(typeUnderGerman(ground.sandbox.test.passes.ok ?? ''));
     await charge(hands, '2.50');
+    // Before the service knows the payment, a read pass pays nothing.
+    await hands.sees(/Test pass/);
     await read();
     await hands.sees(/Paid/);
     await read();
