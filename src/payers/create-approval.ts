@@ -149,8 +149,9 @@ export async function createApproval(
   ctx: ProcessContext,
   request: Asked & { readonly deploy: DeployFirst },
 ): Promise<string | Refusal> {
-  const { payer, chain, nonces, now } = request;
-  const check = () => checkApproval(request);
+  const { payer, chain, nonces } = request;
+  // A deployment takes seconds, in which the signatures may have become too old.
+  const check = () => checkApproval({ ...request, now: ctx.clock.now() });
   const approval = await onceDeployed(await check(), {
     check,
     deploy: (checked, deployment) => {
@@ -159,6 +160,7 @@ export async function createApproval(
     },
   });
   if (isRefusal(approval)) return approval;
+  const now = ctx.clock.now();
   const id = newId('approval', now);
   const payload = toPayload(approval, payer, nonces);
   return leaveRequest(ctx, { id, kind: 'enrolment', payer, payload, now });

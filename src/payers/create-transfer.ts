@@ -226,9 +226,11 @@ export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise
   const verified = isPaid ? checked : await deployed(ctx, asked, checked);
   if (isRefusal(verified)) return verified;
   const { signature } = verified;
-  const refused = isPaid ? null : await tokenRefusal(asked, verified);
+  // A deployment takes seconds, in which the signature may have become too old.
+  const late = { ...asked, now: ctx.clock.now() };
+  const refused = isPaid ? null : (checkTerms(late) ?? (await tokenRefusal(late, verified)));
   if (refused !== null) return refused;
-  const signedByPayer = { ...asked, signed: { ...signed, signature } };
+  const signedByPayer = { ...late, signed: { ...signed, signature } };
   const id = await ctx.db.transaction((tx) => leave(tx, signedByPayer, isPaid));
   ctx.wakeups.send('chain-requests', networkOf(payer.livemode));
   return id;

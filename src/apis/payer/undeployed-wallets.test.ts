@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { getContractAddress, type Hex, keccak256, pad, toHex, zeroAddress } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
+import { present } from '#core/assert.ts';
 import { startLoop } from '#core/loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
+import { createApproval } from '#payers/create-approval.ts';
+import { createTransfer } from '#payers/create-transfer.ts';
+import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
@@ -223,3 +227,45 @@ test('a caller has three deployments an hour, for whichever wallets and requests
   assert.equal(summary(answer), '429 rate_limit_exceeded');
   assert.deepEqual(await deployments(wallet), []);
 });
+
+test('a signature that became too old while its wallet was deployed is refused', async () => {
+  const transferring = await slowly(14.8 * 60_000);
+  const sent = await createTransfer(transferring.ctx, {
+    ...transferring.asked,
+    ...{ balance: USDC, isUsed: async () => false, isOn: true, take: async () => null },
+    signed: await transferOf(transferring.wallet, newWallet().address),
+  });
+  assert.deepEqual(refusedParam(sent), ['parameter_invalid', 'valid_before']);
+  const approving = await slowly(60 * 60_000);
+  const approved = await createApproval(approving.ctx, {
+    ...approving.asked,
+    nonces: { policy: 0n, permit: 0n },
+    approval: { permit: await permitOf(approving.wallet), policy: null },
+  });
+  assert.deepEqual(refusedParam(approved), ['parameter_invalid', 'permit.deadline']);
+  assert.equal(await jobsOf('transfer', transferring.wallet), 0);
+  assert.equal(await jobsOf('enrolment', approving.wallet), 0);
+});
+
+function refusedParam(answer: Awaited<ReturnType<typeof createTransfer>>) {
+  return typeof answer === 'string' ? answer : [answer.code, answer.param];
+}
+
+/** Adds a payer whose wallet is deployed at once; then the clock has moved on by `tookMs`. */
+async function slowly(tookMs: number) {
+  const { wallet } = await open({ tail: '0xabab' });
+  const { admin, chain, send } = ground.world.network;
+  const found = await selectPayerByAddress(ground.store.db, {
+    livemode: false,
+    address: wallet.from,
+  });
+  let aheadMs = 0;
+  const clock = { ...ground.store.clock, now: () => new Date(Date.now() + aheadMs) };
+  const deploy = async () => {
+    await send(admin, wallet.factory, wallet.data);
+    aheadMs = tookMs;
+    return null;
+  };
+  const asked = { payer: present(found, 'payer'), chain, deploy, now: clock.now() };
+  return { wallet, ctx: { ...ground.store.ctx, clock }, asked };
+}
